@@ -1,0 +1,103 @@
+//! A module: types, globals, functions.
+
+use crate::constant::Constant;
+use crate::debug::{DebugInfo, DebugLoc, SourceTypeId};
+use crate::ids::{ConstId, FuncId, GlobalId, TypeId};
+use crate::types::TypeTable;
+use rustc_hash::FxHashMap;
+
+/// What a name `@…` stands for. Aliases and ifuncs are resolved to what they name while parsing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Symbol {
+    Global(GlobalId),
+    Function(FuncId),
+    /// An alias to a constant expression (rare: an alias into the middle of an object).
+    Constant(ConstId),
+}
+
+/// A global variable.
+#[derive(Clone, Debug)]
+pub struct Global {
+    /// Without `@`.
+    pub name: Box<str>,
+    pub ty: TypeId,
+    /// Absent for declarations (`external`).
+    pub initializer: Option<ConstId>,
+    pub is_constant: bool,
+    pub thread_local: bool,
+    pub align: u64,
+    /// The source variable's type, with `-g`.
+    pub source_type: Option<SourceTypeId>,
+    /// The source variable's name (differs from `name` for C++ and static locals).
+    pub source_name: Option<Box<str>>,
+}
+
+/// A function, declared or defined. The body of a defined one is parsed on demand: [`Module::body`].
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Without `@`.
+    pub name: Box<str>,
+    pub ty: TypeId,
+    pub is_declaration: bool,
+    /// `nocapture` / `captures(none)` per parameter.
+    pub param_nocapture: Vec<bool>,
+    /// `byval(T)` per parameter: the callee sees a copy.
+    pub param_byval: Vec<Option<TypeId>>,
+    /// Where the function is defined in the source, with `-g`.
+    pub defined_at: Option<DebugLoc>,
+}
+
+/// A module. Immutable but for the bodies and debug locations that are parsed on demand.
+#[derive(Debug, Default)]
+pub struct Module {
+    /// `source_filename`.
+    pub source_name: Box<str>,
+    pub types: TypeTable,
+    pub constants: Vec<Constant>,
+    pub(crate) constant_ids: FxHashMap<Constant, ConstId>,
+    pub globals: Vec<Global>,
+    pub functions: Vec<Function>,
+    pub symbols: FxHashMap<Box<str>, Symbol>,
+    pub debug: DebugInfo,
+    /// `llvm.global_ctors`, in order of priority.
+    pub constructors: Vec<FuncId>,
+    /// `llvm.global_dtors`.
+    pub destructors: Vec<FuncId>,
+}
+
+impl Module {
+    #[must_use]
+    pub fn constant(&self, id: ConstId) -> &Constant {
+        &self.constants[id.index()]
+    }
+
+    /// Interns a constant.
+    pub fn intern_constant(&mut self, constant: Constant) -> ConstId {
+        if let Some(&id) = self.constant_ids.get(&constant) {
+            return id;
+        }
+        let id = ConstId::from_index(self.constants.len());
+        self.constants.push(constant.clone());
+        self.constant_ids.insert(constant, id);
+        id
+    }
+
+    #[must_use]
+    pub fn function(&self, id: FuncId) -> &Function {
+        &self.functions[id.index()]
+    }
+
+    #[must_use]
+    pub fn global(&self, id: GlobalId) -> &Global {
+        &self.globals[id.index()]
+    }
+
+    /// The function called `name`, through aliases.
+    #[must_use]
+    pub fn function_named(&self, name: &str) -> Option<FuncId> {
+        match self.symbols.get(name) {
+            Some(Symbol::Function(id)) => Some(*id),
+            _ => None,
+        }
+    }
+}

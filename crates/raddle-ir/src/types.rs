@@ -1,0 +1,232 @@
+//! Types, interned, and their layout in memory.
+
+use crate::ids::TypeId;
+use rustc_hash::FxHashMap;
+
+/// Floating-point formats. Storage sizes: 2, 2, 4, 8, 16, 16, 16 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FloatKind {
+    Half,
+    BFloat,
+    Float,
+    Double,
+    X86Fp80,
+    Fp128,
+    PpcFp128,
+}
+
+/// An interned type. Equal types have equal [`TypeId`]s, except that a named struct is its own type (it may be
+/// recursive through nothing but pointers, which are opaque, so its body is always finite).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    Void,
+    /// Width in bits, 1..=128 (wider ones parse and are unsupported when an execution reaches them).
+    Int(u32),
+    Float(FloatKind),
+    /// The one pointer type; address spaces are ignored.
+    Ptr,
+    Array {
+        element: TypeId,
+        len: u64,
+    },
+    Vector {
+        element: TypeId,
+        len: u32,
+        scalable: bool,
+    },
+    Struct {
+        /// The name without `%`, for named structs.
+        name: Option<Box<str>>,
+        fields: Box<[TypeId]>,
+        packed: bool,
+    },
+    /// A named struct without body.
+    Opaque {
+        name: Box<str>,
+    },
+    Function {
+        ret: TypeId,
+        params: Box<[TypeId]>,
+        varargs: bool,
+    },
+    Label,
+    Metadata,
+    Token,
+    /// `x86_amx`, `target(...)` and the like: only ever an error when an execution reaches one.
+    Other(Box<str>),
+}
+
+/// What of the module's `target datalayout` matters here: we support 64-bit little-endian targets, so it is the
+/// alignment rules only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataLayout {
+    /// ABI alignment of `i128` in bytes: 16 since LLVM 18 on x86-64, 8 before.
+    pub i128_align: u64,
+}
+
+impl Default for DataLayout {
+    fn default() -> Self {
+        Self { i128_align: 16 }
+    }
+}
+
+/// All types of a module.
+#[derive(Clone, Debug, Default)]
+pub struct TypeTable {
+    types: Vec<Type>,
+    interned: FxHashMap<Type, TypeId>,
+    pub layout: DataLayout,
+}
+
+/// A type whose size nobody knows was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnsizedType(pub TypeId);
+
+impl TypeTable {
+    /// Interns `ty`.
+    pub fn intern(&mut self, ty: Type) -> TypeId {
+        if let Some(&id) = self.interned.get(&ty) {
+            return id;
+        }
+        let id = TypeId::from_index(self.types.len());
+        self.types.push(ty.clone());
+        self.interned.insert(ty, id);
+        id
+    }
+
+    /// Reserves an id for a named struct that is referred to before it is defined.
+    pub fn declare_named(&mut self, name: &str) -> TypeId {
+        self.intern(Type::Opaque { name: name.into() })
+    }
+
+    /// Gives a type declared by [`Self::declare_named`] its body.
+    pub fn define_named(&mut self, id: TypeId, ty: Type) {
+        self.types[id.index()] = ty;
+    }
+
+    #[must_use]
+    pub fn get(&self, id: TypeId) -> &Type {
+        &self.types[id.index()]
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.types.is_empty()
+    }
+
+    /// Bytes that a value of this type is stored in, without tail padding (LLVM's store size).
+    pub fn store_size(&self, id: TypeId) -> Result<u64, UnsizedType> {
+        Ok(match self.get(id) {
+            Type::Int(bits) => u64::from(*bits).div_ceil(8),
+            Type::Float(FloatKind::X86Fp80) => 10,
+            Type::Vector {
+                element,
+                len,
+                scalable: false,
+            } => match self.get(*element) {
+                Type::Int(bits) => (u64::from(*bits) * u64::from(*len)).div_ceil(8),
+                _ => self.store_size(*element)? * u64::from(*len),
+            },
+            _ => self.alloc_size(id)?,
+        })
+    }
+
+    /// Bytes between two elements of an array of this type (LLVM's alloc size).
+    pub fn alloc_size(&self, id: TypeId) -> Result<u64, UnsizedType> {
+        Ok(match self.get(id) {
+            Type::Int(_)
+            | Type::Vector {
+                scalable: false, ..
+            } => {
+                let align = self.align(id)?;
+                self.store_size(id)?.next_multiple_of(align)
+            }
+            Type::Float(kind) => match kind {
+                FloatKind::Half | FloatKind::BFloat => 2,
+                FloatKind::Float => 4,
+                FloatKind::Double => 8,
+                FloatKind::X86Fp80 | FloatKind::Fp128 | FloatKind::PpcFp128 => 16,
+            },
+            Type::Ptr => 8,
+            Type::Array { element, len } => self
+                .alloc_size(*element)?
+                .checked_mul(*len)
+                .ok_or(UnsizedType(id))?,
+            Type::Struct { .. } => self.struct_layout(id)?.size,
+            _ => return Err(UnsizedType(id)),
+        })
+    }
+
+    /// ABI alignment in bytes.
+    pub fn align(&self, id: TypeId) -> Result<u64, UnsizedType> {
+        Ok(match self.get(id) {
+            Type::Int(bits) => match bits {
+                0..=8 => 1,
+                9..=16 => 2,
+                17..=32 => 4,
+                33..=64 => 8,
+                _ => self.layout.i128_align,
+            },
+            Type::Float(_) | Type::Ptr => self.alloc_size(id)?,
+            Type::Array { element, .. } => self.align(*element)?,
+            Type::Vector {
+                scalable: false, ..
+            } => self.store_size(id)?.next_power_of_two().max(1),
+            Type::Struct { fields, packed, .. } => {
+                if *packed {
+                    1
+                } else {
+                    let mut align = 1;
+                    for &field in fields {
+                        align = align.max(self.align(field)?);
+                    }
+                    align
+                }
+            }
+            _ => return Err(UnsizedType(id)),
+        })
+    }
+
+    /// Offsets of the fields, size and alignment of a struct.
+    ///
+    /// # Panics
+    /// If `id` is not a struct type.
+    pub fn struct_layout(&self, id: TypeId) -> Result<StructLayout, UnsizedType> {
+        let Type::Struct { fields, packed, .. } = self.get(id) else {
+            panic!(
+                "struct_layout of a type that is no struct: {:?}",
+                self.get(id)
+            )
+        };
+        let mut offsets = Vec::with_capacity(fields.len());
+        let mut size = 0u64;
+        for &field in fields {
+            if !packed {
+                size = size.next_multiple_of(self.align(field)?);
+            }
+            offsets.push(size);
+            size = size
+                .checked_add(self.alloc_size(field)?)
+                .ok_or(UnsizedType(id))?;
+        }
+        let align = self.align(id)?;
+        Ok(StructLayout {
+            offsets,
+            size: size.next_multiple_of(align),
+            align,
+        })
+    }
+}
+
+/// Where the fields of a struct lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StructLayout {
+    pub offsets: Vec<u64>,
+    pub size: u64,
+    pub align: u64,
+}
