@@ -1,1 +1,17 @@
+//! What does a thread do next, given the values that its reads returned?
+//!
+//! A thread is deterministic, so it *is* an automaton: states are local states, edges are labelled with the values that
+//! operations returned. [`Program`] holds that automaton and computes each edge once; engines see only [`Op`]s and dense
+//! ids. Nothing here knows of other threads' progress, of memory contents or of search.
 
+pub mod automaton;
+pub mod fault;
+pub mod ids;
+pub mod op;
+pub mod tables;
+
+pub use automaton::{Program, Semantics, Transition};
+pub use fault::{AccessKind, Fault, Limit, Misuse, Stop, Unsupported};
+pub use ids::{LocId, ObjectId, SrcId, StateId, StopId, ThreadId};
+pub use op::{MutexKind, Op, Order, RmwKind, SyncAction, Value};
+pub use tables::{LocInfo, ObjectInfo, ObjectKind, SourceLoc, Tables, ThreadInfo};

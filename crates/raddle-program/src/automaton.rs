@@ -1,0 +1,383 @@
+//! Threads as automata that are computed once.
+//!
+//! Invariants
+//! - A state belongs to one thread, and has exactly one operation. Edges are deterministic: one successor a value.
+//! - States with equal [`Semantics::Local`] are one state, as long as the snapshot of the older one is kept. Losing a
+//!   snapshot loses sharing, never an execution.
+//! - Every state but a thread's start remembers the edge it was first reached by, so a dropped snapshot is recomputed by
+//!   re-running the thread from the nearest ancestor that still has one.
+
+use crate::ids::{SrcId, StateId, ThreadId};
+use crate::op::{Op, Value};
+use crate::tables::Tables;
+use rustc_hash::FxHashMap;
+use std::hash::Hash;
+
+/// What a thread arrives at: its local state at a visible operation.
+#[derive(Clone, Debug)]
+pub struct Transition<L> {
+    pub local: L,
+    /// For `Op::Spawn` the field `start` is ignored: it is filled in from `child`.
+    pub op: Op,
+    pub at: SrcId,
+    /// What the thread printed on the way.
+    pub output: Option<Box<str>>,
+    /// The spawned thread's first visible operation, for `Op::Spawn`.
+    pub child: Option<Box<Transition<L>>>,
+}
+
+/// Runs the private code of threads. Must be a function of its arguments: the same local state and value give the same
+/// transition, whatever was run before (the tables only name things).
+pub trait Semantics {
+    /// Everything of a thread that its future depends on. Two equal ones have equal futures. Must include the thread.
+    type Local: Clone + Eq + Hash;
+
+    /// Runs `main` up to its first visible operation.
+    fn start(&mut self, tables: &mut Tables) -> Transition<Self::Local>;
+
+    /// Goes on after the operation at `local` returned `value`.
+    fn resume(
+        &mut self,
+        tables: &mut Tables,
+        local: &Self::Local,
+        value: Value,
+    ) -> Transition<Self::Local>;
+
+    /// The thread of a local state.
+    fn thread(&self, local: &Self::Local) -> ThreadId;
+
+    /// Roughly how many bytes a snapshot takes.
+    fn bytes(&self, local: &Self::Local) -> usize;
+}
+
+/// The object-safe face of [`Expander`].
+trait Expand {
+    fn start(&mut self, skeleton: &mut Skeleton) -> StateId;
+    fn expand(&mut self, skeleton: &mut Skeleton, state: StateId, value: Value) -> StateId;
+    fn snapshot_bytes(&self) -> usize;
+}
+
+const NO_EDGE: u32 = u32::MAX;
+
+#[derive(Clone, Copy)]
+struct Edge {
+    value: Value,
+    target: StateId,
+    /// The next edge of the same state.
+    next: u32,
+}
+
+/// What is kept of every state for good.
+#[derive(Clone, Copy)]
+struct Node {
+    thread: ThreadId,
+    at: SrcId,
+    /// The edge it was first reached by; itself for starts.
+    parent: StateId,
+    parent_value: Value,
+}
+
+/// Operations and edges of all states.
+#[derive(Default)]
+struct Skeleton {
+    ops: Vec<Op>,
+    first_edge: Vec<u32>,
+    edges: Vec<Edge>,
+    nodes: Vec<Node>,
+    /// States with many successors find them here: the list would be long.
+    fans: FxHashMap<(StateId, Value), StateId>,
+    outputs: FxHashMap<(StateId, Value), Box<str>>,
+    tables: Tables,
+}
+
+/// Past so many edges a state's successors are found by hashing.
+const LONG_LIST: usize = 8;
+
+impl Skeleton {
+    fn add(&mut self, op: Op, node: Node) -> StateId {
+        let id = StateId::from_index(self.ops.len());
+        self.ops.push(op);
+        self.first_edge.push(NO_EDGE);
+        self.nodes.push(node);
+        id
+    }
+
+    #[inline]
+    fn find(&self, state: StateId, value: Value) -> Option<StateId> {
+        let mut edge = self.first_edge[state.index()];
+        let mut steps = 0;
+        while edge != NO_EDGE {
+            let Edge {
+                value: label,
+                target,
+                next,
+            } = self.edges[edge as usize];
+            if label == value {
+                return Some(target);
+            }
+            steps += 1;
+            if steps == LONG_LIST {
+                return self.fans.get(&(state, value)).copied();
+            }
+            edge = next;
+        }
+        None
+    }
+
+    /// Appends, so that the values met first stay at the front of the list.
+    fn connect(&mut self, state: StateId, value: Value, target: StateId) {
+        let new = self.edges.len() as u32;
+        let mut edge = self.first_edge[state.index()];
+        let mut steps = 0;
+        if edge == NO_EDGE {
+            self.first_edge[state.index()] = new;
+        } else {
+            loop {
+                steps += 1;
+                if steps == LONG_LIST {
+                    self.fans.insert((state, value), target);
+                    return;
+                }
+                let next = self.edges[edge as usize].next;
+                if next == NO_EDGE {
+                    break;
+                }
+                edge = next;
+            }
+            self.edges[edge as usize].next = new;
+        }
+        self.edges.push(Edge {
+            value,
+            target,
+            next: NO_EDGE,
+        });
+    }
+}
+
+/// Snapshots of local states: a cache over the skeleton.
+struct Expander<S: Semantics> {
+    semantics: S,
+    snapshots: Vec<Option<S::Local>>,
+    interned: FxHashMap<S::Local, StateId>,
+    bytes: usize,
+    limit: usize,
+}
+
+impl<S: Semantics> Expander<S> {
+    fn intern(
+        &mut self,
+        skeleton: &mut Skeleton,
+        transition: Transition<S::Local>,
+        from: Option<(StateId, Value)>,
+    ) -> StateId {
+        let Transition {
+            local,
+            mut op,
+            at,
+            output,
+            child,
+        } = transition;
+        if let Some(child) = child {
+            let begin = self.intern(skeleton, *child, None);
+            if let Op::Spawn { start, .. } = &mut op {
+                *start = begin;
+            }
+        }
+        if let (Some((state, value)), Some(text)) = (from, output) {
+            skeleton.outputs.insert((state, value), text);
+        }
+        if let Some(&state) = self.interned.get(&local) {
+            return state;
+        }
+        let id = StateId::from_index(skeleton.ops.len());
+        let (parent, parent_value) = from.unwrap_or((id, 0));
+        skeleton.add(
+            op,
+            Node {
+                thread: self.semantics.thread(&local),
+                at,
+                parent,
+                parent_value,
+            },
+        );
+        self.bytes += 2 * self.semantics.bytes(&local);
+        self.snapshots.push(Some(local.clone()));
+        self.interned.insert(local, id);
+        id
+    }
+
+    /// The snapshot of `state`, recomputed where it was dropped.
+    fn snapshot(&mut self, skeleton: &mut Skeleton, state: StateId) -> S::Local {
+        let mut path = Vec::new();
+        let mut ancestor = state;
+        while self.snapshots[ancestor.index()].is_none() {
+            let node = skeleton.nodes[ancestor.index()];
+            path.push(node.parent_value);
+            ancestor = node.parent;
+        }
+        let mut local = self.snapshots[ancestor.index()]
+            .clone()
+            .expect("starts keep their snapshots");
+        for value in path.into_iter().rev() {
+            local = self
+                .semantics
+                .resume(&mut skeleton.tables, &local, value)
+                .local;
+        }
+        local
+    }
+
+    /// Drops every snapshot but those of thread starts.
+    fn drop_snapshots(&mut self, skeleton: &Skeleton) {
+        self.bytes = 0;
+        self.interned.clear();
+        for (index, slot) in self.snapshots.iter_mut().enumerate() {
+            let is_start = skeleton.nodes[index].parent.index() == index;
+            match slot {
+                Some(local) if is_start => {
+                    self.bytes += 2 * self.semantics.bytes(local);
+                    self.interned
+                        .insert(local.clone(), StateId::from_index(index));
+                }
+                _ => *slot = None,
+            }
+        }
+    }
+}
+
+impl<S: Semantics> Expand for Expander<S> {
+    fn start(&mut self, skeleton: &mut Skeleton) -> StateId {
+        let transition = self.semantics.start(&mut skeleton.tables);
+        self.intern(skeleton, transition, None)
+    }
+
+    fn expand(&mut self, skeleton: &mut Skeleton, state: StateId, value: Value) -> StateId {
+        let local = self.snapshot(skeleton, state);
+        let transition = self.semantics.resume(&mut skeleton.tables, &local, value);
+        if self.bytes > self.limit {
+            self.drop_snapshots(skeleton);
+        }
+        let target = self.intern(skeleton, transition, Some((state, value)));
+        skeleton.connect(state, value, target);
+        target
+    }
+
+    fn snapshot_bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// A program: the automata of all its threads.
+pub struct Program {
+    skeleton: Skeleton,
+    expander: Box<dyn Expand>,
+    main: StateId,
+}
+
+/// Snapshots may take this much unless the caller says otherwise.
+pub const DEFAULT_SNAPSHOT_LIMIT: usize = 1 << 30;
+
+impl Program {
+    /// Starts the automata of a program. `tables` must hold what `semantics` put there for its globals.
+    pub fn new<S: Semantics + 'static>(semantics: S, tables: Tables) -> Self {
+        Self::with_snapshot_limit(semantics, tables, DEFAULT_SNAPSHOT_LIMIT)
+    }
+
+    pub fn with_snapshot_limit<S: Semantics + 'static>(
+        semantics: S,
+        tables: Tables,
+        limit: usize,
+    ) -> Self {
+        let mut skeleton = Skeleton {
+            tables,
+            ..Skeleton::default()
+        };
+        let mut expander = Expander {
+            semantics,
+            snapshots: Vec::new(),
+            interned: FxHashMap::default(),
+            bytes: 0,
+            limit,
+        };
+        let main = expander.start(&mut skeleton);
+        Self {
+            skeleton,
+            expander: Box::new(expander),
+            main,
+        }
+    }
+
+    /// Where `main` starts.
+    #[must_use]
+    pub fn main(&self) -> StateId {
+        self.main
+    }
+
+    /// The next visible operation.
+    #[inline]
+    #[must_use]
+    pub fn op(&self, state: StateId) -> &Op {
+        &self.skeleton.ops[state.index()]
+    }
+
+    /// The state after the operation of `state` returned `value`.
+    #[inline]
+    pub fn after(&mut self, state: StateId, value: Value) -> StateId {
+        match self.skeleton.find(state, value) {
+            Some(target) => target,
+            None => self.expand(state, value),
+        }
+    }
+
+    #[cold]
+    fn expand(&mut self, state: StateId, value: Value) -> StateId {
+        debug_assert!(
+            !self.op(state).is_terminal(),
+            "a finished thread was resumed"
+        );
+        self.expander.expand(&mut self.skeleton, state, value)
+    }
+
+    /// Where in the source the operation of `state` stands.
+    #[must_use]
+    pub fn at(&self, state: StateId) -> SrcId {
+        self.skeleton.nodes[state.index()].at
+    }
+
+    /// The thread that `state` is a state of.
+    #[must_use]
+    pub fn thread(&self, state: StateId) -> ThreadId {
+        self.skeleton.nodes[state.index()].thread
+    }
+
+    /// What the thread prints between the operation of `state`, returning `value`, and its next one.
+    #[must_use]
+    pub fn output(&self, state: StateId, value: Value) -> Option<&str> {
+        self.skeleton
+            .outputs
+            .get(&(state, value))
+            .map(AsRef::as_ref)
+    }
+
+    #[must_use]
+    pub fn tables(&self) -> &Tables {
+        &self.skeleton.tables
+    }
+
+    /// How many local states have been met.
+    #[must_use]
+    pub fn state_count(&self) -> usize {
+        self.skeleton.ops.len()
+    }
+
+    /// Bytes that automata and snapshots take, roughly.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let skeleton = &self.skeleton;
+        self.expander.snapshot_bytes()
+            + skeleton.ops.len() * (size_of::<Op>() + size_of::<Node>() + 4)
+            + skeleton.edges.len() * size_of::<Edge>()
+            + skeleton.fans.len() * 32
+            + skeleton.tables.arena().len()
+    }
+}

@@ -1,0 +1,165 @@
+//! Why an execution is wrong, or cannot go on. Data only; wording lives in `raddle-report`.
+
+use crate::ids::{ObjectId, ThreadId};
+
+/// How memory was touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AccessKind {
+    Read,
+    Write,
+    /// An atomic read-modify-write, or an operation on a mutex or another synchronisation object.
+    Update,
+    Free,
+}
+
+/// Misuse of a synchronisation object or a thread handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Misuse {
+    UnlockNotOwned,
+    UnlockUnlocked,
+    DestroyLocked,
+    UseDestroyed,
+    /// `pthread_cond_wait` with a mutex that the thread does not hold.
+    WaitWithoutMutex,
+    DestroyWithWaiters,
+    JoinTwice,
+    JoinDetached,
+    JoinSelf,
+    /// The handle names no thread.
+    JoinUnknown,
+    DetachTwice,
+    /// The object was never initialised as what it is used for.
+    WrongKind,
+    BarrierCountZero,
+}
+
+/// A violation that one thread commits: by its own values (found by the program) or by the state it meets (found by the
+/// memory).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// `assert`: the condition's text as the compiler passed it.
+    Assertion {
+        condition: Box<str>,
+    },
+    /// `__VERIFIER_error`, `reach_error`.
+    ErrorReached {
+        function: Box<str>,
+    },
+    Abort,
+    /// A Rust panic or an unwinding C++ exception reached the end.
+    Panic {
+        message: Box<str>,
+    },
+    NullDereference {
+        access: AccessKind,
+        address: u64,
+    },
+    /// The address lies in no object.
+    WildPointer {
+        access: AccessKind,
+        address: u64,
+    },
+    OutOfBounds {
+        access: AccessKind,
+        object: ObjectId,
+        offset: i64,
+        size: u64,
+    },
+    /// An atomic access that its address does not allow.
+    Misaligned {
+        access: AccessKind,
+        object: ObjectId,
+        offset: i64,
+        size: u64,
+    },
+    WriteToConstant {
+        object: ObjectId,
+        offset: i64,
+    },
+    UseAfterFree {
+        access: AccessKind,
+        object: ObjectId,
+        offset: i64,
+    },
+    DoubleFree {
+        object: ObjectId,
+    },
+    /// `free` of something `malloc` did not return.
+    InvalidFree {
+        address: u64,
+        object: Option<ObjectId>,
+        offset: i64,
+    },
+    DivisionByZero,
+    /// Signed overflow (`--check overflow`), also of a division.
+    Overflow {
+        operation: Box<str>,
+    },
+    /// An `unreachable` instruction was reached (undefined behaviour such as falling off a non-void function).
+    Unreachable,
+    Misuse {
+        misuse: Misuse,
+        object: Option<ObjectId>,
+        thread: Option<ThreadId>,
+    },
+}
+
+/// Something that is beyond Raddle, reached by an execution: the input is at fault (exit status 2).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Unsupported {
+    UnknownFunction {
+        name: Box<str>,
+    },
+    /// A nondeterministic value of full range with an exploring engine.
+    NondetValue {
+        function: Box<str>,
+    },
+    Instruction {
+        what: Box<str>,
+    },
+    InlineAsm {
+        text: Box<str>,
+    },
+    /// A library function was called in a way that its model does not cover.
+    Library {
+        function: Box<str>,
+        why: Box<str>,
+    },
+    Unwind,
+    /// The text of the function could not be parsed.
+    Parse {
+        message: Box<str>,
+    },
+}
+
+/// A bound that was reached: the answer is inconclusive.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// `--unroll`: the loop went round more often than the bound.
+    Unroll {
+        bound: u32,
+    },
+    /// So many steps of private code without a visible operation.
+    PrivateSteps {
+        steps: u64,
+    },
+    CallDepth {
+        depth: u32,
+    },
+    /// The automata need more memory than allowed.
+    Memory {
+        bytes: u64,
+    },
+    /// More threads, objects or locations than ids.
+    Ids {
+        what: &'static str,
+    },
+}
+
+/// Why a thread cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Stop {
+    Fault(Fault),
+    Unsupported(Unsupported),
+    Limit(Limit),
+}

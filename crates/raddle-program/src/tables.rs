@@ -1,0 +1,569 @@
+//! Everything that operations refer to by id: threads, objects, locations, source positions.
+//!
+//! Addresses are 64 bit: the object's *address number* in the high half, [`OFFSET_BIAS`] + offset in the low half. The bias
+//! keeps pointers that step a little before their object in the same object, so that the message names the right one.
+//! Address numbers depend on the allocating thread and that thread's own counter only, never on the order of exploration.
+
+use crate::fault::Stop;
+use crate::ids::{LocId, ObjectId, SrcId, StopId, ThreadId};
+use raddle_ir::DebugInfo;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Offset 0 of an object lies here in the low half of its addresses.
+pub const OFFSET_BIAS: u64 = 0x4000_0000;
+
+/// No position in the arena.
+pub const NO_SLOT: u32 = u32::MAX;
+
+/// A source position.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SourceLoc {
+    pub file: Rc<str>,
+    /// 0 if unknown.
+    pub line: u32,
+    pub column: u32,
+    pub function: Option<Rc<str>>,
+    pub inlined_at: Option<SrcId>,
+}
+
+#[derive(Clone, Debug)]
+pub struct ThreadInfo {
+    pub parent: Option<ThreadId>,
+    /// 1 for the parent's first spawn.
+    pub nth: u32,
+    /// The high bits of the address numbers of this thread's objects.
+    pub address_number: u32,
+    /// Name of the function it runs, for reports.
+    pub entry: Rc<str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ObjectKind {
+    Global,
+    /// `const` data: reads are private, writes are faults.
+    Constant,
+    /// An escaping stack variable.
+    Stack,
+    Heap,
+    ThreadLocal,
+    /// Functions have addresses, and nothing to read there.
+    Function,
+}
+
+impl ObjectKind {
+    /// Does the object come to life by an `Alloc` and die by a `Free`?
+    #[must_use]
+    pub fn has_lifetime(self) -> bool {
+        matches!(self, Self::Stack | Self::Heap)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct ObjectInfo {
+    pub kind: ObjectKind,
+    /// The high half of its addresses.
+    pub address_number: u32,
+    pub size: u64,
+    pub align: u64,
+    /// Source name of a variable; function or type for a heap block where known.
+    pub name: Rc<str>,
+    /// Who allocated it, and where.
+    pub thread: Option<ThreadId>,
+    pub at: SrcId,
+    /// Its source type, for naming fields ([`Tables::debug`]).
+    pub source_type: Option<raddle_ir::debug::SourceTypeId>,
+    /// Its first byte in the arena; [`NO_SLOT`] until a location of it is interned.
+    pub arena: u32,
+    /// The cell that says whether it is alive: 0 not yet, 1 alive, 2 dead. Only if [`ObjectKind::has_lifetime`].
+    pub life: Option<LocId>,
+    /// Its first contents where they are not all zero.
+    pub init: Option<Rc<[u8]>>,
+    locs: BTreeMap<(u64, u8), LocId>,
+}
+
+/// A shared location. `size` 0 marks a synchronisation cell, which has eight bytes of its own in the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocInfo {
+    pub object: ObjectId,
+    pub offset: u64,
+    pub size: u8,
+    /// Position of the first byte in the arena.
+    pub arena: u32,
+    /// Position of the object's life cell in the arena, or [`NO_SLOT`].
+    pub life: u32,
+    /// Are there other locations that share bytes with this one?
+    pub mixed: bool,
+}
+
+impl LocInfo {
+    #[must_use]
+    pub fn is_sync(&self) -> bool {
+        self.size == 0
+    }
+}
+
+/// The tables. They only grow: an id once given stays valid and keeps its meaning.
+#[derive(Debug, Default)]
+pub struct Tables {
+    threads: Vec<ThreadInfo>,
+    thread_ids: FxHashMap<(ThreadId, u32), ThreadId>,
+    thread_numbers: FxHashMap<u32, ThreadId>,
+    objects: Vec<ObjectInfo>,
+    object_ids: FxHashMap<(u32, u64), ObjectId>,
+    /// The object an address number stands for. Blocks of different sizes may share a number: `malloc(n)` with different
+    /// `n` in different executions; then the number is made unique by the size (see `Tables::allocate`).
+    by_number: FxHashMap<u32, ObjectId>,
+    locs: Vec<LocInfo>,
+    overlaps: FxHashMap<LocId, Vec<LocId>>,
+    /// Initial contents of the whole arena so far.
+    arena: Vec<u8>,
+    sources: Vec<SourceLoc>,
+    source_ids: FxHashMap<SourceLoc, SrcId>,
+    stops: Vec<Stop>,
+    stop_ids: FxHashMap<Stop, StopId>,
+    /// Source types, for naming locations.
+    pub debug: Rc<DebugInfo>,
+}
+
+/// Address numbers are `thread << COUNTER_BITS | counter`.
+const COUNTER_BITS: u32 = 20;
+/// Counters from here on are second choices, for blocks whose size differs between executions.
+const ALTERNATE_COUNTERS: u32 = 1 << 19;
+/// Counters from here on (below the alternates) are the thread's copies of thread-local variables.
+const THREAD_LOCAL_COUNTERS: u32 = 0x7_0000;
+/// Threads that are not children of `main` get their numbers from here on, by a hash of their ancestry.
+const DEEP_THREADS: u32 = 1024;
+const DEEP_THREAD_COUNT: u32 = 2048;
+/// The "thread" of globals, and of functions. Numbers between the deep threads and these are free for private memory.
+const GLOBAL_THREAD: u32 = 0xFFE;
+const FUNCTION_THREAD: u32 = 0xFFF;
+/// Address numbers with this "thread" are never objects here: the interpreter uses them for private memory.
+pub const PRIVATE_THREAD: u32 = 0xFFD;
+
+/// An id space is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exhausted {
+    pub what: &'static str,
+}
+
+/// What an object is made from: see [`Tables::object`].
+#[derive(Clone, Debug)]
+pub struct NewObject {
+    pub kind: ObjectKind,
+    pub size: u64,
+    pub align: u64,
+    pub name: Rc<str>,
+    pub at: SrcId,
+    pub source_type: Option<raddle_ir::debug::SourceTypeId>,
+    pub init: Option<Rc<[u8]>>,
+}
+
+impl Tables {
+    /// Tables with the main thread in them.
+    #[must_use]
+    pub fn new(main: &str) -> Self {
+        let mut tables = Self::default();
+        tables.threads.push(ThreadInfo {
+            parent: None,
+            nth: 0,
+            address_number: 0,
+            entry: main.into(),
+        });
+        tables.thread_numbers.insert(0, ThreadId::MAIN);
+        tables.source(SourceLoc {
+            file: "".into(),
+            line: 0,
+            column: 0,
+            function: None,
+            inlined_at: None,
+        });
+        tables
+    }
+
+    // ---- threads
+
+    /// The `nth` thread that `parent` spawns (counting from 1).
+    pub fn thread(
+        &mut self,
+        parent: ThreadId,
+        nth: u32,
+        entry: &str,
+    ) -> Result<ThreadId, Exhausted> {
+        if let Some(&id) = self.thread_ids.get(&(parent, nth)) {
+            return Ok(id);
+        }
+        let number = self.free_thread_number(parent, nth)?;
+        let id = ThreadId::from_index(self.threads.len());
+        self.threads.push(ThreadInfo {
+            parent: Some(parent),
+            nth,
+            address_number: number,
+            entry: entry.into(),
+        });
+        self.thread_ids.insert((parent, nth), id);
+        self.thread_numbers.insert(number, id);
+        Ok(id)
+    }
+
+    fn free_thread_number(&self, parent: ThreadId, nth: u32) -> Result<u32, Exhausted> {
+        if parent == ThreadId::MAIN && nth < DEEP_THREADS {
+            return Ok(nth);
+        }
+        let seed = self.threads[parent.index()]
+            .address_number
+            .wrapping_mul(0x9E37_79B1)
+            ^ nth.wrapping_mul(0x85EB_CA77);
+        (0..DEEP_THREAD_COUNT)
+            .map(|probe| DEEP_THREADS + seed.wrapping_add(probe) % DEEP_THREAD_COUNT)
+            .find(|number| !self.thread_numbers.contains_key(number))
+            .ok_or(Exhausted { what: "threads" })
+    }
+
+    #[must_use]
+    pub fn thread_info(&self, id: ThreadId) -> &ThreadInfo {
+        &self.threads[id.index()]
+    }
+
+    #[must_use]
+    pub fn thread_count(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// The thread whose handle (`pthread_t`) this is: handles are address numbers + 1, so that 0 is none.
+    #[must_use]
+    pub fn thread_of_handle(&self, handle: u64) -> Option<ThreadId> {
+        let number = u32::try_from(handle.checked_sub(1)?).ok()?;
+        self.thread_numbers.get(&number).copied()
+    }
+
+    #[must_use]
+    pub fn handle_of_thread(&self, thread: ThreadId) -> u64 {
+        u64::from(self.threads[thread.index()].address_number) + 1
+    }
+
+    // ---- objects
+
+    /// The object that `thread` allocates as its `counter`-th (from 1), of this size.
+    pub fn allocated(
+        &mut self,
+        thread: ThreadId,
+        counter: u32,
+        new: NewObject,
+    ) -> Result<ObjectId, Exhausted> {
+        if counter >= THREAD_LOCAL_COUNTERS {
+            return Err(Exhausted {
+                what: "allocations of one thread",
+            });
+        }
+        self.numbered(
+            self.threads[thread.index()].address_number,
+            counter,
+            Some(thread),
+            new,
+        )
+    }
+
+    /// `thread`'s copy of the `index`-th thread-local variable.
+    pub fn thread_local(
+        &mut self,
+        thread: ThreadId,
+        index: u32,
+        new: NewObject,
+    ) -> Result<ObjectId, Exhausted> {
+        let counter = THREAD_LOCAL_COUNTERS + index;
+        if counter >= ALTERNATE_COUNTERS {
+            return Err(Exhausted {
+                what: "thread-local variables",
+            });
+        }
+        self.numbered(
+            self.threads[thread.index()].address_number,
+            counter,
+            Some(thread),
+            new,
+        )
+    }
+
+    /// The `index`-th global variable.
+    pub fn global(&mut self, index: u32, new: NewObject) -> Result<ObjectId, Exhausted> {
+        if index + 1 >= ALTERNATE_COUNTERS {
+            return Err(Exhausted {
+                what: "global variables",
+            });
+        }
+        self.numbered(GLOBAL_THREAD, index + 1, None, new)
+    }
+
+    fn numbered(
+        &mut self,
+        owner: u32,
+        counter: u32,
+        thread: Option<ThreadId>,
+        new: NewObject,
+    ) -> Result<ObjectId, Exhausted> {
+        let mut number = owner << COUNTER_BITS | counter;
+        if let Some(&id) = self.object_ids.get(&(number, new.size)) {
+            return Ok(id);
+        }
+        let key = (number, new.size);
+        if self.by_number.contains_key(&number) {
+            number = (ALTERNATE_COUNTERS..1 << COUNTER_BITS)
+                .map(|alternate| owner << COUNTER_BITS | alternate)
+                .find(|number| !self.by_number.contains_key(number))
+                .ok_or(Exhausted {
+                    what: "allocations of one thread",
+                })?;
+        }
+        let id = ObjectId::from_index(self.objects.len());
+        let has_lifetime = new.kind.has_lifetime();
+        self.objects.push(ObjectInfo {
+            kind: new.kind,
+            address_number: number,
+            size: new.size,
+            align: new.align,
+            name: new.name,
+            thread,
+            at: new.at,
+            source_type: new.source_type,
+            arena: NO_SLOT,
+            life: None,
+            init: new.init,
+            locs: BTreeMap::new(),
+        });
+        self.object_ids.insert(key, id);
+        self.by_number.insert(number, id);
+        if has_lifetime {
+            // The life cell is a synchronisation cell outside the object's own offsets.
+            let life = self.new_sync_cell(id, u64::MAX)?;
+            self.objects[id.index()].life = Some(life);
+        }
+        Ok(id)
+    }
+
+    #[must_use]
+    pub fn object_info(&self, id: ObjectId) -> &ObjectInfo {
+        &self.objects[id.index()]
+    }
+
+    /// Gives a global its contents after its address was needed (initialisers refer to each other).
+    ///
+    /// # Panics
+    /// If a location of the object exists already.
+    pub fn set_init(&mut self, id: ObjectId, init: Rc<[u8]>) {
+        let object = &mut self.objects[id.index()];
+        assert!(
+            object.arena == NO_SLOT,
+            "contents of an object given after its first use"
+        );
+        object.init = Some(init);
+    }
+
+    #[must_use]
+    pub fn object_count(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// The address of byte `offset` of an object.
+    #[must_use]
+    pub fn address(&self, object: ObjectId, offset: i64) -> u64 {
+        let base = u64::from(self.objects[object.index()].address_number) << 32 | OFFSET_BIAS;
+        base.wrapping_add_signed(offset)
+    }
+
+    /// The address of function number `index`.
+    #[must_use]
+    pub fn function_address(index: u32) -> u64 {
+        u64::from(FUNCTION_THREAD << COUNTER_BITS | index) << 32 | OFFSET_BIAS
+    }
+
+    /// The function number an address stands for.
+    #[must_use]
+    pub fn function_at(address: u64) -> Option<u32> {
+        let number = (address >> 32) as u32;
+        (number >> COUNTER_BITS == FUNCTION_THREAD && address & 0xFFFF_FFFF == OFFSET_BIAS)
+            .then_some(number & ((1 << COUNTER_BITS) - 1))
+    }
+
+    /// The object an address points into (or just beside) and the offset, whether or not that is in bounds.
+    #[must_use]
+    pub fn resolve(&self, address: u64) -> Option<(ObjectId, i64)> {
+        let object = *self.by_number.get(&((address >> 32) as u32))?;
+        Some((object, (address & 0xFFFF_FFFF) as i64 - OFFSET_BIAS as i64))
+    }
+
+    // ---- locations
+
+    /// The location of `size` (1, 2, 4 or 8) bytes at `offset`, which must lie within the object.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn loc(&mut self, object: ObjectId, offset: u64, size: u8) -> Result<LocId, Exhausted> {
+        let info = &self.objects[object.index()];
+        if let Some(&id) = info.locs.get(&(offset, size)) {
+            return Ok(id);
+        }
+        assert!(
+            matches!(size, 1 | 2 | 4 | 8) && offset + u64::from(size) <= info.size,
+            "location outside its object"
+        );
+        let base = self.place(object)?;
+        let id = LocId::from_index(self.locs.len());
+        let arena = base
+            + u32::try_from(offset).map_err(|_| Exhausted {
+                what: "bytes of memory",
+            })?;
+        let overlapping = self.overlapping(object, offset, size);
+        self.locs.push(LocInfo {
+            object,
+            offset,
+            size,
+            arena,
+            life: self.life_slot(object),
+            mixed: !overlapping.is_empty(),
+        });
+        for &other in &overlapping {
+            self.locs[other.index()].mixed = true;
+            self.overlaps.entry(other).or_default().push(id);
+        }
+        if !overlapping.is_empty() {
+            self.overlaps.insert(id, overlapping);
+        }
+        self.objects[object.index()].locs.insert((offset, size), id);
+        Ok(id)
+    }
+
+    fn overlapping(&self, object: ObjectId, offset: u64, size: u8) -> Vec<LocId> {
+        let end = offset + u64::from(size);
+        self.objects[object.index()]
+            .locs
+            .range((offset.saturating_sub(7), 1)..(end, 0))
+            .filter(|((other, other_size), _)| {
+                *other_size > 0 && other + u64::from(*other_size) > offset
+            })
+            .map(|(_, &id)| id)
+            .collect()
+    }
+
+    /// The synchronisation cell at `offset`, which must lie within the object.
+    pub fn sync_cell(&mut self, object: ObjectId, offset: u64) -> Result<LocId, Exhausted> {
+        if let Some(&id) = self.objects[object.index()].locs.get(&(offset, 0)) {
+            return Ok(id);
+        }
+        // The memory reads a static initialiser's kind from the object's own bytes: they must have a place.
+        self.place(object)?;
+        self.new_sync_cell(object, offset)
+    }
+
+    fn new_sync_cell(&mut self, object: ObjectId, offset: u64) -> Result<LocId, Exhausted> {
+        let arena = self.grow_arena(8)?;
+        let id = LocId::from_index(self.locs.len());
+        let life = if offset == u64::MAX {
+            NO_SLOT
+        } else {
+            self.life_slot(object)
+        };
+        self.locs.push(LocInfo {
+            object,
+            offset,
+            size: 0,
+            arena,
+            life,
+            mixed: false,
+        });
+        self.objects[object.index()].locs.insert((offset, 0), id);
+        Ok(id)
+    }
+
+    fn life_slot(&self, object: ObjectId) -> u32 {
+        self.objects[object.index()]
+            .life
+            .map_or(NO_SLOT, |life| self.locs[life.index()].arena)
+    }
+
+    fn place(&mut self, object: ObjectId) -> Result<u32, Exhausted> {
+        let info = &self.objects[object.index()];
+        if info.arena != NO_SLOT {
+            return Ok(info.arena);
+        }
+        let (size, init) = (info.size, info.init.clone());
+        let base = self.grow_arena(size)?;
+        if let Some(init) = init {
+            let start = base as usize;
+            self.arena[start..start + init.len()].copy_from_slice(&init);
+        }
+        self.objects[object.index()].arena = base;
+        Ok(base)
+    }
+
+    /// Adds zeroed bytes, aligned to 16.
+    fn grow_arena(&mut self, bytes: u64) -> Result<u32, Exhausted> {
+        const LIMIT: u64 = 1 << 30;
+        let base = (self.arena.len() as u64).next_multiple_of(16);
+        let end = base
+            .checked_add(bytes)
+            .filter(|&end| end <= LIMIT)
+            .ok_or(Exhausted {
+                what: "bytes of memory",
+            })?;
+        self.arena.resize(end as usize, 0);
+        Ok(base as u32)
+    }
+
+    #[inline]
+    #[must_use]
+    pub fn loc_info(&self, id: LocId) -> &LocInfo {
+        &self.locs[id.index()]
+    }
+
+    #[must_use]
+    pub fn loc_count(&self) -> usize {
+        self.locs.len()
+    }
+
+    /// The other locations that share bytes with this one.
+    #[must_use]
+    pub fn overlaps(&self, id: LocId) -> &[LocId] {
+        self.overlaps.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    /// The initial contents of memory: longer each time objects are discovered, never changed.
+    #[must_use]
+    pub fn arena(&self) -> &[u8] {
+        &self.arena
+    }
+
+    // ---- source positions and stops
+
+    pub fn source(&mut self, loc: SourceLoc) -> SrcId {
+        if let Some(&id) = self.source_ids.get(&loc) {
+            return id;
+        }
+        let id = SrcId::from_index(self.sources.len());
+        self.sources.push(loc.clone());
+        self.source_ids.insert(loc, id);
+        id
+    }
+
+    /// The position, if known.
+    #[must_use]
+    pub fn source_loc(&self, id: SrcId) -> Option<&SourceLoc> {
+        (id != SrcId::NOWHERE).then(|| &self.sources[id.index()])
+    }
+
+    pub fn stop(&mut self, stop: Stop) -> StopId {
+        if let Some(&id) = self.stop_ids.get(&stop) {
+            return id;
+        }
+        let id = StopId::from_index(self.stops.len());
+        self.stops.push(stop.clone());
+        self.stop_ids.insert(stop, id);
+        id
+    }
+
+    #[must_use]
+    pub fn stop_info(&self, id: StopId) -> &Stop {
+        &self.stops[id.index()]
+    }
+}
