@@ -1,1 +1,8 @@
-//! memory
+//! Which values may a read return, given what all threads did?
+//!
+//! [`Machine`] is the operational answer under sequential consistency: memory contents, thread states, one step of one
+//! thread at a time, undone in any number. Nothing here knows of search.
+
+pub mod race;
+
+pub use race::RaceInfo;
