@@ -146,22 +146,21 @@ impl Recipe {
         }
     }
 
-    /// Makes it smaller. False if that is not possible.
+    /// Makes it smaller: the code with most pieces loses its last one, spawns and joins apart. False if there is none.
     pub(super) fn shrink(&mut self) -> bool {
-        // The longest code loses its last piece that is not needed to start a thread.
-        let mut order: Vec<usize> = (0..self.codes.len()).collect();
-        order.sort_by_key(|&code| std::cmp::Reverse(self.codes[code].len()));
-        for code in order {
-            let pieces = &mut self.codes[code];
-            let last = pieces
-                .iter()
-                .rposition(|piece| !matches!(piece, Piece::Spawn(_)));
-            if let Some(last) = last {
-                pieces.remove(last);
-                return true;
-            }
-        }
-        false
+        let is_own = |piece: &Piece| !matches!(piece, Piece::Spawn(_) | Piece::Join(_));
+        let longest = self
+            .codes
+            .iter_mut()
+            .max_by_key(|pieces| pieces.iter().filter(|piece| is_own(piece)).count());
+        let Some(pieces) = longest else {
+            return false;
+        };
+        let Some(last) = pieces.iter().rposition(is_own) else {
+            return false;
+        };
+        pieces.remove(last);
+        true
     }
 }
 
