@@ -7,6 +7,8 @@
 
 mod execution;
 mod races;
+#[cfg(test)]
+mod tests;
 mod wakeup;
 
 use execution::{ChoiceId, EventId, Execution, Footprint, NO_EVENT, NewEvent, footprint};
