@@ -13,7 +13,7 @@ mod wakeup;
 
 use execution::{ChoiceId, EventId, Execution, Footprint, NO_EVENT, NewEvent, footprint};
 use raddle_memory::access::conflict;
-use raddle_memory::{Machine, Readiness, StepEnd};
+use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::{Op, Program, Tables, ThreadId};
 use std::ops::ControlFlow;
 use wakeup::{NodeId, Step, WakeupTrees};
@@ -62,6 +62,7 @@ pub(crate) struct Search {
     machine: Machine,
     /// Runs wakeup sequences whose last event's footprint depends on values.
     scratch: Machine,
+    scratch_start: Mark,
     execution: Execution,
     trees: WakeupTrees,
     levels: Vec<Level>,
@@ -80,6 +81,7 @@ impl Search {
             footprint: Footprint::new(),
         });
         Self {
+            scratch_start: machine.mark(),
             scratch: machine.clone(),
             machine,
             execution: Execution::default(),

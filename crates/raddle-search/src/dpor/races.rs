@@ -11,7 +11,7 @@ use super::execution::{ChoiceId, EventId, Footprint, NO_EVENT};
 use super::wakeup::{NodeId, Step};
 use super::{Search, independent};
 use raddle_memory::access::sync_mode;
-use raddle_memory::{Access, AccessMode, Machine, Readiness};
+use raddle_memory::{Access, AccessMode, Readiness};
 use raddle_program::{LocId, Op, Program, StateId, SyncAction, Tables, ThreadId};
 
 /// The second event of a race, which goes first in the sequence to explore.
@@ -288,7 +288,8 @@ impl Search {
 
     /// Runs the prefix before `first`, then notdep(first, E), then the second event, on a machine of its own.
     fn simulate(&mut self, program: &mut Program, first: EventId, second: Second) -> Option<Step> {
-        let mut machine = std::mem::replace(&mut self.scratch, Machine::new(program));
+        let machine = &mut self.scratch;
+        machine.undo_to(self.scratch_start);
         for id in 0..self.execution.len() as EventId {
             if id == first || (id > first && self.execution.before(first, id)) {
                 continue;
@@ -304,10 +305,9 @@ impl Search {
             Step {
                 thread: second.thread,
                 choices: self.execution.choice_id(&taken),
-                footprint: super::footprint(program, &machine, mark),
+                footprint: super::footprint(program, machine, mark),
             }
         });
-        self.scratch = machine;
         step
     }
 
