@@ -158,6 +158,14 @@ impl Machine {
             .filter(|&state| state != NOT_STARTED)
     }
 
+    /// Is the thread inside an atomic block, where it had to wait?
+    #[must_use]
+    pub fn is_in_block(&self, thread: ThreadId) -> bool {
+        self.threads
+            .get(thread.index())
+            .is_some_and(|thread| thread.flags & IN_BLOCK != 0)
+    }
+
     /// All micro-steps so far.
     #[must_use]
     pub fn steps(&self) -> &[MicroStep] {

@@ -75,11 +75,7 @@ impl Search {
     pub(crate) fn new(program: &Program) -> Self {
         let machine = Machine::new(program);
         let mut trees = WakeupTrees::default();
-        let root = trees.new_node(Step {
-            thread: ThreadId::MAIN,
-            choices: 0,
-            footprint: Footprint::new(),
-        });
+        let root = trees.new_node(Step::unknown(ThreadId::MAIN));
         Self {
             scratch_start: machine.mark(),
             scratch: machine.clone(),
@@ -151,11 +147,7 @@ impl Search {
             if self.machine.readiness(program, thread) == Readiness::Ready {
                 any_ready = true;
                 if !self.is_asleep(thread) {
-                    return Choice::Go(Step {
-                        thread,
-                        choices: 0,
-                        footprint: Footprint::new(),
-                    });
+                    return Choice::Go(Step::unknown(thread));
                 }
             }
         }
@@ -209,6 +201,7 @@ impl Search {
         let step = self.trees.step_mut(child);
         step.footprint.clone_from(&event.footprint);
         step.choices = event.choices;
+        step.is_block = event.is_block;
         self.fall_asleep(program.tables(), child);
         listener.stepped(program, &mut self.machine, thread, end)
     }
@@ -245,6 +238,7 @@ impl Search {
             .thread_state(thread)
             .expect("a thread that is ready has a state");
         let before = self.look_before(program, *program.op(state));
+        let in_block = self.machine.is_in_block(thread);
         let end = self
             .machine
             .step(program, thread, self.execution.choices(choices));
@@ -261,8 +255,8 @@ impl Search {
                 .collect();
             self.execution.choice_id(&taken)
         };
-        let single = self.machine.steps().len() == mark.steps() + 1;
-        let before = before.filter(|_| single);
+        let is_block = in_block || *program.op(state) == Op::AtomicBegin;
+        let before = before.filter(|_| !is_block);
         let new = NewEvent {
             thread,
             state,
@@ -270,6 +264,7 @@ impl Search {
             choices,
             footprint,
             before,
+            is_block,
             mark,
         };
         self.execution.push(program, &mut self.machine, new);
@@ -319,6 +314,7 @@ impl Search {
                 let step = Step {
                     thread: event.thread,
                     choices: event.choices,
+                    is_block: event.is_block,
                     footprint: event.footprint,
                 };
                 self.sleeping.push(self.sleepers.len() as SleeperId);

@@ -413,6 +413,9 @@ fn random_quick() {
     let mut total = 0;
     for seed in from..from + count {
         let built = generate(seed, &options);
+        if std::env::var("SHOW").is_ok() {
+            println!("{built}");
+        }
         let mut program = built.program();
         let classes = all_classes(&mut program);
         let mut seen: std::collections::HashMap<Key, u64> = Default::default();
