@@ -80,6 +80,7 @@ impl Listener for Summary {
         let mut states: FinalStates = ending::threads(machine)
             .map(|thread| machine.thread_state(thread))
             .collect();
+        self.local_states.extend(states.iter().flatten());
         while states.last() == Some(&None) {
             states.pop();
         }
