@@ -14,6 +14,7 @@ use crate::dpor;
 use crate::frame::Frame;
 use crate::naive;
 use crate::replay::{Mismatch, Schedule};
+use crate::rf;
 use crate::verdict::{Check, Checks, EngineKind, Outcome, ViolationKind};
 use raddle_memory::Machine;
 use raddle_program::{Fault, Program, SrcId, ThreadId};
@@ -109,6 +110,14 @@ impl Engine for Dpor {
     }
 }
 
+struct Rf;
+
+impl Engine for Rf {
+    fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
+        rf::Search::new(program).run(program, frame)
+    }
+}
+
 /// Checks a program.
 pub fn check(
     program: &mut Program,
@@ -122,6 +131,7 @@ pub fn check(
         (ControlFlow::Break(()), _) => ControlFlow::Break(()),
         (_, EngineKind::Naive) => Naive.explore(program, &mut frame),
         (_, EngineKind::Dpor) => Dpor.explore(program, &mut frame),
+        (_, EngineKind::Rf) => Rf.explore(program, &mut frame),
     };
     debug_assert!(
         flow.is_continue() || frame.has_reason(),

@@ -8,6 +8,7 @@ use std::time::Duration;
 pub enum EngineKind {
     Naive,
     Dpor,
+    Rf,
 }
 
 impl EngineKind {
@@ -16,6 +17,7 @@ impl EngineKind {
         match self {
             Self::Naive => "naive",
             Self::Dpor => "dpor",
+            Self::Rf => "rf",
         }
     }
 }

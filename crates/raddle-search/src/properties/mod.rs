@@ -9,6 +9,7 @@ use crate::driver::{SearchOptions, ViolationKey, check};
 use crate::naive::{self, Sequence};
 use crate::oracle::{self, FinalStates, Mode};
 use crate::replay::{self, Schedule};
+use crate::rf;
 use crate::verdict::{Checks, EngineKind, Verdict};
 use crate::{ending, verdict};
 use raddle_memory::{Machine, MicroStep, RaceDetector, Readiness, StepEnd};
@@ -141,6 +142,27 @@ fn dpor_explores_each_class_once() {
     });
 }
 
+#[test]
+fn rf_explores_each_class_once() {
+    for_each_program(300, GenOptions::default(), |seed, built| {
+        let mut program = built.program();
+        let truth = oracle::enumerate(&mut program, Mode::Memoised);
+        let mut summary = Summary::default();
+        let _ = rf::Search::new(&program).run(&mut program, &mut summary);
+        assert_eq!(summary.given_up, 0);
+        assert_eq!(
+            summary.complete, truth.complete.reads_from as u64,
+            "seed {seed}"
+        );
+        assert_eq!(
+            summary.blocked, truth.blocked.reads_from as u64,
+            "seed {seed}"
+        );
+        assert_eq!(summary.final_states, truth.final_states);
+        assert_eq!(summary.local_states, truth.local_states);
+    });
+}
+
 /// All violations that an engine finds; each was replayed.
 fn violations(program: &mut Program, engine: EngineKind) -> FxHashSet<ViolationKey> {
     let options = SearchOptions {
@@ -171,7 +193,7 @@ fn engines_find_all_violations_and_reproduce_them() {
     for_each_program(200, GenOptions::default(), |_, built| {
         let mut program = built.program();
         let truth = oracle::enumerate(&mut program, Mode::Memoised);
-        for engine in [EngineKind::Naive, EngineKind::Dpor] {
+        for engine in [EngineKind::Naive, EngineKind::Dpor, EngineKind::Rf] {
             assert_eq!(
                 violations(&mut program, engine),
                 truth.violations,
