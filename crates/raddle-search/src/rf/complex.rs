@@ -6,7 +6,7 @@
 //! could have read otherwise, all its versions are tried too.
 
 use super::Search;
-use super::event::{Branching, Cell, EXTRA, Event, NO_EVENT, Pos, primary};
+use super::event::{Cell, EXTRA, Event, NO_EVENT, Pos, primary};
 use super::simulate::{Plan, Start};
 use raddle_program::{Op, Program, ThreadId};
 use smallvec::SmallVec;
@@ -147,10 +147,7 @@ impl Search {
         let complex = self.is_complex(program, event);
         let op = *program.op(event.state);
         let (start, cell) = (Start::of(event), primary(program.tables(), &op));
-        let fixed = match event.branching {
-            Branching::Successor => cell.and_then(|cell| Some((cell, event.source(cell)?))),
-            _ => None,
-        };
+        let fixed = self.nodes[pos as usize].update;
         if complex {
             for version in self.versions(program, start, &[pos], fixed, None) {
                 self.propose(pos, version, None);
@@ -252,11 +249,14 @@ impl Search {
                     complete = false;
                     break;
                 }
-                found.push(Instance {
-                    start: Start::of(event),
-                    event: other,
-                    complex: self.is_complex(program, event),
-                });
+                // What comes before the node stays as it is.
+                if other > pos {
+                    found.push(Instance {
+                        start: Start::of(event),
+                        event: other,
+                        complex: self.is_complex(program, event),
+                    });
+                }
                 if self.trace.before(pos, other) {
                     complete = false;
                     break;

@@ -336,7 +336,7 @@ impl Search {
         let Some(source) = event.source(rival.cell) else {
             return;
         };
-        let (start, reads, branching) = (Start::of(event), event.reads.clone(), event.branching);
+        let (start, reads) = (Start::of(event), event.reads.clone());
         let mut plan = Follow::new(&rival.reads, rival.cell, source, None);
         let Some(first) = self.simulate(program, rival.start, &mut plan) else {
             return;
@@ -344,7 +344,8 @@ impl Search {
         if !first.writes(rival.cell) {
             return;
         }
-        if branching == Branching::Successor {
+        if let Some(replaced) = self.nodes[update as usize].update {
+            debug_assert_eq!(replaced, (rival.cell, source));
             return self.propose(update, first, None);
         }
         let mut plan = Follow::new(&reads, rival.cell, EXTRA, Some(first));

@@ -17,7 +17,7 @@ mod tests;
 mod trace;
 
 use crate::dpor::Listener;
-use event::{Branching, ChoiceId, Event, Fingerprint, NO_EVENT, Pos};
+use event::{Branching, Cell, ChoiceId, Event, Fingerprint, NO_EVENT, Pos, primary};
 use observe::{Before, note_values, parent_of};
 use raddle_memory::consistency::Phases;
 use raddle_memory::{Machine, Mark, Readiness};
@@ -43,6 +43,8 @@ struct Alternative {
 struct Node {
     /// How many events had been added to the trace before this one and what it needs.
     base: usize,
+    /// If the event could have had to wait: the cell, and the update after which it updates the cell. All alternatives do that.
+    update: Option<(Cell, Pos)>,
     /// What was explored here or will be, or was found inconsistent.
     seen: SmallVec<[Fingerprint; 2]>,
     pending: Vec<Alternative>,
@@ -172,8 +174,14 @@ impl Search {
     /// Adds an event that the machine has done to the end of trace and witness.
     fn append(&mut self, program: &Program, event: Event, mark: Mark) {
         let pos = self.trace.len();
+        let update = match event.branching {
+            Branching::Successor => primary(program.tables(), program.op(event.state))
+                .and_then(|cell| Some((cell, event.source(cell)?))),
+            _ => None,
+        };
         let node = Node {
             base: self.trace.added(),
+            update,
             seen: SmallVec::from_elem(event.fingerprint, 1),
             pending: Vec::new(),
         };
@@ -188,7 +196,7 @@ impl Search {
 
     fn note_spawns(&mut self, event: &Event, pos: Pos) {
         for write in &event.writes {
-            if let event::Cell::Handle(child) = write.cell
+            if let Cell::Handle(child) = write.cell
                 && write.value == observe::SPAWNED
             {
                 if self.spawned_by.len() <= child.index() {
@@ -334,7 +342,7 @@ impl Search {
         }
         for position in 0..self.trace.events[pos as usize].writes.len() {
             let write = self.trace.events[pos as usize].writes[position];
-            if let event::Cell::Handle(child) = write.cell
+            if let Cell::Handle(child) = write.cell
                 && write.value == observe::SPAWNED
             {
                 if self.spawned_by.len() <= child.index() {

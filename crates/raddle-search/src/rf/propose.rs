@@ -38,6 +38,8 @@ impl Search {
             event.marked = true;
         }
         first.marked = false;
+        // What the alternatives of a node are does not change with the event that is there.
+        first.branching = self.trace.event(node).branching;
         for event in rest.iter_mut().chain(std::iter::once(&mut first)) {
             event.parent = new_pos(event.parent);
             for read in &mut event.reads {

@@ -186,3 +186,29 @@ fn speed() {
     timed("circular-buffer", &circular_buffer(size(8)));
     timed("myexample", &myexample(size(5)));
 }
+
+#[test]
+#[ignore]
+fn show() {
+    let seed = std::env::var("RADDLE_PROPTEST_SEED").unwrap().parse().unwrap();
+    let built = raddle_program::generate::generate(seed, &Default::default());
+    println!("{built}");
+    let mut program = built.program();
+    let mut search = Search::new(&program);
+    let mut count = Count::default();
+    loop {
+        let _ = search.extend(&mut program, &mut count);
+        println!("execution");
+        for pos in 0..search.trace.len() {
+            let e = search.trace.event(pos);
+            let reads: Vec<String> = e.reads.iter().map(|r| format!("{:?}<-{}", r.cell, r.source as i32)).collect();
+            println!("  {pos}{} {:?}.{} {:?} {} {:?} -> {:?}", if e.marked {"*"} else {""}, e.thread, e.index, program.op(e.state), reads.join(" "), e.writes, e.after);
+        }
+        println!("order {:?}", search.trace.graph.order());
+        search.detect(&mut program);
+        match search.backtrack(&mut program, &mut count) {
+            ControlFlow::Continue(true) => {}
+            _ => break,
+        }
+    }
+}
