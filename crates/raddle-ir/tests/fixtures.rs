@@ -171,10 +171,9 @@ fn debug_metadata_names_variables_fields_and_positions() {
             variables(worker).iter().all(|v| v.is_address),
             "-O0 keeps all in memory"
         );
-        let rmw = worker.blocks.iter().flat_map(|b| &b.insts);
-        let rmw = rmw
-            .filter(|i| matches!(i.kind, InstKind::AtomicRmw { .. }))
-            .next_back()
+        let mut insts = worker.blocks.iter().flat_map(|b| &b.insts);
+        let rmw = insts
+            .rfind(|i| matches!(i.kind, InstKind::AtomicRmw { .. }))
             .expect("there is one");
         let loc = module.debug.loc(rmw.loc.expect("a position"));
         assert_eq!((&*loc.file, loc.line), ("/src/stack.c", 52), "{name}");
