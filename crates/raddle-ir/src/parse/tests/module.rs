@@ -269,3 +269,9 @@ fn target_and_other_types_are_kept_by_name() {
     assert_eq!(name(0), "target(\"spirv.Image\", void, 1)");
     assert_eq!(name(1), "x86_amx");
 }
+
+#[test]
+fn modules_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>(_: &T) {}
+    shared(&module(""));
+}
