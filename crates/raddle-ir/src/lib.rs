@@ -9,6 +9,7 @@ pub mod debug;
 pub mod ids;
 pub mod inst;
 pub mod module;
+pub mod passes;
 pub mod types;
 
 pub use constant::{Constant, ConstantExpr};
