@@ -34,3 +34,6 @@ pub fn promote(module: &mut Module, body: &mut Body) -> bool {
     rename::rename(module, body, &cfg, plan);
     true
 }
+
+#[cfg(test)]
+mod tests;

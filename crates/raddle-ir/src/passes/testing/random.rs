@@ -254,11 +254,13 @@ impl Generator<'_> {
                 let index = self.rng.below(self.variables.len());
                 let address = self.variables[index].address;
                 let ptr = self.build.ptr;
-                // Escapes: everything about it must stay as it is. The argument is not compared.
-                let kept = self.build.global("kept", ptr, false);
-                let bits = self.build.icmp(IntPredicate::Eq, ptr, address, kept);
-                let bits = self.build.cast(CastOp::ZExt, self.build.i1, i32, bits);
-                self.defined[block].push(bits);
+                if self.rng.below(2) == 0 {
+                    self.build.call("scribble", &[(ptr, address)], None);
+                } else {
+                    let bits = self.build.icmp(IntPredicate::Eq, ptr, address, self.globals[0]);
+                    let bits = self.build.cast(CastOp::ZExt, self.build.i1, i32, bits);
+                    self.defined[block].push(bits);
+                }
             }
             _ => {}
         }
