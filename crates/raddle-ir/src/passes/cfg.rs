@@ -154,3 +154,47 @@ pub fn remove_unreachable(body: &mut Body) -> bool {
     }
     changed
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inst::Terminator;
+    use crate::passes::testing::{Builder, Rng, cfg_body, random_edges};
+
+    #[test]
+    fn edges_are_distinct_and_mirrored() {
+        let mut rng = Rng::new(5);
+        for round in 0..200 {
+            let body = cfg_body(&random_edges(&mut rng, 1 + round % 9));
+            let cfg = Cfg::new(&body);
+            assert_eq!(cfg.reverse_postorder()[0], BlockId(0));
+            for &from in cfg.reverse_postorder() {
+                for &to in cfg.successors(from) {
+                    let back = cfg.predecessors(to).iter().filter(|&&p| p == from);
+                    assert_eq!(back.count(), 1);
+                    assert!(cfg.is_reachable(to));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unreachable_blocks_go_with_their_phi_operands() {
+        let mut b = Builder::new();
+        let i32 = b.i32;
+        let n = b.param(i32);
+        let (dead, join) = (b.block(), b.block());
+        let one = b.c32(1);
+        b.br(join);
+        b.at(dead).br(join);
+        b.at(join);
+        let phi = b.phi(i32, &[(BlockId(0), n), (dead, one)]);
+        b.ret(i32, phi);
+        let mut body = b.finish();
+        assert!(remove_unreachable(&mut body));
+        assert_eq!(body.blocks.len(), 2);
+        assert_eq!(body.blocks[0].terminator, Terminator::Br { target: BlockId(1) });
+        assert_eq!(body.blocks[1].phis[0].incoming, [(BlockId(0), n)]);
+        assert!(!remove_unreachable(&mut body));
+    }
+}

@@ -169,3 +169,150 @@ fn read(live: &mut BitSet, value: Option<ValueId>) {
         live.insert(value.index());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constant::Constant;
+    use crate::inst::{BinaryOp, Call, IntPredicate, Operand, Terminator};
+    use crate::passes::prepare;
+    use crate::passes::testing::random::random_body;
+    use crate::passes::testing::{Builder, Rng, value_of};
+
+    /// The definition: is there a path from the point to a read of `value` that does not pass its definition?
+    fn live_by_paths(body: &Body, block: BlockId, inst: usize, value: ValueId) -> bool {
+        let reads = |operand: &Operand| operand.value() == Some(value);
+        let mut seen = vec![false; body.blocks.len()];
+        let mut pending = vec![(block, inst + 1)];
+        while let Some((at, start)) = pending.pop() {
+            let code = &body.blocks[at.index()];
+            let mut found = false;
+            let mut defined = false;
+            for inst in code.insts.iter().skip(start) {
+                inst.kind.visit_operands(|_, o| found |= reads(o));
+                if found {
+                    return true;
+                }
+                defined |= inst.result == Some(value);
+                if defined {
+                    break;
+                }
+            }
+            if start <= code.insts.len() && !defined {
+                code.terminator.visit_operands(|_, o| found |= reads(o));
+                defined |= code.terminator.result() == Some(value);
+            }
+            if found {
+                return true;
+            }
+            if defined {
+                continue;
+            }
+            for next in code.terminator.successors() {
+                let phis = &body.blocks[next.index()].phis;
+                let mut incoming = phis.iter().flat_map(|phi| &phi.incoming);
+                if incoming.any(|(from, operand)| *from == at && reads(operand)) {
+                    return true;
+                }
+                let defined = phis.iter().any(|phi| phi.result == value);
+                if !defined && !std::mem::replace(&mut seen[next.index()], true) {
+                    pending.push((next, 0));
+                }
+            }
+        }
+        false
+    }
+
+    fn compare(body: &Body) {
+        let cfg = Cfg::new(body);
+        let mut points = LivePoints::new(body);
+        for &block in cfg.reverse_postorder() {
+            let code = &body.blocks[block.index()];
+            for inst in 0..=code.insts.len() {
+                let own = match code.insts.get(inst) {
+                    Some(inst) => inst.result,
+                    None => code.terminator.result(),
+                };
+                let live = points.after(body, block, inst);
+                for value in (0..body.value_types.len()).map(ValueId::from_index) {
+                    assert_eq!(
+                        live.contains(value.index()),
+                        own != Some(value) && live_by_paths(body, block, inst, value),
+                        "{value:?} after {block:?}, {inst}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn random_bodies_agree_with_the_definition() {
+        let mut rng = Rng::new(3);
+        for _ in 0..150 {
+            let mut build = random_body(&mut rng);
+            let body = build.finish();
+            compare(&body);
+            let done = prepare(&mut build.module, body);
+            compare(&done);
+        }
+    }
+
+    #[test]
+    fn phi_operands_are_read_by_the_predecessor() {
+        let mut b = Builder::new();
+        let i32 = b.i32;
+        let n = b.param(i32);
+        let again = b.block();
+        let one = b.c32(1);
+        b.br(again);
+        b.at(again);
+        let phi = b.phi(i32, &[]);
+        let next = b.binary(BinaryOp::Add, phi, one);
+        b.body.blocks[1].phis[0].incoming = vec![(BlockId(0), n), (BlockId(1), next)];
+        let more = b.icmp(IntPredicate::Ult, i32, next, one);
+        let done = b.block();
+        b.cond(more, again, done);
+        b.at(done).ret(i32, next);
+        let body = b.finish();
+        let live = Liveness::new(&body, &Cfg::new(&body));
+        assert!(live.live_out(BlockId(0)).contains(value_of(n).index()));
+        assert!(live.live_in(again).is_empty());
+        let after = live.live_after_phis(&body, again);
+        assert_eq!(after.iter().collect::<Vec<_>>(), [value_of(phi).index()]);
+        assert!(live.live_after(&body, again, 0).is_empty());
+        let at_end = live.live_after(&body, again, 2);
+        assert_eq!(at_end.iter().collect::<Vec<_>>(), [value_of(next).index()]);
+    }
+
+    #[test]
+    fn the_result_of_an_invoke_is_its_own() {
+        let mut b = Builder::new();
+        let i32 = b.i32;
+        let n = b.param(i32);
+        let (normal, unwind) = (b.block(), b.block());
+        let f = b.function("f", &[i32], i32);
+        let fn_type = b.module.function(f).ty;
+        let callee = b.constant(Constant::Function(f));
+        let result = b.body.new_value(i32);
+        b.end(Terminator::Invoke {
+            result: Some(result),
+            call: Call {
+                callee,
+                fn_type,
+                args: vec![n],
+                arg_types: vec![i32],
+                byval: Vec::new(),
+            },
+            normal,
+            unwind,
+        });
+        b.at(normal).ret(i32, Operand::Value(result));
+        b.at(unwind).ret(i32, n);
+        let body = b.finish();
+        compare(&body);
+        let live = Liveness::new(&body, &Cfg::new(&body));
+        assert!(live.live_out(BlockId(0)).contains(result.index()));
+        assert!(!live.live_after(&body, BlockId(0), 0).contains(result.index()));
+        assert!(!live.live_in(BlockId(0)).contains(result.index()));
+    }
+}

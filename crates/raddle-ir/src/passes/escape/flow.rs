@@ -49,7 +49,7 @@ enum Passed {
     Captured,
 }
 
-/// What a function is known to do with a parameter; `None` if there is no body to look at.
+/// What a defined function is known to do with a parameter; `None` if its body is not to be looked at.
 pub(super) type Summaries<'a> = &'a mut dyn FnMut(FuncId, usize) -> Option<ParamSummary>;
 
 /// The uses of all values of a body.
@@ -87,9 +87,6 @@ impl<'a> Flow<'a> {
     /// Adds the defined functions that could get to see the address, however the summaries turn out.
     pub(super) fn discover(&self, seeds: &[Use], callees: &mut Vec<FuncId>) {
         self.follow(seeds, false, &mut |callee, _| {
-            if self.module.function(callee).is_declaration {
-                return None;
-            }
             if !callees.contains(&callee) {
                 callees.push(callee);
             }
@@ -179,7 +176,8 @@ impl<'a> Flow<'a> {
         if let Some(passed) = self.passed_to_intrinsic(callee, index) {
             return passed;
         }
-        match summaries(callee, index) {
+        let summary = (!function.is_declaration).then(|| summaries(callee, index));
+        match summary.flatten() {
             Some(summary) if summary.captured => Passed::Captured,
             Some(summary) if summary.returned => Passed::Flows,
             Some(_) => Passed::Harmless,

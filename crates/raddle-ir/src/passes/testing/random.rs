@@ -243,12 +243,15 @@ impl Generator<'_> {
             14 if self.rng.below(3) == 0 => {
                 // In a loop this is a new variable every time.
                 let address = self.build.alloca(i32);
-                if self.rng.below(2) == 0 {
-                    let value = self.value(block);
-                    self.build.store(i32, value, address);
+                for _ in 0..3 {
+                    if self.rng.below(2) == 0 {
+                        let value = self.value(block);
+                        self.build.store(i32, value, address);
+                    } else {
+                        let loaded = self.build.load(i32, address);
+                        self.defined[block].push(loaded);
+                    }
                 }
-                let loaded = self.build.load(i32, address);
-                self.defined[block].push(loaded);
             }
             15 if self.rng.below(6) == 0 => {
                 let index = self.rng.below(self.variables.len());
