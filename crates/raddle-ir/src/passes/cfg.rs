@@ -193,7 +193,10 @@ mod tests {
         let mut body = b.finish();
         assert!(remove_unreachable(&mut body));
         assert_eq!(body.blocks.len(), 2);
-        assert_eq!(body.blocks[0].terminator, Terminator::Br { target: BlockId(1) });
+        assert_eq!(
+            body.blocks[0].terminator,
+            Terminator::Br { target: BlockId(1) }
+        );
         assert_eq!(body.blocks[1].phis[0].incoming, [(BlockId(0), n)]);
         assert!(!remove_unreachable(&mut body));
     }

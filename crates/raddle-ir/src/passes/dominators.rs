@@ -199,7 +199,10 @@ mod tests {
                         frontier.push(BlockId(b));
                     }
                 }
-                assert_eq!(frontiers[a as usize], frontier, "{edges:?}: frontier of bb{a}");
+                assert_eq!(
+                    frontiers[a as usize], frontier,
+                    "{edges:?}: frontier of bb{a}"
+                );
             }
         }
     }

@@ -312,7 +312,11 @@ mod tests {
         compare(&body);
         let live = Liveness::new(&body, &Cfg::new(&body));
         assert!(live.live_out(BlockId(0)).contains(result.index()));
-        assert!(!live.live_after(&body, BlockId(0), 0).contains(result.index()));
+        assert!(
+            !live
+                .live_after(&body, BlockId(0), 0)
+                .contains(result.index())
+        );
         assert!(!live.live_in(BlockId(0)).contains(result.index()));
     }
 }

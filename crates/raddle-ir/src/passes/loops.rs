@@ -212,22 +212,24 @@ mod tests {
     #[test]
     fn nested_loops_with_break_of_both() {
         // 1 { 2 { 3 } 4 }: 3 leaves both loops to 5.
-        let loops = loops_of(&[
-            vec![1],
-            vec![2, 5],
-            vec![3, 4],
-            vec![2, 5],
-            vec![1],
-            vec![],
-        ]);
+        let loops = loops_of(&[vec![1], vec![2, 5], vec![3, 4], vec![2, 5], vec![1], vec![]]);
         assert_eq!(loops.len(), 2);
         let (outer, inner) = (loops.get(LoopId(0)), loops.get(LoopId(1)));
-        assert_eq!((outer.header, outer.depth, outer.parent), (BlockId(1), 1, None));
-        assert_eq!((inner.header, inner.depth, inner.parent), (BlockId(2), 2, Some(LoopId(0))));
+        assert_eq!(
+            (outer.header, outer.depth, outer.parent),
+            (BlockId(1), 1, None)
+        );
+        assert_eq!(
+            (inner.header, inner.depth, inner.parent),
+            (BlockId(2), 2, Some(LoopId(0)))
+        );
         assert_eq!(outer.children, [LoopId(1)]);
         assert_eq!(outer.blocks.len(), 4);
         assert!(inner.contains(BlockId(3)) && !inner.contains(BlockId(4)));
-        assert_eq!(inner.exits, [(BlockId(2), BlockId(4)), (BlockId(3), BlockId(5))]);
+        assert_eq!(
+            inner.exits,
+            [(BlockId(2), BlockId(4)), (BlockId(3), BlockId(5))]
+        );
         assert_eq!(loops.innermost(BlockId(4)), Some(LoopId(0)));
         assert_eq!(loops.innermost(BlockId(5)), None);
     }

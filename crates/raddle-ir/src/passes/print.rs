@@ -15,7 +15,11 @@ pub fn print_body(module: &Module, body: &Body) -> String {
     let params: Vec<_> = (0..body.param_count)
         .map(|param| {
             let ty = body.value_types[param as usize];
-            format!("{} {}", print_type(module, ty), printer.value(ValueId(param)))
+            format!(
+                "{} {}",
+                print_type(module, ty),
+                printer.value(ValueId(param))
+            )
         })
         .collect();
     let _ = writeln!(out, "({})", params.join(", "));
@@ -116,14 +120,20 @@ pub fn print_constant(module: &Module, id: ConstId) -> String {
         Constant::Poison(_) => "poison".into(),
         Constant::Zero(_) => "zeroinitializer".into(),
         Constant::Aggregate(_, elements) => {
-            let printed: Vec<_> = elements.iter().map(|&e| print_constant(module, e)).collect();
+            let printed: Vec<_> = elements
+                .iter()
+                .map(|&e| print_constant(module, e))
+                .collect();
             format!("{{ {} }}", printed.join(", "))
         }
         Constant::Bytes(_, bytes) => format!("c\"{}\"", bytes.escape_ascii()),
         Constant::Global(global) => format!("@{}", module.global(*global).name),
         Constant::Function(function) => format!("@{}", module.function(*function).name),
         Constant::BlockAddress(function, label) => {
-            format!("blockaddress(@{}, %{label})", module.function(*function).name)
+            format!(
+                "blockaddress(@{}, %{label})",
+                module.function(*function).name
+            )
         }
         Constant::Expr(_, expr) => print_expr(module, expr),
         Constant::Metadata => "metadata".into(),
@@ -492,7 +502,10 @@ impl Printer<'_> {
                 unwind,
             } => {
                 let result = result.map_or_else(String::new, |r| format!("{} = ", self.value(r)));
-                format!("{result}invoke {} to {normal} unwind {unwind}", self.call(call))
+                format!(
+                    "{result}invoke {} to {normal} unwind {unwind}",
+                    self.call(call)
+                )
             }
             Terminator::Resume { value } => format!("resume {}", self.operand(*value)),
             Terminator::Unreachable => "unreachable".into(),

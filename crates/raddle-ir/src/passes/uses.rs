@@ -53,8 +53,7 @@ macro_rules! call_callee {
 macro_rules! inst_operands {
     ($kind:expr, $iter:ident, $visit:ident) => {
         match $kind {
-            InstKind::Binary { lhs, rhs, .. }
-            | InstKind::ShuffleVector { lhs, rhs, .. } => {
+            InstKind::Binary { lhs, rhs, .. } | InstKind::ShuffleVector { lhs, rhs, .. } => {
                 $visit(Role::Flows, lhs);
                 $visit(Role::Flows, rhs);
             }

@@ -94,7 +94,10 @@ impl Escapes<'_> {
         let mut mentions = Mentions::default();
         for global in &module.globals {
             // Not valid for the linker either, but cheap to be sure of.
-            for &other in global.initializer.map_or(&[][..], |c| mentions.of(module, c)) {
+            for &other in global
+                .initializer
+                .map_or(&[][..], |c| mentions.of(module, c))
+            {
                 private.remove(other.index());
             }
         }

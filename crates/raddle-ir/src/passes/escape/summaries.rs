@@ -54,17 +54,20 @@ impl<'o> Escapes<'o> {
         index: usize,
     ) -> ParamSummary {
         self.summarise_all(module, bodies, &[function]);
-        self.summary(function, index)
-            .unwrap_or_else(|| match (self.oracle)(&module.function(function).name, index) {
+        self.summary(function, index).unwrap_or_else(|| {
+            match (self.oracle)(&module.function(function).name, index) {
                 true => ParamSummary::default(),
                 false => ParamSummary::CAPTURED,
-            })
+            }
+        })
     }
 
     /// The summary, once computed; `None` for functions without body.
     pub(super) fn summary(&self, function: FuncId, index: usize) -> Option<ParamSummary> {
         match self.summaries.get(&function) {
-            Some(Some(params)) => Some(params.get(index).copied().unwrap_or(ParamSummary::CAPTURED)),
+            Some(Some(params)) => {
+                Some(params.get(index).copied().unwrap_or(ParamSummary::CAPTURED))
+            }
             Some(None) => None,
             // Never asked for in a run that was preceded by discovery; the safe answer costs nothing.
             None => Some(ParamSummary::CAPTURED),
@@ -148,12 +151,7 @@ impl<'o> Escapes<'o> {
     }
 
     /// The least fixpoint of a component, from "nothing is captured or returned" up.
-    fn solve(
-        &mut self,
-        module: &mut Module,
-        bodies: &mut dyn BodyProvider,
-        component: &[FuncId],
-    ) {
+    fn solve(&mut self, module: &mut Module, bodies: &mut dyn BodyProvider, component: &[FuncId]) {
         for &function in component {
             let count = bodies.body(module, function).map(|body| body.param_count);
             let nothing = count.map(|count| vec![ParamSummary::default(); count as usize]);

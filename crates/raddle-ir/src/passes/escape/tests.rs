@@ -159,12 +159,20 @@ fn addresses_that_leave_escape() {
     assert!(!World::new().is_private(|b, x| {
         let null = b.constant(Constant::Null);
         let ptr = b.ptr;
-        b.call("create", &[(ptr, null), (ptr, null), (ptr, null), (ptr, x)], None);
+        b.call(
+            "create",
+            &[(ptr, null), (ptr, null), (ptr, null), (ptr, x)],
+            None,
+        );
     }));
     assert!(World::new().is_private(|b, x| {
         let null = b.constant(Constant::Null);
         let ptr = b.ptr;
-        b.call("create", &[(ptr, x), (ptr, null), (ptr, null), (ptr, null)], None);
+        b.call(
+            "create",
+            &[(ptr, x), (ptr, null), (ptr, null), (ptr, null)],
+            None,
+        );
     }));
     // It is not kept, but comes back, and that is kept.
     assert!(!World::new().is_private(|b, x| {
@@ -276,7 +284,8 @@ fn thread_locals_stay_with_the_thread_or_do_not() {
     let user = w.define("use", false);
     let one = w.b.c32(1);
     w.b.store(i32, one, own);
-    let address = w.b.call("llvm.threadlocal.address.p0", &[(ptr, own)], Some(ptr));
+    let address =
+        w.b.call("llvm.threadlocal.address.p0", &[(ptr, own)], Some(ptr));
     let _ = w.b.load(i32, address);
     w.b.store(ptr, shown, plain);
     w.b.call("use", &[(ptr, passed)], None);

@@ -540,9 +540,10 @@ fn settle_copy(candidates: &mut [Candidate], copy: CopyEvent) -> bool {
     } = copy;
     let mut block = candidates[to].is_blocked(to_range) || candidates[from].is_blocked(from_range);
     let mut changed = false;
-    for (source, range, target, target_range) in
-        [(from, from_range, to, to_range), (to, to_range, from, from_range)]
-    {
+    for (source, range, target, target_range) in [
+        (from, from_range, to, to_range),
+        (to, to_range, from, from_range),
+    ] {
         for index in 0..candidates[source].accesses.len() {
             let (part, ty) = candidates[source].accesses[index];
             if !overlap(part, range) {

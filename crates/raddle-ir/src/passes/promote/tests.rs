@@ -42,7 +42,10 @@ fn preparing_keeps_the_meaning_of_random_bodies() {
             );
         }
         let again = prepare(&mut build.module, done.clone());
-        assert_eq!(again, done, "round {round}: preparing twice changes something");
+        assert_eq!(
+            again, done,
+            "round {round}: preparing twice changes something"
+        );
     }
     // The test is worth something only if a good part was promoted, and a good part was not.
     assert!(after * 10 < before * 7, "{after} of {before} accesses left");
@@ -179,7 +182,12 @@ fn accesses_of_another_type_are_cast() {
     b.ret(i64, bits);
     let body = prepared(&mut b);
     assert_eq!(memory_insts(&body), 1, "{}", print_body(&b.module, &body));
-    let casts = |op| count(&body, |k| matches!(k, InstKind::Cast { op: o, .. } if *o == op));
+    let casts = |op| {
+        count(
+            &body,
+            |k| matches!(k, InstKind::Cast { op: o, .. } if *o == op),
+        )
+    };
     assert_eq!(casts(CastOp::PtrToInt), 1);
     assert_eq!(casts(CastOp::Bitcast), 1, "the double, through an integer");
     assert_eq!(casts(CastOp::IntToPtr), 1);
@@ -282,7 +290,12 @@ fn sets_and_copies_of_constant_size_are_taken_apart() {
     let sum = b.binary(BinaryOp::Add, v0, v1);
     b.ret(i32, sum);
     let body = prepared(&mut b);
-    assert_eq!(body.blocks[0].insts.len(), 1, "{}", print_body(&b.module, &body));
+    assert_eq!(
+        body.blocks[0].insts.len(),
+        1,
+        "{}",
+        print_body(&b.module, &body)
+    );
     let InstKind::Binary { lhs, rhs, .. } = body.blocks[0].insts[0].kind else {
         panic!("not the sum")
     };

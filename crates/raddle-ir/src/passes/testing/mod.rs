@@ -230,13 +230,7 @@ impl Builder {
         )
     }
 
-    pub(crate) fn cast(
-        &mut self,
-        op: CastOp,
-        from: TypeId,
-        to: TypeId,
-        value: Operand,
-    ) -> Operand {
+    pub(crate) fn cast(&mut self, op: CastOp, from: TypeId, to: TypeId, value: Operand) -> Operand {
         self.push(
             Some(to),
             InstKind::Cast {

@@ -260,7 +260,9 @@ impl Generator<'_> {
                 if self.rng.below(2) == 0 {
                     self.build.call("scribble", &[(ptr, address)], None);
                 } else {
-                    let bits = self.build.icmp(IntPredicate::Eq, ptr, address, self.globals[0]);
+                    let bits = self
+                        .build
+                        .icmp(IntPredicate::Eq, ptr, address, self.globals[0]);
                     let bits = self.build.cast(CastOp::ZExt, self.build.i1, i32, bits);
                     self.defined[block].push(bits);
                 }
