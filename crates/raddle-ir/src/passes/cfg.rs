@@ -147,7 +147,7 @@ pub fn remove_unreachable(body: &mut Body) -> bool {
                 *from = renumbered[from.index()].unwrap_or(*from);
             }
         }
-        block.terminator.visit_targets_mut(|target| {
+        block.terminator.for_each_target_mut(|target| {
             *target = renumbered[target.index()].unwrap_or(*target);
         });
         body.blocks.push(block);

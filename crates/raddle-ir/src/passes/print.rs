@@ -4,7 +4,7 @@ use crate::constant::{Constant, ConstantExpr};
 use crate::ids::{BlockId, ConstId, TypeId, ValueId};
 use crate::inst::{ArithFlags, Body, Call, Inst, InstKind, Operand, Terminator};
 use crate::module::Module;
-use crate::types::{FloatKind, Type};
+use crate::types::Type;
 use std::fmt::Write;
 
 /// The whole body, a line an instruction. Parameters come as a first line.
@@ -17,7 +17,7 @@ pub fn print_body(module: &Module, body: &Body) -> String {
             let ty = body.value_types[param as usize];
             format!(
                 "{} {}",
-                print_type(module, ty),
+                module.types.display(ty),
                 printer.value(ValueId(param))
             )
         })
@@ -35,7 +35,7 @@ pub fn print_body(module: &Module, body: &Body) -> String {
                 out,
                 "  {} = phi {} {}",
                 printer.value(phi.result),
-                print_type(module, phi.ty),
+                module.types.display(phi.ty),
                 incoming.join(", ")
             );
         }
@@ -45,61 +45,6 @@ pub fn print_body(module: &Module, body: &Body) -> String {
         let _ = writeln!(out, "  {}", printer.terminator(&block.terminator));
     }
     out
-}
-
-/// A type as LLVM writes it.
-#[must_use]
-pub fn print_type(module: &Module, ty: TypeId) -> String {
-    let list = |types: &[TypeId]| {
-        let printed: Vec<_> = types.iter().map(|&ty| print_type(module, ty)).collect();
-        printed.join(", ")
-    };
-    match module.types.get(ty) {
-        Type::Void => "void".into(),
-        Type::Int(width) => format!("i{width}"),
-        Type::Float(kind) => match kind {
-            FloatKind::Half => "half",
-            FloatKind::BFloat => "bfloat",
-            FloatKind::Float => "float",
-            FloatKind::Double => "double",
-            FloatKind::X86Fp80 => "x86_fp80",
-            FloatKind::Fp128 => "fp128",
-            FloatKind::PpcFp128 => "ppc_fp128",
-        }
-        .into(),
-        Type::Ptr => "ptr".into(),
-        Type::Array { element, len } => format!("[{len} x {}]", print_type(module, *element)),
-        Type::Vector {
-            element,
-            len,
-            scalable,
-        } => {
-            let vscale = if *scalable { "vscale x " } else { "" };
-            format!("<{vscale}{len} x {}>", print_type(module, *element))
-        }
-        Type::Struct {
-            name: Some(name), ..
-        }
-        | Type::Opaque { name } => format!("%{name}"),
-        Type::Struct { fields, packed, .. } if *packed => format!("<{{ {} }}>", list(fields)),
-        Type::Struct { fields, .. } => format!("{{ {} }}", list(fields)),
-        Type::Function {
-            ret,
-            params,
-            varargs,
-        } => {
-            let dots = match (varargs, params.is_empty()) {
-                (false, _) => "",
-                (true, true) => "...",
-                (true, false) => ", ...",
-            };
-            format!("{} ({}{dots})", print_type(module, *ret), list(params))
-        }
-        Type::Label => "label".into(),
-        Type::Metadata => "metadata".into(),
-        Type::Token => "token".into(),
-        Type::Other(name) => name.to_string(),
-    }
 }
 
 /// A constant, without its type.
@@ -155,7 +100,7 @@ fn print_expr(module: &Module, expr: &ConstantExpr) -> String {
             let indices: Vec<_> = indices.iter().map(print).collect();
             format!(
                 "getelementptr ({}, {}, {})",
-                print_type(module, *source),
+                module.types.display(*source),
                 print(base),
                 indices.join(", ")
             )
@@ -213,7 +158,7 @@ impl Printer<'_> {
     }
 
     fn ty(&self, ty: TypeId) -> String {
-        print_type(self.module, ty)
+        self.module.types.display(ty).to_string()
     }
 
     fn typed(&self, ty: TypeId, operand: Operand) -> String {

@@ -2,7 +2,7 @@
 //!
 //! There is one list of operands per kind of instruction, here, and every pass walks it: a pass cannot forget one.
 
-use crate::ids::{BlockId, TypeId, ValueId};
+use crate::ids::{TypeId, ValueId};
 use crate::inst::{Body, InstKind, Operand, Terminator};
 
 /// What an instruction does with an operand, as far as the flow of addresses goes.
@@ -164,33 +164,6 @@ impl Terminator {
     /// As [`Self::visit_operands`], to change them.
     pub fn visit_operands_mut(&mut self, mut visit: impl FnMut(Role, &mut Operand)) {
         terminator_operands!(self, iter_mut, visit);
-    }
-
-    /// Calls `visit` with every successor, once an edge, to change them.
-    pub fn visit_targets_mut(&mut self, mut visit: impl FnMut(&mut BlockId)) {
-        match self {
-            Self::Ret { .. } | Self::Resume { .. } | Self::Unreachable => {}
-            Self::Br { target } => visit(target),
-            Self::CondBr {
-                then, otherwise, ..
-            } => {
-                visit(then);
-                visit(otherwise);
-            }
-            Self::Switch { default, cases, .. } => {
-                visit(default);
-                for (_, target) in cases {
-                    visit(target);
-                }
-            }
-            Self::IndirectBr { targets, .. } | Self::Other { targets, .. } => {
-                targets.iter_mut().for_each(visit);
-            }
-            Self::Invoke { normal, unwind, .. } => {
-                visit(normal);
-                visit(unwind);
-            }
-        }
     }
 
     /// The value that the terminator defines: the result of an `invoke`.

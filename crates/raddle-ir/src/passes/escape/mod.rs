@@ -190,10 +190,10 @@ fn mentioned(module: &Module, id: ConstId) -> Vec<GlobalId> {
     let mut pending = vec![id];
     while let Some(id) = pending.pop() {
         match module.constant(id) {
-            Constant::Global(global) => {
-                if module.global(*global).thread_local && !found.contains(global) {
-                    found.push(*global);
-                }
+            Constant::Global(global)
+                if module.global(*global).thread_local && !found.contains(global) =>
+            {
+                found.push(*global);
             }
             Constant::Aggregate(_, elements) => pending.extend_from_slice(elements),
             Constant::Expr(_, expr) => match expr {

@@ -61,7 +61,7 @@ impl World {
     }
 
     /// A function with one `i32` alloca used by `code` alone: is it private?
-    fn is_private(mut self, code: impl FnOnce(&mut Builder, Operand)) -> bool {
+    fn keeps_private(mut self, code: impl FnOnce(&mut Builder, Operand)) -> bool {
         let i32 = self.b.i32;
         let x = self.b.alloca(i32);
         self.b.ret_void();
@@ -73,7 +73,7 @@ impl World {
 
 #[test]
 fn accesses_through_the_address_are_harmless() {
-    assert!(World::new().is_private(|b, x| {
+    assert!(World::new().keeps_private(|b, x| {
         let (i32, ptr) = (b.i32, b.ptr);
         let one = b.c32(1);
         b.store_atomic(i32, one, x);
@@ -130,11 +130,11 @@ fn derived_addresses_are_followed() {
         let back = b.cast(CastOp::IntToPtr, i64, ptr, bits);
         b.phi(ptr, &[(crate::ids::BlockId(0), back)])
     };
-    assert!(World::new().is_private(|b, x| {
+    assert!(World::new().keeps_private(|b, x| {
         let derived = derive(b, x);
         let _ = b.load(b.i32, derived);
     }));
-    assert!(!World::new().is_private(|b, x| {
+    assert!(!World::new().keeps_private(|b, x| {
         let derived = derive(b, x);
         let g = b.global("g", b.ptr, false);
         b.store(b.ptr, derived, g);
@@ -143,20 +143,20 @@ fn derived_addresses_are_followed() {
 
 #[test]
 fn addresses_that_leave_escape() {
-    assert!(!World::new().is_private(|b, x| {
+    assert!(!World::new().keeps_private(|b, x| {
         let g = b.global("g", b.ptr, false);
         b.store(b.ptr, x, g);
     }));
-    assert!(!World::new().is_private(|b, x| b.ret(b.ptr, x)));
-    assert!(!World::new().is_private(|b, x| {
+    assert!(!World::new().keeps_private(|b, x| b.ret(b.ptr, x)));
+    assert!(!World::new().keeps_private(|b, x| {
         b.call("unknown", &[(b.ptr, x)], None);
     }));
-    assert!(!World::new().is_private(|b, x| {
+    assert!(!World::new().keeps_private(|b, x| {
         let g = b.global("g", b.ptr, false);
         let callee = b.load(b.ptr, g);
         b.call_operand(callee, &[(b.ptr, x)], None);
     }));
-    assert!(!World::new().is_private(|b, x| {
+    assert!(!World::new().keeps_private(|b, x| {
         let null = b.constant(Constant::Null);
         let ptr = b.ptr;
         b.call(
@@ -165,7 +165,7 @@ fn addresses_that_leave_escape() {
             None,
         );
     }));
-    assert!(World::new().is_private(|b, x| {
+    assert!(World::new().keeps_private(|b, x| {
         let null = b.constant(Constant::Null);
         let ptr = b.ptr;
         b.call(
@@ -175,7 +175,7 @@ fn addresses_that_leave_escape() {
         );
     }));
     // It is not kept, but comes back, and that is kept.
-    assert!(!World::new().is_private(|b, x| {
+    assert!(!World::new().keeps_private(|b, x| {
         let ptr = b.ptr;
         let same = b.call("copy", &[(ptr, x)], Some(ptr));
         let g = b.global("g", ptr, false);
@@ -193,8 +193,8 @@ fn nocapture_is_believed_for_intrinsics_only() {
             b.module.functions[id.index()].param_nocapture = vec![true];
         }
     };
-    assert!(!World::new().is_private(code("run_thread_and_join")));
-    assert!(World::new().is_private(code("llvm.some.new.thing")));
+    assert!(!World::new().keeps_private(code("run_thread_and_join")));
+    assert!(World::new().keeps_private(code("llvm.some.new.thing")));
 }
 
 #[test]

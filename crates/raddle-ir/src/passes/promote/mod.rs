@@ -5,6 +5,7 @@
 //! Structs and arrays are promoted piece by piece.
 
 mod casts;
+mod collect;
 mod names;
 mod rename;
 mod slots;

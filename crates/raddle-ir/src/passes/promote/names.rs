@@ -29,7 +29,7 @@ impl Names {
             let named = body
                 .variables
                 .iter()
-                .filter(|(value, _)| *value == slot.alloca)
+                .filter(|(value, variable)| *value == slot.alloca && variable.is_address)
                 .map(|(_, variable)| part(debug, variable, slot));
             names.variables.push(named.collect());
             names
@@ -90,6 +90,7 @@ fn part(debug: &DebugInfo, variable: &DebugVariable, slot: &Slot) -> DebugVariab
         name: name.into(),
         ty,
         is_parameter: variable.is_parameter,
+        is_address: false,
     }
 }
 

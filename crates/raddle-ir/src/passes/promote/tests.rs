@@ -389,6 +389,7 @@ fn names_of_variables_move_to_the_values() {
                 name: name.into(),
                 ty: Some(SourceTypeId(ty)),
                 is_parameter: false,
+                is_address: true,
             },
         ));
     }
@@ -412,6 +413,7 @@ fn names_of_variables_move_to_the_values() {
         .iter()
         .map(|(value, variable)| (*value, &*variable.name, variable.ty))
         .collect();
+    assert!(body.variables.iter().all(|(_, v)| !v.is_address));
     let phi = body.blocks[2].phis[0].result;
     let sum = body.blocks[0].insts[0].result.expect("a sum");
     assert!(named.contains(&(phi, "x", Some(int))), "{named:?}");

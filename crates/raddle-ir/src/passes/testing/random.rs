@@ -75,13 +75,13 @@ pub(crate) fn random_body(rng: &mut Rng) -> Builder {
     };
     generator.entry(blocks);
     generator.phis(&edges);
-    for block in 0..blocks {
+    for (block, successors) in edges.iter().enumerate() {
         generator.build.at(BlockId::from_index(block));
         let length = 1 + generator.rng.below(9);
         for _ in 0..length {
             generator.inst(block);
         }
-        generator.end(block, &edges[block]);
+        generator.end(block, successors);
     }
     generator.complete_phis();
     generator.build
