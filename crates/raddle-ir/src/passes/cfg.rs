@@ -138,10 +138,17 @@ pub fn remove_unreachable(body: &mut Body) -> bool {
         if renumbered[index].is_none() {
             continue;
         }
+        let mut predecessors = BitSet::default();
+        if !block.phis.is_empty() {
+            predecessors = BitSet::new(cfg.block_count());
+            for predecessor in cfg.predecessors(old) {
+                predecessors.insert(predecessor.index());
+            }
+        }
         for phi in &mut block.phis {
             let before = phi.incoming.len();
             phi.incoming
-                .retain(|(from, _)| cfg.predecessors(old).contains(from));
+                .retain(|(from, _)| predecessors.contains(from.index()));
             changed |= phi.incoming.len() != before;
             for (from, _) in &mut phi.incoming {
                 *from = renumbered[from.index()].unwrap_or(*from);

@@ -17,6 +17,8 @@ pub mod uses;
 
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use bitset::BitSet;
 pub use cfg::Cfg;

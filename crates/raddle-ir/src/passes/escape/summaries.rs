@@ -31,8 +31,9 @@ pub struct Escapes<'o> {
 }
 
 impl<'o> Escapes<'o> {
-    /// `does_not_capture(name, index)` says of functions without body that the argument of that index is neither kept
-    /// beyond the call nor shown to another thread. It is also asked about arguments past the last parameter.
+    /// `does_not_capture(name, index)` says of functions without body that the argument of that index is neither written
+    /// to any memory, nor kept beyond the call, nor shown to another thread. It may be returned. The question is also
+    /// asked about arguments past the last parameter.
     #[must_use]
     pub fn new(does_not_capture: &'o dyn Fn(&str, usize) -> bool) -> Self {
         Self {

@@ -16,7 +16,7 @@ use crate::passes::bitset::BitSet;
 use crate::passes::cfg::Cfg;
 use crate::passes::dominators::Dominators;
 use crate::passes::uses::visit_body_operands_mut;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) fn rename(module: &mut Module, body: &mut Body, cfg: &Cfg, plan: Plan) {
     let dominators = Dominators::new(cfg);
@@ -83,15 +83,14 @@ impl Replacements {
     /// Replaces the operands, and moves the names of variables along.
     pub(crate) fn apply(&self, body: &mut Body) {
         visit_body_operands_mut(body, |operand| *operand = self.resolve(*operand));
-        let variables = std::mem::take(&mut body.variables);
-        for (value, variable) in variables {
-            if let Operand::Value(value) = self.resolve(Operand::Value(value)) {
-                let entry = (value, variable);
-                if !self.map.contains_key(&value) && !body.variables.contains(&entry) {
-                    body.variables.push(entry);
-                }
-            }
-        }
+        let mut seen = FxHashSet::default();
+        body.variables.retain_mut(|(value, variable)| {
+            let Operand::Value(now) = self.resolve(Operand::Value(*value)) else {
+                return false;
+            };
+            *value = now;
+            seen.insert((now, variable.name.clone(), variable.is_address))
+        });
     }
 }
 

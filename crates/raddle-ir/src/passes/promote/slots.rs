@@ -20,6 +20,8 @@ use crate::types::Type;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) alloca: ValueId,
+    /// Index of the alloca among the candidates.
+    candidate: usize,
     pub(super) offset: u64,
     pub(super) size: u64,
     /// The type its values are kept in; accesses of other types of the same size are cast.
@@ -210,7 +212,10 @@ fn fill_constant(module: &mut Module, ty: TypeId, byte: u8) -> ConstId {
 
 fn form_slots(module: &Module, candidates: &[Candidate]) -> Vec<Slot> {
     let mut slots: Vec<Slot> = Vec::new();
-    for candidate in candidates.iter().filter(|candidate| !candidate.pinned) {
+    for (index, candidate) in candidates.iter().enumerate() {
+        if candidate.pinned {
+            continue;
+        }
         let first = slots.len();
         for &(range, ty) in &candidate.accesses {
             if candidate.is_blocked(range) {
@@ -222,6 +227,7 @@ fn form_slots(module: &Module, candidates: &[Candidate]) -> Vec<Slot> {
                 Some(_) => {}
                 None => slots.push(Slot {
                     alloca: candidate.alloca,
+                    candidate: index,
                     offset: range.0,
                     size: range.1 - range.0,
                     ty,
@@ -241,8 +247,8 @@ fn actions(
     events: &[Placed],
 ) -> Vec<Vec<(usize, Action)>> {
     let mut of_candidate = vec![Vec::new(); candidates.len()];
-    for (candidate, own) in candidates.iter().zip(&mut of_candidate) {
-        own.extend((0..slots.len()).filter(|&slot| slots[slot].alloca == candidate.alloca));
+    for (index, slot) in slots.iter().enumerate() {
+        of_candidate[slot.candidate].push(index);
     }
     let inside = |candidate: usize, range: Range| {
         of_candidate[candidate]

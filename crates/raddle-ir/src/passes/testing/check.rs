@@ -26,7 +26,8 @@ fn definitions(body: &Body) -> Vec<Option<(BlockId, usize)>> {
             }
         }
         if let Some(result) = block.terminator.result() {
-            define(result, (at, usize::MAX));
+            // Behind all instructions and the terminator's own operands, in front of what φ-nodes read on the edge.
+            define(result, (at, usize::MAX - 1));
         }
     }
     found
@@ -67,6 +68,6 @@ pub(crate) fn check_ssa(body: &Body) {
                 .visit_operands(|_, operand| check(operand, block, position + 1));
         }
         code.terminator
-            .visit_operands(|_, operand| check(operand, block, usize::MAX));
+            .visit_operands(|_, operand| check(operand, block, usize::MAX - 1));
     }
 }
