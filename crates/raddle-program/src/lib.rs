@@ -5,7 +5,9 @@
 //! ids. Nothing here knows of other threads' progress, of memory contents or of search.
 
 pub mod automaton;
+pub mod builder;
 pub mod fault;
+pub mod generate;
 pub mod ids;
 pub mod interp;
 pub mod models;

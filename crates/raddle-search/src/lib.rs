@@ -1,1 +1,12 @@
-//! search
+//! Which executions are worth looking at?
+//!
+//! Engines live in modules of their own behind one driver; they see programs and memory only. What they find is a
+//! [`Verdict`] with its [`Statistics`]; wording is `raddle-report`'s business.
+
+pub mod dpor;
+pub mod verdict;
+
+pub use verdict::{
+    Bound, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep,
+    Verdict, Violation, ViolationKind,
+};

@@ -1,0 +1,195 @@
+//! What a check answers. A verdict is never a `bool`.
+
+use raddle_memory::RaceInfo;
+use raddle_program::{Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value};
+use std::time::Duration;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EngineKind {
+    Naive,
+    Dpor,
+}
+
+impl EngineKind {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Naive => "naive",
+            Self::Dpor => "dpor",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemoryModel {
+    Sc,
+}
+
+impl MemoryModel {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sc => "sc",
+        }
+    }
+}
+
+/// What is looked for. Assertions and memory faults found by the program itself stop a thread in any case; a check that
+/// is off makes them end the execution silently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Check {
+    Assert,
+    Memory,
+    Race,
+    Deadlock,
+    Livelock,
+    Overflow,
+}
+
+/// The set of checks that are on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checks {
+    pub assertions: bool,
+    pub memory: bool,
+    pub races: bool,
+    pub deadlocks: bool,
+    pub livelocks: bool,
+    pub overflows: bool,
+}
+
+impl Default for Checks {
+    fn default() -> Self {
+        Self {
+            assertions: true,
+            memory: true,
+            races: true,
+            deadlocks: true,
+            livelocks: false,
+            overflows: false,
+        }
+    }
+}
+
+/// A thread that waits for good, and for what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub thread: ThreadId,
+    /// Its local state: the operation there is what it waits to do.
+    pub state: StateId,
+    /// The threads that could let it go on if they could go on themselves: the owner of the mutex, the thread joined.
+    pub on: Vec<ThreadId>,
+    pub at: SrcId,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ViolationKind {
+    /// Committed by one thread.
+    Fault(Fault),
+    Race(RaceInfo),
+    /// All remaining threads wait for good.
+    Deadlock {
+        waiting: Vec<Waiting>,
+    },
+}
+
+/// One step of a reported execution: one operation of one thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceStep {
+    pub thread: ThreadId,
+    /// The local state whose operation this was: `program.op(state)`, `program.at(state)`.
+    pub state: StateId,
+    /// What the operation returned.
+    pub value: Value,
+    /// Index of the step whose write this step's read got its (last) bytes from; `None` for initial values and
+    /// operations that read nothing.
+    pub reads_from: Option<usize>,
+    /// Location and value written, if any.
+    pub wrote: Option<(LocId, Value)>,
+}
+
+/// An execution that was run: replaying the same choices gives the same steps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    pub steps: Vec<TraceStep>,
+}
+
+/// A violation that was replayed and reproduced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    pub kind: ViolationKind,
+    /// The thread that committed it; for a race the second access, for a deadlock the first that waits.
+    pub thread: ThreadId,
+    pub at: SrcId,
+    pub trace: Trace,
+}
+
+/// What of the program's behaviours was covered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// Everything.
+    Complete,
+    /// Everything up to a number of iterations that the user asked for, and which some execution reached.
+    Unrolled { iterations: u32 },
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    Executions {
+        limit: u64,
+    },
+    Time {
+        limit: Duration,
+    },
+    Memory {
+        limit_bytes: u64,
+    },
+    Interrupted,
+    /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
+    Thread {
+        limit: Limit,
+        thread: ThreadId,
+        at: SrcId,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// At least one; more than one only with `--keep-going`.
+    Violation(Vec<Violation>),
+    Verified(Bound),
+    Inconclusive(Reason),
+    /// The input is at fault: an execution reached something Raddle does not support.
+    Unsupported {
+        what: Unsupported,
+        thread: ThreadId,
+        at: SrcId,
+        trace: Trace,
+    },
+}
+
+/// What was done for the verdict.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Executions in which every thread finished.
+    pub complete: u64,
+    /// Executions in which some thread stayed blocked, or that were given up midway.
+    pub blocked: u64,
+    /// Most threads in one execution.
+    pub threads: usize,
+    /// Most events in one execution.
+    pub max_events: usize,
+    /// Local states met.
+    pub states: usize,
+    pub elapsed: Duration,
+    pub peak_memory_bytes: u64,
+}
+
+/// The answer with everything a report needs.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub engine: EngineKind,
+    pub memory: MemoryModel,
+    pub verdict: Verdict,
+    pub statistics: Statistics,
+}
