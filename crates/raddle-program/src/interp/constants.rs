@@ -20,13 +20,16 @@ type Evaluated = (Values, bool);
 impl Machine<'_> {
     /// The slots of a constant.
     pub(crate) fn constant(&mut self, id: ConstId) -> Result<Rc<[u64]>, Stop> {
-        if let Some(value) = self.world.constants.get(&id) {
+        if let Some(Some(value)) = self.world.constants.get(id.index()) {
             return Ok(Rc::clone(value));
         }
         let (values, same) = self.evaluate(id, 0)?;
         let values: Rc<[u64]> = values.as_slice().into();
         if same {
-            self.world.constants.insert(id, Rc::clone(&values));
+            if self.world.constants.len() <= id.index() {
+                self.world.constants.resize(id.index() + 1, None);
+            }
+            self.world.constants[id.index()] = Some(Rc::clone(&values));
         }
         Ok(values)
     }
@@ -156,7 +159,8 @@ impl Machine<'_> {
                 };
                 let (a, _) = self.evaluate(*lhs, depth)?;
                 let (b, _) = self.evaluate(*rhs, depth)?;
-                let (a, b) = (float::decode(kind, a[0])?, float::decode(kind, b[0])?);
+                let (a, b) = (wide(&a) as u64, wide(&b) as u64);
+                let (a, b) = (float::decode(kind, a)?, float::decode(kind, b)?);
                 let holds = float::compare(*predicate, a, b);
                 Ok((smallvec::smallvec![u64::from(holds)], true))
             }

@@ -149,6 +149,15 @@ impl Machine<'_> {
     // ---- instructions
 
     fn execute(&mut self, code: &Code, inst: &Inst) -> Result<Done, Stop> {
+        if let Some(result) = inst.result
+            && let Some(value) = self.narrow(code, &inst.kind)?
+        {
+            let slot = code.slots[result.index()].start as usize;
+            if let Some(register) = self.frame().regs.get_mut(slot) {
+                *register = value;
+            }
+            return Ok(Done::Next);
+        }
         let values = match &inst.kind {
             InstKind::Binary {
                 op,
@@ -220,16 +229,7 @@ impl Machine<'_> {
             | InstKind::ExtractElement { .. }
             | InstKind::InsertElement { .. }
             | InstKind::ShuffleVector { .. } => self.rearrange(code, &inst.kind)?,
-            InstKind::Gep {
-                source,
-                base,
-                indices,
-                ..
-            } => {
-                let base = self.scalar(code, *base)?;
-                let offset = self.gep(code, *source, indices)?;
-                smallvec::smallvec![base.wrapping_add(offset)]
-            }
+            InstKind::Gep { .. } => return Err(unsupported("an address without a result")),
             InstKind::Call(call) => return self.call(code, call, inst.result),
             InstKind::Alloca { .. }
             | InstKind::Load { .. }
@@ -243,6 +243,68 @@ impl Machine<'_> {
         };
         self.set_result(code, inst.result, &values);
         Ok(Done::Next)
+    }
+
+    /// The common case in a hurry: one integer of at most 64 bits out of operands of the same kind. Says nothing where
+    /// anything is special; [`Self::execute`] then takes the long way.
+    #[inline]
+    fn narrow(&mut self, code: &Code, kind: &InstKind) -> Result<Option<u64>, Stop> {
+        let types = &self.world.module.types;
+        let width_of = |ty: TypeId| match types.get(ty) {
+            Type::Int(width @ 1..=64) => Some(*width),
+            Type::Ptr => Some(64),
+            _ => None,
+        };
+        Ok(match kind {
+            InstKind::Binary {
+                op,
+                flags,
+                ty,
+                lhs,
+                rhs,
+            } => {
+                let Some(width) = width_of(*ty) else {
+                    return Ok(None);
+                };
+                if flags.nsw && self.world.options.check_overflow {
+                    return Ok(None);
+                }
+                let (a, b) = (self.scalar(code, *lhs)?, self.scalar(code, *rhs)?);
+                narrow_binary(*op, a, b).map(|value| value & low_bits(width))
+            }
+            InstKind::ICmp {
+                predicate,
+                ty,
+                lhs,
+                rhs,
+            } => {
+                let Some(width) = width_of(*ty) else {
+                    return Ok(None);
+                };
+                let (a, b) = (self.scalar(code, *lhs)?, self.scalar(code, *rhs)?);
+                let (a, b) = (u128::from(a), u128::from(b));
+                Some(u64::from(arith::compare(*predicate, width, a, b)))
+            }
+            InstKind::Cast {
+                op: CastOp::ZExt | CastOp::Trunc | CastOp::PtrToInt | CastOp::IntToPtr,
+                from,
+                to,
+                value,
+            } => match (width_of(*from), width_of(*to)) {
+                (Some(_), Some(width)) => Some(self.scalar(code, *value)? & low_bits(width)),
+                _ => None,
+            },
+            InstKind::Gep {
+                source,
+                base,
+                indices,
+                ..
+            } => {
+                let base = self.scalar(code, *base)?;
+                Some(base.wrapping_add(self.gep(code, *source, indices)?))
+            }
+            _ => None,
+        })
     }
 
     pub(crate) fn binary(
@@ -551,7 +613,7 @@ impl Machine<'_> {
         let Some(block) = code.body.blocks.get(target.index()) else {
             return Err(unsupported("a jump to a block that does not exist"));
         };
-        let mut moves: SmallVec<[(ValueId, Values); 4]> = SmallVec::new();
+        let mut moved: SmallVec<[u64; 8]> = SmallVec::new();
         for phi in &block.phis {
             let incoming = phi.incoming.iter().find(|(pred, _)| *pred == from);
             let Some(&(_, operand)) = incoming else {
@@ -559,12 +621,23 @@ impl Machine<'_> {
                     "a φ without a value for the block it is entered from",
                 ));
             };
-            moves.push((phi.result, self.operand(code, operand)?));
+            let len = code.slots[phi.result.index()].len as usize;
+            if len == 1 {
+                moved.push(self.scalar(code, operand)?);
+            } else {
+                let values = self.operand(code, operand)?;
+                moved.extend((0..len).map(|slot| values.get(slot).copied().unwrap_or(0)));
+            }
         }
-        for (result, values) in moves {
-            self.set(code, result, &values);
+        let mut rest = moved.as_slice();
+        for phi in &block.phis {
+            let range = code.slots[phi.result.index()].range();
+            let (values, others) = rest.split_at(range.len());
+            self.frame().regs[range].copy_from_slice(values);
+            rest = others;
         }
         self.count_round(code, from, target)?;
+        self.look_for_cycle(target)?;
         let frame = self.frame();
         frame.block = target.0;
         frame.index = 0;
@@ -605,6 +678,19 @@ impl Machine<'_> {
         }
         Ok(())
     }
+}
+
+/// Operators for which wrapping in 64 bits is wrapping in fewer.
+fn narrow_binary(op: BinaryOp, a: u64, b: u64) -> Option<u64> {
+    Some(match op {
+        BinaryOp::Add => a.wrapping_add(b),
+        BinaryOp::Sub => a.wrapping_sub(b),
+        BinaryOp::Mul => a.wrapping_mul(b),
+        BinaryOp::And => a & b,
+        BinaryOp::Or => a | b,
+        BinaryOp::Xor => a ^ b,
+        _ => return None,
+    })
 }
 
 fn lane_of(values: &[u64], lane: usize, step: usize) -> u128 {
