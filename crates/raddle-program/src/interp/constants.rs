@@ -134,6 +134,25 @@ impl Machine<'_> {
                 let value = arith::binary(*op, flags, width, wide(&a), wide(&b), false)?;
                 Ok((split(value, width), same_a && same_b))
             }
+            ConstantExpr::ICmp { .. } | ConstantExpr::FCmp { .. } => {
+                self.constant_comparison(expr, depth)
+            }
+            ConstantExpr::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let (condition, same) = self.evaluate(*condition, depth)?;
+                let taken = condition.first().is_some_and(|&bit| bit & 1 == 1);
+                let chosen = if taken { *then } else { *otherwise };
+                let (value, value_same) = self.evaluate(chosen, depth)?;
+                Ok((value, same && value_same))
+            }
+        }
+    }
+
+    fn constant_comparison(&mut self, expr: &ConstantExpr, depth: u32) -> Result<Evaluated, Stop> {
+        match expr {
             ConstantExpr::ICmp {
                 predicate,
                 lhs,
@@ -164,17 +183,7 @@ impl Machine<'_> {
                 let holds = float::compare(*predicate, a, b);
                 Ok((smallvec::smallvec![u64::from(holds)], true))
             }
-            ConstantExpr::Select {
-                condition,
-                then,
-                otherwise,
-            } => {
-                let (condition, same) = self.evaluate(*condition, depth)?;
-                let taken = condition.first().is_some_and(|&bit| bit & 1 == 1);
-                let chosen = if taken { *then } else { *otherwise };
-                let (value, value_same) = self.evaluate(chosen, depth)?;
-                Ok((value, same && value_same))
-            }
+            _ => Err(unsupported("a constant that is not known")),
         }
     }
 

@@ -75,7 +75,11 @@ pub(crate) fn execute(mut program: Program) -> Run {
         },
     )]);
     let mut memory = Memory::default();
-    let (mut output, mut trace) = (String::new(), Vec::new());
+    let mut output = program
+        .start_output(program.main())
+        .unwrap_or("")
+        .to_owned();
+    let mut trace = Vec::new();
     let mut turn = ThreadId::MAIN;
     let mut exclusive = None;
     let mut waiting = 0;
@@ -99,6 +103,7 @@ pub(crate) fn execute(mut program: Program) -> Run {
         let value = match op {
             Op::Exit { .. } | Op::AssumeFailed => None,
             Op::Spawn { child, start } => {
+                output.push_str(program.start_output(start).unwrap_or(""));
                 let thread = Thread {
                     state: start,
                     done: None,
