@@ -176,7 +176,10 @@ fn parse_float(cx: &mut Script<'_, '_>, address: u64) -> Result<(f64, u64), Paus
     let text = cx.string(address)?;
     let start = text.iter().take_while(|&&byte| is_space(byte)).count();
     let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
-    let len = text[start..].iter().take_while(|byte| is_part(byte)).count();
+    let len = text[start..]
+        .iter()
+        .take_while(|byte| is_part(byte))
+        .count();
     let number = std::str::from_utf8(&text[start..start + len]).unwrap_or_default();
     // The longest beginning that is a number.
     for end in (1..=number.len()).rev() {
@@ -199,8 +202,11 @@ fn labs(cx: &mut Script<'_, '_>) -> ModelResult {
 
 // ---- characters, in the "C" locale
 
-/// The bits of glibc's table of classes on little-endian machines, and who has them.
-const CLASSES: [(&str, u16, fn(u8) -> bool); 12] = [
+/// A function's name, the bit of its class, and who is in it.
+type Class = (&'static str, u16, fn(u8) -> bool);
+
+/// The bits are those of glibc's table on little-endian machines.
+const CLASSES: [Class; 12] = [
     ("isupper", 1 << 8, |c| c.is_ascii_uppercase()),
     ("islower", 1 << 9, |c| c.is_ascii_lowercase()),
     ("isalpha", 1 << 10, |c| c.is_ascii_alphabetic()),
@@ -252,7 +258,12 @@ fn class_table(cx: &mut Script<'_, '_>) -> ModelResult {
     let bytes: Vec<u8> = (0..ENTRIES)
         .flat_map(|index| class_of(index).to_le_bytes())
         .collect();
-    table(cx, ["classes of characters", "pointer to classes"], &bytes, 2)
+    table(
+        cx,
+        ["classes of characters", "pointer to classes"],
+        &bytes,
+        2,
+    )
 }
 
 fn upper_table(cx: &mut Script<'_, '_>) -> ModelResult {

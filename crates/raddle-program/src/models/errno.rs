@@ -3,7 +3,6 @@
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::op::Order;
 
-pub(super) const EPERM: u64 = 1;
 pub(super) const EAGAIN: u64 = 11;
 pub(super) const ENOMEM: u64 = 12;
 pub(super) const EBUSY: u64 = 16;

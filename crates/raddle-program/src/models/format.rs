@@ -232,7 +232,11 @@ fn count(rest: &[u8]) -> (Option<Count>, &[u8]) {
 }
 
 fn fixed(value: f64, precision: usize, keeps_point: bool) -> String {
-    let point = if keeps_point && precision == 0 { "." } else { "" };
+    let point = if keeps_point && precision == 0 {
+        "."
+    } else {
+        ""
+    };
     format!("{value:.precision$}{point}")
 }
 
@@ -242,7 +246,11 @@ fn exponential(value: f64, precision: usize, keeps_point: bool) -> String {
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let sign = if exponent < 0 { '-' } else { '+' };
-    let point = if keeps_point && precision == 0 { "." } else { "" };
+    let point = if keeps_point && precision == 0 {
+        "."
+    } else {
+        ""
+    };
     format!("{digits}{point}e{sign}{:02}", exponent.abs())
 }
 
@@ -390,6 +398,9 @@ mod tests {
         let (with_stars, _) = Directive::parse(b"*.*f").expect("a directive");
         assert_eq!(with_stars.width, Some(Count::Argument));
         assert_eq!(with_stars.precision, Some(Count::Argument));
-        assert_eq!(text(directive("99999999999999999999s").pad_text(b"")).len(), MOST);
+        assert_eq!(
+            text(directive("99999999999999999999s").pad_text(b"")).len(),
+            MOST
+        );
     }
 }

@@ -85,13 +85,19 @@ impl Script<'_, '_> {
     /// What a thread does at its very end: destructors of thread-local variables, last one first, and then those of
     /// thread-specific data, round by round as long as they leave values behind.
     pub(super) fn run_destructors(&mut self) -> Result<(), Pause> {
-        while let Some((function, argument)) = self.pop_exit_function()? {
-            self.call(function, &[argument])?;
-        }
+        self.run_thread_exit_functions()?;
         for _ in 0..ROUNDS {
             if !self.destroy_values()? {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Destructors of thread-local variables, last one first.
+    pub(super) fn run_thread_exit_functions(&mut self) -> Result<(), Pause> {
+        while let Some((function, argument)) = self.pop_exit_function()? {
+            self.call(function, &[argument])?;
         }
         Ok(())
     }
@@ -119,7 +125,10 @@ impl Script<'_, '_> {
         let mut done = 0;
         loop {
             let key = self.note(|machine| {
-                let mut values = machine.state.slots.range((VALUES, done + 1)..=(VALUES, u64::MAX));
+                let mut values = machine
+                    .state
+                    .slots
+                    .range((VALUES, done + 1)..=(VALUES, u64::MAX));
                 Ok(values.next().map_or(0, |(&(_, key), _)| key))
             })?;
             if key == 0 {

@@ -2,8 +2,11 @@
 
 use super::{Model, ModelResult, Outcome, Script, model};
 
-/// Functions of one `double`, of which the `float` variants have an `f` at the end.
-const UNARY: &[(&str, fn(f64) -> f64)] = &[
+/// A function of `double`s, of which the `float` variant has an `f` at the end.
+type Unary = (&'static str, fn(f64) -> f64);
+type Binary = (&'static str, fn(f64, f64) -> f64);
+
+const UNARY: &[Unary] = &[
     ("sqrt", f64::sqrt),
     ("cbrt", f64::cbrt),
     ("fabs", f64::abs),
@@ -24,7 +27,7 @@ const UNARY: &[(&str, fn(f64) -> f64)] = &[
     ("atan", f64::atan),
 ];
 
-const BINARY: &[(&str, fn(f64, f64) -> f64)] = &[
+const BINARY: &[Binary] = &[
     ("pow", f64::powf),
     ("fmod", |a, b| a % b),
     ("fmin", f64::min),

@@ -66,13 +66,7 @@ impl Script<'_, '_> {
     }
 
     /// Copies a string without its end, at most `limit` bytes, and returns how many.
-    fn copy_text(
-        &mut self,
-        to: u64,
-        from: u64,
-        limit: u64,
-        progress: usize,
-    ) -> Result<u64, Pause> {
+    fn copy_text(&mut self, to: u64, from: u64, limit: u64, progress: usize) -> Result<u64, Pause> {
         loop {
             let (at, finished) = (self.var(progress) >> 1, self.var(progress) & 1 == 1);
             if finished {
@@ -223,10 +217,7 @@ fn memcmp(cx: &mut Script<'_, '_>) -> ModelResult {
     let len = cx.arg(2);
     while cx.var(FIRST) < len {
         let done = cx.var(FIRST);
-        let (left_at, right_at) = (
-            cx.arg(0).wrapping_add(done),
-            cx.arg(1).wrapping_add(done),
-        );
+        let (left_at, right_at) = (cx.arg(0).wrapping_add(done), cx.arg(1).wrapping_add(done));
         let size = cx.piece_size(&[left_at, right_at], len - done)?;
         let left = cx.load(left_at, size, Order::Plain)?.to_le_bytes();
         let right = cx.load(right_at, size, Order::Plain)?.to_le_bytes();

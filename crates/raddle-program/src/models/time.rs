@@ -19,7 +19,7 @@ pub(super) const MODELS: &[Model] = &[
 ];
 
 /// Some second, late enough that differences to earlier ones are positive.
-const NOW: u64 = 1_000_000;
+pub(super) const NOW: u64 = 1_000_000;
 
 fn time(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.store_if_wanted(cx.arg(0), 8, NOW)?;
