@@ -3,6 +3,11 @@
 //! [`Machine`] is the operational answer under sequential consistency: memory contents, thread states, one step of one
 //! thread at a time, undone in any number. Nothing here knows of search.
 
+pub mod access;
+pub mod machine;
 pub mod race;
+pub mod sync;
 
-pub use race::RaceInfo;
+pub use access::{Access, AccessMode, accesses};
+pub use machine::{Chosen, Ending, Machine, Mark, MicroStep, Readiness, StepEnd};
+pub use race::{RaceAccess, RaceInfo};

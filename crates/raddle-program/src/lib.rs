@@ -5,6 +5,7 @@
 //! ids. Nothing here knows of other threads' progress, of memory contents or of search.
 
 pub mod automaton;
+pub mod builder;
 pub mod fault;
 pub mod ids;
 pub mod op;

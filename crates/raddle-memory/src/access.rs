@@ -1,0 +1,122 @@
+//! What an operation touched: the basis of every notion of conflict.
+//!
+//! Two events conflict if they touch the same bytes (or the same cell) and one of them writes there, or if one of them
+//! starts, ends or awaits the other's thread. Objects that come and go have a life cell: allocation and free write it, every
+//! access to the object reads it.
+
+use crate::machine::MicroStep;
+use raddle_program::{LocId, ObjectId, Op, Program, SyncAction, Tables};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessMode {
+    Read,
+    Write,
+    /// Reads and writes in one step.
+    Update,
+}
+
+impl AccessMode {
+    #[inline]
+    #[must_use]
+    pub fn reads(self) -> bool {
+        self != Self::Write
+    }
+
+    #[inline]
+    #[must_use]
+    pub fn writes(self) -> bool {
+        self != Self::Read
+    }
+}
+
+/// One location touched by an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Access {
+    pub loc: LocId,
+    pub mode: AccessMode,
+}
+
+/// Calls `touch` for every location that the step touched. Thread starts, ends and joins are not accesses: they order
+/// events by themselves.
+#[inline]
+pub fn accesses(program: &Program, step: &MicroStep, mut touch: impl FnMut(Access)) {
+    let tables = program.tables();
+    match *program.op(step.state) {
+        Op::Load { loc, .. } => touch_loc(tables, loc, AccessMode::Read, &mut touch),
+        Op::Store { loc, .. } => touch_loc(tables, loc, AccessMode::Write, &mut touch),
+        Op::Rmw { loc, .. } => touch_loc(tables, loc, AccessMode::Update, &mut touch),
+        Op::Cas { loc, expected, .. } => {
+            let mode = if step.value == expected {
+                AccessMode::Update
+            } else {
+                AccessMode::Read
+            };
+            touch_loc(tables, loc, mode, &mut touch);
+        }
+        Op::Sync { cell, action } => {
+            touch_loc(tables, cell, sync_mode(action, step.value), &mut touch);
+            if let SyncAction::CondRelease { mutex } = action {
+                touch_loc(tables, mutex, AccessMode::Update, &mut touch);
+            }
+        }
+        Op::Alloc { object } | Op::Free { object } => {
+            if let Some(loc) = tables.object_info(object).life {
+                touch(Access {
+                    loc,
+                    mode: AccessMode::Update,
+                });
+            }
+        }
+        _ => {}
+    }
+}
+
+#[inline]
+fn touch_loc(tables: &Tables, loc: LocId, mode: AccessMode, touch: &mut impl FnMut(Access)) {
+    touch(Access { loc, mode });
+    let info = tables.loc_info(loc);
+    if info.life != raddle_program::tables::NO_SLOT
+        && let Some(life) = tables.object_info(info.object).life
+    {
+        touch(Access {
+            loc: life,
+            mode: AccessMode::Read,
+        });
+    }
+}
+
+/// How an operation on a synchronisation cell touches it, given what it returned: one that found the cell busy, or only
+/// looks, reads.
+#[must_use]
+pub fn sync_mode(action: SyncAction, value: u64) -> AccessMode {
+    use SyncAction as A;
+    match action {
+        A::TryLock | A::TryReadLock | A::TryWriteLock | A::SemTryWait if value != 0 => {
+            AccessMode::Read
+        }
+        A::Lock | A::Unlock | A::ReadLock | A::WriteLock if value != 0 => AccessMode::Read,
+        A::OnceBegin if value != 0 => AccessMode::Read,
+        A::SemGet | A::BarrierAwait { .. } => AccessMode::Read,
+        _ => AccessMode::Update,
+    }
+}
+
+/// Do two accesses touch common bytes, one of them writing?
+#[inline]
+#[must_use]
+pub fn conflict(tables: &Tables, a: Access, b: Access) -> bool {
+    (a.mode.writes() || b.mode.writes())
+        && (a.loc == b.loc || (tables.loc_info(a.loc).mixed && overlap(tables, a.loc, b.loc)))
+}
+
+/// Do two locations share bytes?
+#[must_use]
+pub fn overlap(tables: &Tables, a: LocId, b: LocId) -> bool {
+    a == b || tables.overlaps(a).contains(&b)
+}
+
+/// The object whose life an access depends on.
+#[must_use]
+pub fn object_of(tables: &Tables, loc: LocId) -> ObjectId {
+    tables.loc_info(loc).object
+}

@@ -1,0 +1,682 @@
+//! The state of an execution under sequential consistency, one event at a time, undone in any number.
+//!
+//! An *event* is one visible operation of one thread, or a whole atomic block: then it consists of several
+//! [`MicroStep`]s. Each micro-step remembers the local state it left and the value its operation returned, which is all
+//! that is needed to undo it, to replay it and to say what it accessed ([`crate::access`]).
+//!
+//! Invariants
+//! - `memory` is a prefix-extended copy of the tables' arena: bytes beyond its length have their initial contents.
+//! - Undoing `k` micro-steps restores memory, thread states and flags exactly as they were.
+
+use crate::sync::{self, Lists, SyncStep};
+use raddle_program::op::mask;
+use raddle_program::tables::NO_SLOT;
+use raddle_program::{
+    AccessKind, Fault, LocId, LocInfo, Misuse, MutexKind, Op, Program, StateId, StopId, SyncAction,
+    Tables, ThreadId, Value,
+};
+
+/// One operation that was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MicroStep {
+    pub thread: ThreadId,
+    /// The local state before it: `program.op(state)` is what was done.
+    pub state: StateId,
+    /// What it returned.
+    pub value: Value,
+}
+
+/// Can a thread take a step?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    Ready,
+    /// Not now; other threads may change that.
+    Waiting,
+    Ended(Ending),
+    NotStarted,
+}
+
+/// How a thread ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Finished,
+    AssumeFailed,
+    ExitedProcess,
+    Stopped(StopId),
+    /// It committed a fault that memory found (see [`StepEnd::Fault`]).
+    Faulted,
+}
+
+/// How a step ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepEnd {
+    Done,
+    /// The operation is wrong in the state it met. The thread goes no further.
+    Fault(Fault),
+    /// An atomic block that does not come to its end.
+    EndlessBlock,
+}
+
+/// A choice that was made inside an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    pub taken: u32,
+    pub count: u32,
+}
+
+const NOT_STARTED: StateId = StateId(u32::MAX);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ThreadState {
+    state: StateId,
+    flags: u8,
+}
+
+const JOINED: u8 = 1;
+const DETACHED: u8 = 2;
+const FAULTED: u8 = 4;
+const IN_BLOCK: u8 = 8;
+
+/// Values of life cells.
+const ALIVE: u8 = 1;
+const DEAD: u8 = 2;
+
+/// An atomic block may take this many steps: the others wait for it, so an endless one would hang the search.
+const BLOCK_BUDGET: u32 = 1 << 20;
+
+#[derive(Clone, Copy, Debug)]
+enum Undo {
+    Memory { arena: u32, size: u8, old: u64 },
+    Flags { thread: ThreadId, old: u8 },
+    Started { thread: ThreadId },
+}
+
+/// A point to return to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    steps: u32,
+    undo: u32,
+}
+
+impl Mark {
+    /// How many micro-steps had been done.
+    #[must_use]
+    pub fn steps(self) -> usize {
+        self.steps as usize
+    }
+}
+
+/// The machine.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    memory: Vec<u8>,
+    threads: Vec<ThreadState>,
+    steps: Vec<MicroStep>,
+    undo: Vec<Undo>,
+    lists: Lists,
+    /// The choices made by the last event.
+    chosen: Vec<Chosen>,
+    suspended: Option<StateId>,
+    /// How much of the tables' arena is in `memory`, which has eight bytes of slack behind it.
+    known: usize,
+}
+
+impl Machine {
+    /// The initial state: `main` before its first operation.
+    #[must_use]
+    pub fn new(program: &Program) -> Self {
+        let mut machine = Self {
+            memory: Vec::new(),
+            threads: vec![ThreadState {
+                state: program.main(),
+                flags: 0,
+            }],
+            steps: Vec::new(),
+            undo: Vec::new(),
+            lists: Lists::default(),
+            chosen: Vec::new(),
+            suspended: None,
+            known: 0,
+        };
+        machine.grow(program.tables());
+        machine
+    }
+
+    /// Every thread id below this may have been started.
+    #[must_use]
+    pub fn thread_count(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// The local state of a thread that has been started.
+    #[inline]
+    #[must_use]
+    pub fn thread_state(&self, thread: ThreadId) -> Option<StateId> {
+        self.threads
+            .get(thread.index())
+            .map(|thread| thread.state)
+            .filter(|&state| state != NOT_STARTED)
+    }
+
+    /// All micro-steps so far.
+    #[must_use]
+    pub fn steps(&self) -> &[MicroStep] {
+        &self.steps
+    }
+
+    /// The choices made by the last event, in order.
+    #[must_use]
+    pub fn chosen(&self) -> &[Chosen] {
+        &self.chosen
+    }
+
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        Mark {
+            steps: self.steps.len() as u32,
+            undo: self.undo.len() as u32,
+        }
+    }
+
+    /// Returns to `mark`, which must be of this execution.
+    pub fn undo_to(&mut self, mark: Mark) {
+        // Steps first: a thread's steps come after its start, whose undoing must have the last word on its state.
+        while self.steps.len() > mark.steps as usize {
+            let step = self.steps.pop().expect("the length was checked");
+            self.threads[step.thread.index()].state = step.state;
+        }
+        while self.undo.len() > mark.undo as usize {
+            match self.undo.pop().expect("the length was checked") {
+                Undo::Memory { arena, size, old } => {
+                    write_bytes(&mut self.memory, arena, size, old)
+                }
+                Undo::Flags { thread, old } => self.threads[thread.index()].flags = old,
+                Undo::Started { thread } => self.threads[thread.index()].state = NOT_STARTED,
+            }
+        }
+    }
+
+    /// Can `thread` take a step now?
+    #[inline]
+    pub fn readiness(&mut self, program: &Program, thread: ThreadId) -> Readiness {
+        let Some(&ThreadState { state, flags }) = self.threads.get(thread.index()) else {
+            return Readiness::NotStarted;
+        };
+        if state == NOT_STARTED {
+            return Readiness::NotStarted;
+        }
+        if flags & FAULTED != 0 {
+            return Readiness::Ended(Ending::Faulted);
+        }
+        match *program.op(state) {
+            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } | Op::Cas { .. } => {
+                Readiness::Ready
+            }
+            Op::Sync { cell, action } => self.sync_readiness(program, thread, cell, action),
+            Op::Join { thread: target } => self.join_readiness(program, thread, target),
+            Op::AssumeFailed => Readiness::Ended(Ending::AssumeFailed),
+            Op::Exit { .. } => Readiness::Ended(Ending::Finished),
+            Op::ExitProcess { .. } => Readiness::Ended(Ending::ExitedProcess),
+            Op::Stop(stop) => Readiness::Ended(Ending::Stopped(stop)),
+            _ => Readiness::Ready,
+        }
+    }
+
+    fn sync_readiness(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        cell: LocId,
+        action: SyncAction,
+    ) -> Readiness {
+        let tables = program.tables();
+        let info = *tables.loc_info(cell);
+        if self.check_alive(tables, &info, AccessKind::Update).is_err() {
+            return Readiness::Ready;
+        }
+        let word = self.cell_word(tables, cell, action);
+        match self.lists.step(word, action, thread) {
+            SyncStep::Wait => Readiness::Waiting,
+            SyncStep::Done { .. } | SyncStep::Misuse(_) => Readiness::Ready,
+        }
+    }
+
+    fn join_readiness(&self, program: &Program, thread: ThreadId, target: ThreadId) -> Readiness {
+        match self.threads.get(target.index()) {
+            _ if target == thread => Readiness::Ready,
+            None => Readiness::Ready,
+            Some(other) if other.state == NOT_STARTED => Readiness::Ready,
+            Some(other) if other.flags & (JOINED | DETACHED) != 0 => Readiness::Ready,
+            Some(other)
+                if other.state != NOT_STARTED
+                    && matches!(program.op(other.state), Op::Exit { .. }) =>
+            {
+                Readiness::Ready
+            }
+            _ => Readiness::Waiting,
+        }
+    }
+
+    /// Does one event of `thread`, which must be ready. The `k`-th choice inside it takes the `k`-th of `choices`, or the
+    /// first possibility where there is none.
+    pub fn step(&mut self, program: &mut Program, thread: ThreadId, choices: &[u32]) -> StepEnd {
+        self.chosen.clear();
+        self.suspended = None;
+        let state = self.threads[thread.index()].state;
+        let op = *program.op(state);
+        let end = self.micro_step(program, thread, state, op, choices);
+        if op == Op::AtomicBegin || self.threads[thread.index()].flags & IN_BLOCK != 0 {
+            return self.finish_block(program, thread, choices, end);
+        }
+        end
+    }
+
+    /// Runs on to the end of the atomic block, or to where the thread ends or has to wait.
+    fn finish_block(
+        &mut self,
+        program: &mut Program,
+        thread: ThreadId,
+        choices: &[u32],
+        mut end: StepEnd,
+    ) -> StepEnd {
+        let mut budget = BLOCK_BUDGET;
+        while end == StepEnd::Done && self.threads[thread.index()].flags & IN_BLOCK != 0 {
+            match self.readiness(program, thread) {
+                Readiness::Ready => {}
+                Readiness::Waiting => {
+                    self.suspended = Some(self.threads[thread.index()].state);
+                    break;
+                }
+                Readiness::Ended(_) | Readiness::NotStarted => break,
+            }
+            budget -= 1;
+            if budget == 0 {
+                return StepEnd::EndlessBlock;
+            }
+            let state = self.threads[thread.index()].state;
+            end = self.micro_step(program, thread, state, *program.op(state), choices);
+        }
+        end
+    }
+
+    /// The state in which the last event, an atomic block, had to stop because its next operation must wait. What that
+    /// operation waits for has then been looked at by the event.
+    #[must_use]
+    pub fn suspended(&self) -> Option<StateId> {
+        self.suspended
+    }
+
+    #[inline]
+    fn micro_step(
+        &mut self,
+        program: &mut Program,
+        thread: ThreadId,
+        state: StateId,
+        op: Op,
+        choices: &[u32],
+    ) -> StepEnd {
+        let result = match op {
+            Op::Load { loc, .. } => self.load(program.tables(), loc),
+            Op::Store { loc, value, .. } => self.store(program.tables(), loc, value),
+            Op::Rmw {
+                loc, kind, operand, ..
+            } => self.update(program.tables(), loc, |old, size| {
+                Some(kind.apply(old, operand, size))
+            }),
+            Op::Cas {
+                loc, expected, new, ..
+            } => self.update(program.tables(), loc, |old, _| {
+                (old == expected).then_some(new)
+            }),
+            _ => self.perform_other(program, thread, op, choices),
+        };
+        match result {
+            Ok(value) => {
+                self.steps.push(MicroStep {
+                    thread,
+                    state,
+                    value,
+                });
+                self.threads[thread.index()].state = program.after(state, value);
+                StepEnd::Done
+            }
+            Err(fault) => {
+                self.steps.push(MicroStep {
+                    thread,
+                    state,
+                    value: 0,
+                });
+                self.set_flags(thread, FAULTED);
+                StepEnd::Fault(fault)
+            }
+        }
+    }
+
+    #[inline]
+    fn load(&mut self, tables: &Tables, loc: LocId) -> Result<Value, Fault> {
+        let info = *tables.loc_info(loc);
+        self.check_alive(tables, &info, AccessKind::Read)?;
+        Ok(read_bytes(&self.memory, info.arena, info.size))
+    }
+
+    #[inline]
+    fn store(&mut self, tables: &Tables, loc: LocId, value: Value) -> Result<Value, Fault> {
+        let info = *tables.loc_info(loc);
+        self.check_alive(tables, &info, AccessKind::Write)?;
+        self.write(info.arena, info.size, value);
+        Ok(0)
+    }
+
+    #[inline]
+    fn update(
+        &mut self,
+        tables: &Tables,
+        loc: LocId,
+        new: impl FnOnce(Value, u8) -> Option<Value>,
+    ) -> Result<Value, Fault> {
+        let info = *tables.loc_info(loc);
+        self.check_alive(tables, &info, AccessKind::Update)?;
+        let old = read_bytes(&self.memory, info.arena, info.size);
+        if let Some(new) = new(old, info.size) {
+            self.write(info.arena, info.size, new);
+        }
+        Ok(old)
+    }
+
+    #[inline]
+    fn write(&mut self, arena: u32, size: u8, value: u64) {
+        let old = read_bytes(&self.memory, arena, size);
+        self.undo.push(Undo::Memory { arena, size, old });
+        write_bytes(&mut self.memory, arena, size, value);
+    }
+
+    /// Makes sure that the location is in memory, and its object alive.
+    #[inline]
+    fn check_alive(
+        &mut self,
+        tables: &Tables,
+        info: &LocInfo,
+        access: AccessKind,
+    ) -> Result<(), Fault> {
+        if self.memory.len() < info.arena as usize + 8 {
+            self.grow(tables);
+        }
+        if info.life != NO_SLOT && self.memory[info.life as usize] != ALIVE {
+            return Err(Fault::UseAfterFree {
+                access,
+                object: info.object,
+                offset: info.offset as i64,
+            });
+        }
+        Ok(())
+    }
+
+    /// Takes over what the program discovered since. Some slack lets the check above ignore the access's size.
+    #[cold]
+    fn grow(&mut self, tables: &Tables) {
+        let arena = tables.arena();
+        self.memory.truncate(self.known);
+        self.memory.extend_from_slice(&arena[self.known..]);
+        self.known = arena.len();
+        self.memory.resize(arena.len() + 8, 0);
+    }
+
+    fn perform_other(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        op: Op,
+        choices: &[u32],
+    ) -> Result<Value, Fault> {
+        match op {
+            Op::Sync { cell, action } => self.synchronise(program.tables(), thread, cell, action),
+            Op::Spawn { child, start } => {
+                if self.threads.len() <= child.index() {
+                    self.threads.resize(
+                        child.index() + 1,
+                        ThreadState {
+                            state: NOT_STARTED,
+                            flags: 0,
+                        },
+                    );
+                }
+                self.threads[child.index()].state = start;
+                self.undo.push(Undo::Started { thread: child });
+                Ok(0)
+            }
+            Op::Join { thread: target } => self.join(program, thread, target),
+            Op::Detach { thread: target } => {
+                let flags = self
+                    .threads
+                    .get(target.index())
+                    .map_or(0, |target| target.flags);
+                if flags & (JOINED | DETACHED) != 0 {
+                    return Err(thread_misuse(Misuse::DetachTwice, target));
+                }
+                self.set_flags(target, DETACHED);
+                Ok(0)
+            }
+            Op::Alloc { object } => {
+                self.set_life(program.tables(), object, ALIVE);
+                Ok(0)
+            }
+            Op::Free { object } => {
+                if self.life(program.tables(), object) != ALIVE {
+                    return Err(Fault::DoubleFree { object });
+                }
+                self.set_life(program.tables(), object, DEAD);
+                Ok(0)
+            }
+            Op::Choice { count } => {
+                let taken = choices
+                    .get(self.chosen.len())
+                    .copied()
+                    .unwrap_or(0)
+                    .min(count.saturating_sub(1));
+                self.chosen.push(Chosen { taken, count });
+                Ok(u64::from(taken))
+            }
+            Op::AtomicBegin => {
+                self.set_flags(thread, IN_BLOCK);
+                Ok(0)
+            }
+            Op::AtomicEnd => {
+                self.clear_flags(thread, IN_BLOCK);
+                Ok(0)
+            }
+            _ => Ok(0),
+        }
+    }
+
+    fn join(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        target: ThreadId,
+    ) -> Result<Value, Fault> {
+        let started = self
+            .threads
+            .get(target.index())
+            .filter(|target| target.state != NOT_STARTED);
+        let Some(&ThreadState { state, flags }) = started else {
+            return Err(thread_misuse(Misuse::JoinUnknown, target));
+        };
+        let misuse = if target == thread {
+            Misuse::JoinSelf
+        } else if flags & JOINED != 0 {
+            Misuse::JoinTwice
+        } else if flags & DETACHED != 0 {
+            Misuse::JoinDetached
+        } else if let Op::Exit { value } = *program.op(state) {
+            self.set_flags(target, JOINED);
+            return Ok(value);
+        } else {
+            Misuse::JoinUnknown
+        };
+        Err(thread_misuse(misuse, target))
+    }
+
+    fn synchronise(
+        &mut self,
+        tables: &Tables,
+        thread: ThreadId,
+        cell: LocId,
+        action: SyncAction,
+    ) -> Result<Value, Fault> {
+        let info = *tables.loc_info(cell);
+        let misuse = |misuse| Fault::Misuse {
+            misuse,
+            object: Some(info.object),
+            thread: None,
+        };
+        self.check_alive(tables, &info, AccessKind::Update)?;
+        let word = self.cell_word(tables, cell, action);
+        match self.lists.step(word, action, thread) {
+            SyncStep::Done { word: new, value } => {
+                if let SyncAction::CondRelease { mutex } = action {
+                    let mutex_info = *tables.loc_info(mutex);
+                    self.check_alive(tables, &mutex_info, AccessKind::Update)?;
+                    let held = self.cell_word(tables, mutex, SyncAction::Unlock);
+                    let free = sync::release_for_wait(held, thread)
+                        .ok_or_else(|| misuse(Misuse::WaitWithoutMutex))?;
+                    self.write(mutex_info.arena, 8, free);
+                }
+                if new != word {
+                    self.write(info.arena, 8, new);
+                }
+                Ok(value)
+            }
+            SyncStep::Misuse(what) => Err(misuse(what)),
+            // The caller made sure that the thread is ready.
+            SyncStep::Wait => Err(misuse(Misuse::WrongKind)),
+        }
+    }
+
+    /// The word of a cell; a mutex that no call initialised has the kind of its static initialiser.
+    fn cell_word(&mut self, tables: &Tables, cell: LocId, action: SyncAction) -> u64 {
+        let info = *tables.loc_info(cell);
+        if self.memory.len() < info.arena as usize + 8 {
+            self.grow(tables);
+        }
+        let word = read_bytes(&self.memory, info.arena, 8);
+        match action {
+            SyncAction::Lock
+            | SyncAction::TryLock
+            | SyncAction::Unlock
+            | SyncAction::MutexDestroy => {
+                sync::with_static_kind(word, self.static_mutex_kind(tables, &info))
+            }
+            _ => word,
+        }
+    }
+
+    /// What `PTHREAD_MUTEX_INITIALIZER` and its relatives leave in the object's bytes (glibc keeps the kind at offset 16).
+    fn static_mutex_kind(&self, tables: &Tables, info: &LocInfo) -> MutexKind {
+        const KIND_OFFSET: u64 = 16;
+        let object = tables.object_info(info.object);
+        if object.arena == NO_SLOT || info.offset + KIND_OFFSET + 4 > object.size {
+            return MutexKind::Normal;
+        }
+        match read_bytes(
+            &self.memory,
+            object.arena + (info.offset + KIND_OFFSET) as u32,
+            4,
+        ) {
+            1 => MutexKind::Recursive,
+            2 => MutexKind::ErrorCheck,
+            _ => MutexKind::Normal,
+        }
+    }
+
+    /// The threads that would have to act before `thread`, which waits, can go on: the owner of the mutex, the holders of
+    /// the lock, the thread joined. Empty where anybody could help (a condition variable, a semaphore).
+    #[must_use]
+    pub fn waits_for(&mut self, program: &Program, thread: ThreadId) -> Vec<ThreadId> {
+        let Some(state) = self.thread_state(thread) else {
+            return Vec::new();
+        };
+        match *program.op(state) {
+            Op::Join { thread } => vec![thread],
+            Op::Sync { cell, action } => {
+                let word = self.cell_word(program.tables(), cell, action);
+                match action {
+                    SyncAction::Lock => sync::mutex_owner(word).into_iter().collect(),
+                    SyncAction::ReadLock | SyncAction::WriteLock => self.lists.lock_holders(word),
+                    _ => Vec::new(),
+                }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn life(&mut self, tables: &Tables, object: raddle_program::ObjectId) -> u8 {
+        match tables.object_info(object).life {
+            Some(cell) => self.cell_word(tables, cell, SyncAction::SemGet) as u8,
+            None => ALIVE,
+        }
+    }
+
+    fn set_life(&mut self, tables: &Tables, object: raddle_program::ObjectId, life: u8) {
+        if let Some(cell) = tables.object_info(object).life {
+            let arena = tables.loc_info(cell).arena;
+            if self.memory.len() < arena as usize + 8 {
+                self.grow(tables);
+            }
+            self.write(arena, 8, u64::from(life));
+        }
+    }
+
+    fn set_flags(&mut self, thread: ThreadId, flags: u8) {
+        let old = self.threads[thread.index()].flags;
+        self.undo.push(Undo::Flags { thread, old });
+        self.threads[thread.index()].flags = old | flags;
+    }
+
+    fn clear_flags(&mut self, thread: ThreadId, flags: u8) {
+        let old = self.threads[thread.index()].flags;
+        self.undo.push(Undo::Flags { thread, old });
+        self.threads[thread.index()].flags = old & !flags;
+    }
+
+    /// The bytes of a location now.
+    #[must_use]
+    pub fn peek(&mut self, tables: &Tables, loc: LocId) -> Value {
+        let info = *tables.loc_info(loc);
+        if self.memory.len() < info.arena as usize + 8 {
+            self.grow(tables);
+        }
+        read_bytes(
+            &self.memory,
+            info.arena,
+            if info.is_sync() { 8 } else { info.size },
+        )
+    }
+}
+
+fn thread_misuse(misuse: Misuse, thread: ThreadId) -> Fault {
+    Fault::Misuse {
+        misuse,
+        object: None,
+        thread: Some(thread),
+    }
+}
+
+/// Reads `size` little-endian bytes. There are always eight bytes from `arena` on: see [`Machine::grow`].
+#[inline]
+fn read_bytes(memory: &[u8], arena: u32, size: u8) -> u64 {
+    let start = arena as usize;
+    let bytes: [u8; 8] = memory[start..start + 8]
+        .try_into()
+        .expect("a slice of eight bytes");
+    u64::from_le_bytes(bytes) & mask(size)
+}
+
+#[inline]
+fn write_bytes(memory: &mut [u8], arena: u32, size: u8, value: u64) {
+    let start = arena as usize;
+    let bytes: &mut [u8; 8] = (&mut memory[start..start + 8])
+        .try_into()
+        .expect("a slice of eight bytes");
+    let mask = mask(size);
+    *bytes = ((u64::from_le_bytes(*bytes) & !mask) | (value & mask)).to_le_bytes();
+}

@@ -1,0 +1,653 @@
+//! What operations on synchronisation objects do to their cells.
+//!
+//! Every object (mutex, condition variable, …) is one 64-bit cell, and every operation on it one atomic step: a
+//! read-modify-write that may have to wait until the cell allows it. A fresh cell is 0 whatever it will be used as, so that
+//! zero-initialised objects and static initialisers work.
+//!
+//! Cells that need more than 64 bits (queues, sets of readers) hold the id of an interned list; ids are never reused, so
+//! undoing a step is writing the old word back.
+
+use raddle_program::{Misuse, MutexKind, SyncAction, ThreadId, Value};
+use rustc_hash::FxHashMap;
+
+/// `errno` values that operations return.
+pub const EPERM: Value = 1;
+pub const EAGAIN: Value = 11;
+pub const EBUSY: Value = 16;
+pub const EDEADLK: Value = 35;
+pub const ETIMEDOUT: Value = 110;
+
+/// What an operation does to its cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncStep {
+    /// The thread must wait.
+    Wait,
+    /// The cell becomes `word`, the operation returns `value`.
+    Done {
+        word: u64,
+        value: Value,
+    },
+    Misuse(Misuse),
+}
+
+const fn done(word: u64, value: Value) -> SyncStep {
+    SyncStep::Done { word, value }
+}
+
+/// In a condition variable's queue: a signal, meant for any of the threads before it.
+const SIGNAL: u32 = u32::MAX;
+
+/// Interned lists, id 0 being the empty one.
+#[derive(Clone, Debug)]
+pub struct Lists {
+    lists: Vec<Box<[u32]>>,
+    ids: FxHashMap<Box<[u32]>, u32>,
+}
+
+impl Default for Lists {
+    fn default() -> Self {
+        let empty: Box<[u32]> = Box::default();
+        Self {
+            lists: vec![empty.clone()],
+            ids: std::iter::once((empty, 0)).collect(),
+        }
+    }
+}
+
+impl Lists {
+    fn get(&self, id: u32) -> &[u32] {
+        &self.lists[id as usize]
+    }
+
+    fn intern(&mut self, list: Vec<u32>) -> u32 {
+        if let Some(&id) = self.ids.get(list.as_slice()) {
+            return id;
+        }
+        let id = self.lists.len() as u32;
+        let list: Box<[u32]> = list.into();
+        self.lists.push(list.clone());
+        self.ids.insert(list, id);
+        id
+    }
+}
+
+/// A mutex: kind in bits 0-1 (0: not known yet), destroyed in bit 2, owner + 1 in bits 8-31, depth in bits 32-63.
+#[derive(Clone, Copy)]
+struct Mutex(u64);
+
+impl Mutex {
+    const DESTROYED: u64 = 4;
+
+    fn new(kind: MutexKind) -> Self {
+        Self(match kind {
+            MutexKind::Normal => 1,
+            MutexKind::Recursive => 2,
+            MutexKind::ErrorCheck => 3,
+        })
+    }
+
+    fn kind(self) -> MutexKind {
+        match self.0 & 3 {
+            2 => MutexKind::Recursive,
+            3 => MutexKind::ErrorCheck,
+            _ => MutexKind::Normal,
+        }
+    }
+
+    fn owner(self) -> Option<ThreadId> {
+        (((self.0 >> 8) & 0xFF_FFFF) as u32)
+            .checked_sub(1)
+            .map(ThreadId)
+    }
+
+    fn depth(self) -> u64 {
+        self.0 >> 32
+    }
+
+    fn held(self, owner: ThreadId, depth: u64) -> u64 {
+        (self.0 & 3) | (u64::from(owner.0) + 1) << 8 | depth << 32
+    }
+
+    fn free(self) -> u64 {
+        self.0 & 3
+    }
+
+    /// `wait`: what a normal mutex of somebody else answers.
+    fn acquire(self, thread: ThreadId, busy: SyncStep) -> SyncStep {
+        match (self.owner(), self.kind()) {
+            _ if self.0 & Self::DESTROYED != 0 => SyncStep::Misuse(Misuse::UseDestroyed),
+            (None, _) => done(self.held(thread, 1), 0),
+            (Some(owner), MutexKind::Recursive) if owner == thread => {
+                done(self.held(thread, self.depth() + 1), 0)
+            }
+            (Some(owner), MutexKind::ErrorCheck) if owner == thread => match busy {
+                SyncStep::Wait => done(self.0, EDEADLK),
+                _ => busy,
+            },
+            _ => busy,
+        }
+    }
+
+    fn release(self, thread: ThreadId) -> SyncStep {
+        match self.owner() {
+            _ if self.0 & Self::DESTROYED != 0 => SyncStep::Misuse(Misuse::UseDestroyed),
+            Some(owner) if owner == thread && self.depth() > 1 => {
+                done(self.held(thread, self.depth() - 1), 0)
+            }
+            Some(owner) if owner == thread => done(self.free(), 0),
+            _ if self.kind() == MutexKind::ErrorCheck => done(self.0, EPERM),
+            Some(_) => SyncStep::Misuse(Misuse::UnlockNotOwned),
+            None => SyncStep::Misuse(Misuse::UnlockUnlocked),
+        }
+    }
+}
+
+/// The owner of a mutex cell, for explaining deadlocks.
+#[must_use]
+pub fn mutex_owner(word: u64) -> Option<ThreadId> {
+    Mutex(word).owner()
+}
+
+/// The mutex cell after [`SyncAction::CondRelease`] gave it up: entirely, whatever its depth.
+#[must_use]
+pub fn release_for_wait(word: u64, thread: ThreadId) -> Option<u64> {
+    let mutex = Mutex(word);
+    (mutex.owner() == Some(thread) && word & Mutex::DESTROYED == 0).then(|| mutex.free())
+}
+
+/// A mutex cell that was never initialised by a call takes its kind from the static initialiser's bytes.
+#[must_use]
+pub fn with_static_kind(word: u64, kind: MutexKind) -> u64 {
+    if word & 3 == 0 {
+        word | Mutex::new(kind).0
+    } else {
+        word
+    }
+}
+
+const DESTROYED: u64 = u64::MAX;
+
+impl Lists {
+    /// What `action` of `thread` does to its cell. `CondRelease` is about the condition variable's cell only: the mutex is
+    /// [`release_for_wait`]'s.
+    pub fn step(&mut self, word: u64, action: SyncAction, thread: ThreadId) -> SyncStep {
+        use SyncAction as A;
+        match action {
+            A::MutexInit { kind } => done(Mutex::new(kind).0, 0),
+            A::MutexDestroy => match Mutex(word).owner() {
+                _ if word & Mutex::DESTROYED != 0 => SyncStep::Misuse(Misuse::UseDestroyed),
+                Some(_) => SyncStep::Misuse(Misuse::DestroyLocked),
+                None => done(word | Mutex::DESTROYED, 0),
+            },
+            A::Lock => Mutex(word).acquire(thread, SyncStep::Wait),
+            A::TryLock => Mutex(word).acquire(thread, done(word, EBUSY)),
+            A::Unlock => Mutex(word).release(thread),
+            A::CondInit | A::RwInit => done(0, 0),
+            A::SemInit { .. } | A::BarrierInit { .. } => Self::initialise(action),
+            _ if word == DESTROYED => SyncStep::Misuse(Misuse::UseDestroyed),
+            A::CondRelease { .. }
+            | A::CondAwait
+            | A::CondTimeout
+            | A::Signal
+            | A::Broadcast
+            | A::CondDestroy => self.condition(word as u32, action, thread),
+            A::RwDestroy
+            | A::ReadLock
+            | A::TryReadLock
+            | A::WriteLock
+            | A::TryWriteLock
+            | A::RwUnlock => self.read_write_lock(word, action, thread),
+            A::SemWait | A::SemTryWait | A::SemPost | A::SemGet | A::SemDestroy => {
+                Self::semaphore(word, action)
+            }
+            A::BarrierDestroy | A::BarrierArrive | A::BarrierAwait { .. } => {
+                Barrier(word).step(action)
+            }
+            // Fresh, running, done: 0, 1, 2.
+            A::OnceBegin => match word {
+                0 => done(1, 0),
+                1 => SyncStep::Wait,
+                _ => done(word, 1),
+            },
+            A::OnceEnd => done(2, 0),
+        }
+    }
+
+    fn initialise(action: SyncAction) -> SyncStep {
+        match action {
+            SyncAction::SemInit { value } => done(u64::from(value), 0),
+            SyncAction::BarrierInit { count: 0 } => SyncStep::Misuse(Misuse::BarrierCountZero),
+            SyncAction::BarrierInit { count } => done(Barrier::new(count, 0, 0).0, 0),
+            _ => done(0, 0),
+        }
+    }
+
+    /// The queue holds waiting threads and signals in order of arrival. A signal wakes one of the threads *before* it:
+    /// a thread that starts to wait later must not steal it. Invariant: before every position there are at least as many
+    /// threads as signals, so each signal can be given a thread of its own.
+    fn condition(&mut self, queue: u32, action: SyncAction, thread: ThreadId) -> SyncStep {
+        let list = self.get(queue);
+        let position = list.iter().position(|&entry| entry == thread.0);
+        let signals = list.iter().filter(|&&entry| entry == SIGNAL).count();
+        let unsignalled = list.len() - 2 * signals;
+        match action {
+            SyncAction::CondRelease { .. } => {
+                let mut new = list.to_vec();
+                new.push(thread.0);
+                done(u64::from(self.intern(new)), 0)
+            }
+            SyncAction::CondAwait => {
+                let Some(position) = position else {
+                    return SyncStep::Misuse(Misuse::WrongKind);
+                };
+                match list[position..].iter().position(|&entry| entry == SIGNAL) {
+                    None => SyncStep::Wait,
+                    Some(distance) => {
+                        let mut new = list.to_vec();
+                        new.remove(position + distance);
+                        new.remove(position);
+                        done(u64::from(self.intern(new)), 0)
+                    }
+                }
+            }
+            SyncAction::CondTimeout => {
+                let Some(position) = position else {
+                    return SyncStep::Misuse(Misuse::WrongKind);
+                };
+                let mut new = list.to_vec();
+                new.remove(position);
+                let mut value = ETIMEDOUT;
+                if let Some(orphan) = orphaned_signal(&new) {
+                    // A signal was meant for this thread alone: it is woken, not timed out.
+                    new.remove(orphan);
+                    value = 0;
+                }
+                done(u64::from(self.intern(new)), value)
+            }
+            SyncAction::Signal | SyncAction::Broadcast => {
+                let count = if action == SyncAction::Signal {
+                    unsignalled.min(1)
+                } else {
+                    unsignalled
+                };
+                if count == 0 {
+                    return done(u64::from(queue), 0);
+                }
+                let mut new = list.to_vec();
+                new.extend(std::iter::repeat_n(SIGNAL, count));
+                done(u64::from(self.intern(new)), 0)
+            }
+            _ if unsignalled > 0 => SyncStep::Misuse(Misuse::DestroyWithWaiters),
+            _ => done(DESTROYED, 0),
+        }
+    }
+
+    /// Writer + 1 in bits 0-31, list of readers in bits 32-63.
+    fn read_write_lock(&mut self, word: u64, action: SyncAction, thread: ThreadId) -> SyncStep {
+        let writer = (word as u32).checked_sub(1).map(ThreadId);
+        let readers = (word >> 32) as u32;
+        let busy = match action {
+            SyncAction::TryReadLock | SyncAction::TryWriteLock => done(word, EBUSY),
+            _ => SyncStep::Wait,
+        };
+        match action {
+            SyncAction::ReadLock | SyncAction::TryReadLock => match writer {
+                Some(writer) if writer == thread && busy == SyncStep::Wait => done(word, EDEADLK),
+                Some(_) => busy,
+                None => {
+                    let mut new = self.get(readers).to_vec();
+                    new.push(thread.0);
+                    new.sort_unstable();
+                    done(u64::from(self.intern(new)) << 32, 0)
+                }
+            },
+            SyncAction::WriteLock | SyncAction::TryWriteLock => match writer {
+                Some(writer) if writer == thread && busy == SyncStep::Wait => done(word, EDEADLK),
+                None if readers == 0 => done(u64::from(thread.0) + 1, 0),
+                _ => busy,
+            },
+            SyncAction::RwUnlock => {
+                if writer == Some(thread) {
+                    return done(0, 0);
+                }
+                let mut new = self.get(readers).to_vec();
+                match new.iter().position(|&reader| reader == thread.0) {
+                    Some(position) => {
+                        new.remove(position);
+                        done(u64::from(self.intern(new)) << 32, 0)
+                    }
+                    None if word == 0 => SyncStep::Misuse(Misuse::UnlockUnlocked),
+                    None => SyncStep::Misuse(Misuse::UnlockNotOwned),
+                }
+            }
+            _ if word != 0 => SyncStep::Misuse(Misuse::DestroyLocked),
+            _ => done(DESTROYED, 0),
+        }
+    }
+
+    /// The threads that hold a read-write lock, for explaining deadlocks.
+    #[must_use]
+    pub fn lock_holders(&self, word: u64) -> Vec<ThreadId> {
+        if word == DESTROYED {
+            return Vec::new();
+        }
+        match (word as u32).checked_sub(1) {
+            Some(writer) => vec![ThreadId(writer)],
+            None => self
+                .get((word >> 32) as u32)
+                .iter()
+                .map(|&reader| ThreadId(reader))
+                .collect(),
+        }
+    }
+
+    fn semaphore(word: u64, action: SyncAction) -> SyncStep {
+        match action {
+            SyncAction::SemWait if word == 0 => SyncStep::Wait,
+            SyncAction::SemTryWait if word == 0 => done(word, EAGAIN),
+            SyncAction::SemWait | SyncAction::SemTryWait => done(word - 1, 0),
+            SyncAction::SemPost => done(word + 1, 0),
+            SyncAction::SemGet => done(word, word),
+            _ => done(DESTROYED, 0),
+        }
+    }
+}
+
+/// The first signal with fewer threads than signals up to it.
+fn orphaned_signal(queue: &[u32]) -> Option<usize> {
+    let mut waiting = 0i64;
+    queue.iter().position(|&entry| {
+        waiting += if entry == SIGNAL { -1 } else { 1 };
+        waiting < 0
+    })
+}
+
+/// A barrier: count in bits 0-19, arrived in bits 20-39, generation in bits 40-62.
+#[derive(Clone, Copy)]
+struct Barrier(u64);
+
+impl Barrier {
+    const FIELD: u64 = (1 << 20) - 1;
+
+    fn new(count: u32, arrived: u64, generation: u64) -> Self {
+        Self((u64::from(count) & Self::FIELD) | arrived << 20 | generation << 40)
+    }
+
+    fn step(self, action: SyncAction) -> SyncStep {
+        let count = self.0 & Self::FIELD;
+        let arrived = self.0 >> 20 & Self::FIELD;
+        let generation = self.0 >> 40;
+        match action {
+            _ if count == 0 => SyncStep::Misuse(Misuse::WrongKind),
+            SyncAction::BarrierArrive if arrived + 1 == count => done(
+                Self::new(count as u32, 0, generation + 1).0,
+                generation << 1 | 1,
+            ),
+            SyncAction::BarrierArrive => done(
+                Self::new(count as u32, arrived + 1, generation).0,
+                generation << 1,
+            ),
+            SyncAction::BarrierAwait { generation: past } if generation > u64::from(past) => {
+                done(self.0, 0)
+            }
+            SyncAction::BarrierAwait { .. } => SyncStep::Wait,
+            _ if arrived > 0 => SyncStep::Misuse(Misuse::DestroyWithWaiters),
+            _ => done(DESTROYED, 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use SyncAction as A;
+
+    const T1: ThreadId = ThreadId(1);
+    const T2: ThreadId = ThreadId(2);
+    const T3: ThreadId = ThreadId(3);
+
+    /// Runs actions on one cell and collects what they return; `None` where the thread has to wait.
+    fn run(actions: &[(ThreadId, A)]) -> Vec<Option<Value>> {
+        let mut lists = Lists::default();
+        let mut word = 0;
+        let mut values = Vec::new();
+        for &(thread, action) in actions {
+            values.push(match lists.step(word, action, thread) {
+                SyncStep::Done { word: new, value } => {
+                    word = new;
+                    Some(value)
+                }
+                SyncStep::Wait => None,
+                SyncStep::Misuse(misuse) => panic!("{thread:?} {action:?}: {misuse:?}"),
+            });
+        }
+        values
+    }
+
+    fn misuse(actions: &[(ThreadId, A)]) -> Misuse {
+        let mut lists = Lists::default();
+        let mut word = 0;
+        for &(thread, action) in actions {
+            match lists.step(word, action, thread) {
+                SyncStep::Done { word: new, .. } => word = new,
+                SyncStep::Wait => panic!("{thread:?} waits to {action:?}"),
+                SyncStep::Misuse(misuse) => return misuse,
+            }
+        }
+        panic!("no misuse")
+    }
+
+    #[test]
+    fn mutex_excludes() {
+        let run = run(&[
+            (T1, A::Lock),
+            (T2, A::Lock),
+            (T2, A::TryLock),
+            (T1, A::Unlock),
+            (T2, A::Lock),
+        ]);
+        assert_eq!(run, [Some(0), None, Some(EBUSY), Some(0), Some(0)]);
+    }
+
+    #[test]
+    fn mutex_kinds_differ_when_locked_twice() {
+        assert_eq!(run(&[(T1, A::Lock), (T1, A::Lock)]), [Some(0), None]);
+        let recursive = A::MutexInit {
+            kind: MutexKind::Recursive,
+        };
+        let run_recursive = run(&[
+            (T1, recursive),
+            (T1, A::Lock),
+            (T1, A::Lock),
+            (T1, A::Unlock),
+            (T2, A::Lock),
+            (T1, A::Unlock),
+            (T2, A::Lock),
+        ]);
+        assert_eq!(
+            run_recursive,
+            [Some(0), Some(0), Some(0), Some(0), None, Some(0), Some(0)]
+        );
+        let checking = A::MutexInit {
+            kind: MutexKind::ErrorCheck,
+        };
+        let run_checking = run(&[
+            (T1, checking),
+            (T1, A::Lock),
+            (T1, A::Lock),
+            (T2, A::Unlock),
+            (T1, A::TryLock),
+        ]);
+        assert_eq!(
+            run_checking,
+            [Some(0), Some(0), Some(EDEADLK), Some(EPERM), Some(EBUSY)]
+        );
+    }
+
+    #[test]
+    fn mutex_misuse_is_seen() {
+        assert_eq!(misuse(&[(T1, A::Unlock)]), Misuse::UnlockUnlocked);
+        assert_eq!(
+            misuse(&[(T1, A::Lock), (T2, A::Unlock)]),
+            Misuse::UnlockNotOwned
+        );
+        assert_eq!(
+            misuse(&[(T1, A::Lock), (T2, A::MutexDestroy)]),
+            Misuse::DestroyLocked
+        );
+        assert_eq!(
+            misuse(&[(T1, A::MutexDestroy), (T2, A::Lock)]),
+            Misuse::UseDestroyed
+        );
+    }
+
+    const RELEASE: A = A::CondRelease {
+        mutex: raddle_program::LocId(0),
+    };
+
+    #[test]
+    fn a_signal_without_waiters_is_lost() {
+        assert_eq!(
+            run(&[(T1, A::Signal), (T2, RELEASE), (T2, A::CondAwait)]),
+            [Some(0), Some(0), None]
+        );
+    }
+
+    #[test]
+    fn a_late_waiter_does_not_steal_a_signal() {
+        let run = run(&[
+            (T1, RELEASE),
+            (T3, A::Signal),
+            (T2, RELEASE),
+            (T2, A::CondAwait),
+            (T1, A::CondAwait),
+        ]);
+        assert_eq!(run, [Some(0), Some(0), Some(0), None, Some(0)]);
+    }
+
+    #[test]
+    fn one_signal_wakes_any_one_of_those_who_wait() {
+        let wait = [(T1, RELEASE), (T2, RELEASE), (T3, A::Signal)];
+        for (first, second) in [(T1, T2), (T2, T1)] {
+            let mut actions = wait.to_vec();
+            actions.extend([(first, A::CondAwait), (second, A::CondAwait)]);
+            assert_eq!(run(&actions)[3..], [Some(0), None]);
+        }
+    }
+
+    #[test]
+    fn broadcast_wakes_all_and_only_those_who_wait() {
+        let run = run(&[
+            (T1, RELEASE),
+            (T2, RELEASE),
+            (T3, A::Broadcast),
+            (T3, RELEASE),
+            (T2, A::CondAwait),
+            (T1, A::CondAwait),
+            (T3, A::CondAwait),
+        ]);
+        assert_eq!(run[4..], [Some(0), Some(0), None]);
+    }
+
+    #[test]
+    fn a_timeout_does_not_lose_the_signal_of_another() {
+        let run_both = run(&[
+            (T1, RELEASE),
+            (T2, RELEASE),
+            (T3, A::Signal),
+            (T1, A::CondTimeout),
+            (T2, A::CondAwait),
+        ]);
+        assert_eq!(run_both[3..], [Some(ETIMEDOUT), Some(0)]);
+        let run_alone = run(&[(T1, RELEASE), (T3, A::Signal), (T1, A::CondTimeout)]);
+        assert_eq!(run_alone[2], Some(0));
+    }
+
+    #[test]
+    fn readers_share_and_writers_do_not() {
+        let run = run(&[
+            (T1, A::ReadLock),
+            (T2, A::ReadLock),
+            (T3, A::TryWriteLock),
+            (T1, A::RwUnlock),
+            (T3, A::WriteLock),
+            (T2, A::RwUnlock),
+            (T3, A::WriteLock),
+            (T1, A::ReadLock),
+            (T3, A::RwUnlock),
+            (T1, A::TryReadLock),
+        ]);
+        assert_eq!(
+            run,
+            [
+                Some(0),
+                Some(0),
+                Some(EBUSY),
+                Some(0),
+                None,
+                Some(0),
+                Some(0),
+                None,
+                Some(0),
+                Some(0)
+            ]
+        );
+        assert_eq!(
+            misuse(&[(T1, A::ReadLock), (T2, A::RwUnlock)]),
+            Misuse::UnlockNotOwned
+        );
+    }
+
+    #[test]
+    fn semaphores_count() {
+        let run = run(&[
+            (T1, A::SemInit { value: 1 }),
+            (T1, A::SemWait),
+            (T2, A::SemWait),
+            (T2, A::SemTryWait),
+            (T1, A::SemPost),
+            (T2, A::SemWait),
+            (T1, A::SemGet),
+        ]);
+        assert_eq!(
+            run,
+            [
+                Some(0),
+                Some(0),
+                None,
+                Some(EAGAIN),
+                Some(0),
+                Some(0),
+                Some(0)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_barrier_opens_for_the_last_and_can_be_used_again() {
+        let run = run(&[
+            (T1, A::BarrierInit { count: 2 }),
+            (T1, A::BarrierArrive),
+            (T1, A::BarrierAwait { generation: 0 }),
+            (T2, A::BarrierArrive),
+            (T1, A::BarrierAwait { generation: 0 }),
+            (T1, A::BarrierArrive),
+            (T1, A::BarrierAwait { generation: 1 }),
+        ]);
+        assert_eq!(
+            run,
+            [Some(0), Some(0), None, Some(1), Some(0), Some(2), None]
+        );
+    }
+
+    #[test]
+    fn once_runs_once() {
+        let run = run(&[
+            (T1, A::OnceBegin),
+            (T2, A::OnceBegin),
+            (T1, A::OnceEnd),
+            (T2, A::OnceBegin),
+        ]);
+        assert_eq!(run, [Some(0), None, Some(0), Some(1)]);
+    }
+}
