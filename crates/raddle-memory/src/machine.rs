@@ -609,6 +609,27 @@ impl Machine {
         }
     }
 
+    /// The word of a synchronisation cell as `action` would find it.
+    #[must_use]
+    pub fn sync_word(&mut self, program: &Program, cell: LocId, action: SyncAction) -> u64 {
+        self.cell_word(program.tables(), cell, action)
+    }
+
+    /// Would `thread` have to wait to do `action` on a cell with this word?
+    #[must_use]
+    pub fn would_wait(&mut self, word: u64, action: SyncAction, thread: ThreadId) -> bool {
+        self.lists.step(word, action, thread) == SyncStep::Wait
+    }
+
+    /// What `action` on a cell with this word would return, unless it waits or is misuse.
+    #[must_use]
+    pub fn outcome(&mut self, word: u64, action: SyncAction, thread: ThreadId) -> Option<Value> {
+        match self.lists.step(word, action, thread) {
+            SyncStep::Done { value, .. } => Some(value),
+            SyncStep::Wait | SyncStep::Misuse(_) => None,
+        }
+    }
+
     fn life(&mut self, tables: &Tables, object: raddle_program::ObjectId) -> u8 {
         match tables.object_info(object).life {
             Some(cell) => self.cell_word(tables, cell, SyncAction::SemGet) as u8,

@@ -7,6 +7,7 @@
 pub mod automaton;
 pub mod builder;
 pub mod fault;
+pub mod generate;
 pub mod ids;
 pub mod op;
 pub mod tables;

@@ -349,3 +349,20 @@ impl Op {
         )
     }
 }
+
+impl SyncAction {
+    /// Can this operation have to wait?
+    #[must_use]
+    pub fn may_wait(self) -> bool {
+        matches!(
+            self,
+            Self::Lock
+                | Self::CondAwait
+                | Self::ReadLock
+                | Self::WriteLock
+                | Self::SemWait
+                | Self::BarrierAwait { .. }
+                | Self::OnceBegin
+        )
+    }
+}

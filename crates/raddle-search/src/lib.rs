@@ -3,6 +3,7 @@
 //! Engines live in modules of their own behind one driver; they see programs and memory only. What they find is a
 //! [`Verdict`] with its [`Statistics`]; wording is `raddle-report`'s business.
 
+pub mod dpor;
 pub mod verdict;
 
 pub use verdict::{

@@ -1,0 +1,492 @@
+//! The current execution as DPOR sees it: events with their footprints, the happens-before relation as vector clocks, and
+//! the races of each event.
+//!
+//! Everything grows and shrinks with the execution: pushing an event costs what that event touches, popping it restores the
+//! tables, and nothing is recomputed for the prefix that an execution shares with the one before it.
+//!
+//! Invariants
+//! - `clock(e)[t]` is the index of the last event of thread `t` that happens before `e` (or is `e`); indices count from 1.
+//! - `last_write[l]` is the last event that wrote `l`; `readers[l]` lists the events that read `l` since.
+//! - The races of an event are the earlier events that it could have come before (definition 2 of the paper, and lines 7-22
+//!   of its algorithm 1 for events that may have to wait); they do not depend on what follows.
+
+use raddle_memory::{Access, AccessMode, Machine, Mark, accesses};
+use raddle_program::{LocId, Op, Program, StateId, SyncAction, ThreadId, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// What an event accesses. Nearly always one location, or one and its object's life.
+pub(super) type Footprint = SmallVec<[Access; 2]>;
+
+/// The choices taken inside an event, interned; 0 for none.
+pub(super) type ChoiceId = u32;
+
+/// Index of an event in the execution.
+pub(super) type EventId = u32;
+
+pub(super) const NO_EVENT: EventId = u32::MAX;
+
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub(super) thread: ThreadId,
+    /// Counts the thread's events from 1.
+    pub(super) index: u32,
+    /// The local state that it left.
+    pub(super) state: StateId,
+    pub(super) value: Value,
+    pub(super) choices: ChoiceId,
+    pub(super) footprint: Footprint,
+    /// What the first two locations of the footprint held before, where `before_known`.
+    before: [u64; 2],
+    before_known: bool,
+    /// The machine before it.
+    pub(super) mark: Mark,
+    /// The thread's event before this one, or the event that spawned the thread.
+    pub(super) parent: EventId,
+    touches: u32,
+    reads: u32,
+    races: u32,
+}
+
+/// What a location looked like before an event touched it.
+#[derive(Clone, Copy, Debug)]
+struct Touch {
+    loc: LocId,
+    last_write: EventId,
+    readers: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ReadNode {
+    event: EventId,
+    next: u32,
+}
+
+const NO_READ: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct LocState {
+    last_write: EventId,
+    readers: u32,
+}
+
+/// What is known of an event before it is pushed.
+pub(super) struct NewEvent {
+    pub(super) thread: ThreadId,
+    pub(super) state: StateId,
+    pub(super) value: Value,
+    pub(super) choices: ChoiceId,
+    pub(super) footprint: Footprint,
+    pub(super) before: Option<[u64; 2]>,
+    pub(super) mark: Mark,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Execution {
+    pub(super) events: Vec<Event>,
+    clocks: Vec<u32>,
+    /// Length of a clock.
+    width: usize,
+    last_of_thread: Vec<EventId>,
+    spawned_by: Vec<EventId>,
+    locs: Vec<LocState>,
+    touches: Vec<Touch>,
+    reads: Vec<ReadNode>,
+    races: Vec<EventId>,
+    candidates: Vec<EventId>,
+    scratch_clock: Vec<u32>,
+    choices: ChoiceTable,
+}
+
+#[derive(Debug)]
+struct ChoiceTable {
+    lists: Vec<Box<[u32]>>,
+    ids: FxHashMap<Box<[u32]>, ChoiceId>,
+}
+
+impl Default for ChoiceTable {
+    fn default() -> Self {
+        let none: Box<[u32]> = Box::default();
+        Self {
+            lists: vec![none.clone()],
+            ids: std::iter::once((none, 0)).collect(),
+        }
+    }
+}
+
+impl Execution {
+    pub(super) fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    pub(super) fn event(&self, id: EventId) -> &Event {
+        &self.events[id as usize]
+    }
+
+    pub(super) fn choices(&self, id: ChoiceId) -> &[u32] {
+        &self.choices.lists[id as usize]
+    }
+
+    pub(super) fn choice_id(&mut self, choices: &[u32]) -> ChoiceId {
+        if let Some(&id) = self.choices.ids.get(choices) {
+            return id;
+        }
+        let id = self.choices.lists.len() as ChoiceId;
+        let list: Box<[u32]> = choices.into();
+        self.choices.lists.push(list.clone());
+        self.choices.ids.insert(list, id);
+        id
+    }
+
+    /// Does `a` happen before `b` (both in the execution, `a` earlier)?
+    #[inline]
+    pub(super) fn before(&self, a: EventId, b: EventId) -> bool {
+        let Event { thread, index, .. } = self.events[a as usize];
+        self.clocks[b as usize * self.width + thread.index()] >= index
+    }
+
+    /// Does `a` happen before whatever `thread` does next, its next operation's own conflicts left aside?
+    #[inline]
+    pub(super) fn before_next_of(&self, a: EventId, thread: ThreadId) -> bool {
+        let parent = self.parent_of_next(thread);
+        parent != NO_EVENT && (a == parent || self.before(a, parent))
+    }
+
+    fn parent_of_next(&self, thread: ThreadId) -> EventId {
+        match self.last_of_thread.get(thread.index()) {
+            Some(&event) if event != NO_EVENT => event,
+            _ => self
+                .spawned_by
+                .get(thread.index())
+                .copied()
+                .unwrap_or(NO_EVENT),
+        }
+    }
+
+    /// The races of an event that is in the execution.
+    pub(super) fn races_of(&self, event: EventId) -> std::ops::Range<usize> {
+        let start = self.events[event as usize].races as usize;
+        let end = self
+            .events
+            .get(event as usize + 1)
+            .map_or(self.races.len(), |next| next.races as usize);
+        start..end
+    }
+
+    pub(super) fn race(&self, position: usize) -> EventId {
+        self.races[position]
+    }
+
+    fn ensure_thread(&mut self, thread: ThreadId) {
+        let needed = thread.index() + 1;
+        if self.last_of_thread.len() < needed {
+            self.last_of_thread.resize(needed, NO_EVENT);
+            self.spawned_by.resize(needed, NO_EVENT);
+        }
+        if self.width < needed {
+            let width = needed.next_power_of_two().max(4);
+            let mut clocks = vec![0; width * self.events.len()];
+            for (old, new) in self
+                .clocks
+                .chunks_exact(self.width.max(1))
+                .zip(clocks.chunks_exact_mut(width))
+            {
+                new[..self.width].copy_from_slice(old);
+            }
+            self.clocks = clocks;
+            self.width = width;
+        }
+    }
+
+    fn loc_state(&mut self, loc: LocId) -> LocState {
+        if self.locs.len() <= loc.index() {
+            self.locs.resize(
+                loc.index() + 1,
+                LocState {
+                    last_write: NO_EVENT,
+                    readers: NO_READ,
+                },
+            );
+        }
+        self.locs[loc.index()]
+    }
+
+    /// Appends an event that the machine has just done.
+    pub(super) fn push(&mut self, program: &Program, machine: &mut Machine, new: NewEvent) {
+        self.ensure_thread(new.thread);
+        let op = *program.op(new.state);
+        if let Op::Spawn { child, .. } = op {
+            self.ensure_thread(child);
+        }
+        let id = self.events.len() as EventId;
+        let parent = self.parent_of_next(new.thread);
+        self.start_clock(parent);
+        if let Op::Join { thread } = op
+            && let Some(&last) = self.last_of_thread.get(thread.index())
+        {
+            // A thread without events of its own was at least spawned.
+            let last = if last == NO_EVENT {
+                self.spawned_by[thread.index()]
+            } else {
+                last
+            };
+            self.join_clock(last);
+        }
+        self.find_races(program, machine, &new, op);
+        let index = match self.last_of_thread[new.thread.index()] {
+            NO_EVENT => 1,
+            last => self.events[last as usize].index + 1,
+        };
+        self.finish_clock(new.thread, index);
+        let touches = self.touches.len() as u32;
+        let reads = self.reads.len() as u32;
+        for access in &new.footprint {
+            self.touch(id, *access);
+        }
+        self.last_of_thread[new.thread.index()] = id;
+        if let Op::Spawn { child, .. } = op {
+            self.spawned_by[child.index()] = id;
+        }
+        let race_count = self.candidates.len();
+        let races = self.races.len() as u32;
+        self.races.extend_from_slice(&self.candidates[..race_count]);
+        self.events.push(Event {
+            thread: new.thread,
+            index,
+            state: new.state,
+            value: new.value,
+            choices: new.choices,
+            footprint: new.footprint,
+            before: new.before.unwrap_or_default(),
+            before_known: new.before.is_some(),
+            mark: new.mark,
+            parent,
+            touches,
+            reads,
+            races,
+        });
+    }
+
+    /// Removes the last event.
+    pub(super) fn pop(&mut self, program: &Program) -> Event {
+        let event = self.events.pop().expect("an event to take back");
+        while self.touches.len() > event.touches as usize {
+            let touch = self.touches.pop().expect("the length was checked");
+            self.locs[touch.loc.index()] = LocState {
+                last_write: touch.last_write,
+                readers: touch.readers,
+            };
+        }
+        self.reads.truncate(event.reads as usize);
+        self.races.truncate(event.races as usize);
+        self.clocks.truncate(self.events.len() * self.width);
+        self.last_of_thread[event.thread.index()] = if event.index == 1 {
+            NO_EVENT
+        } else {
+            event.parent
+        };
+        if let Op::Spawn { child, .. } = *program.op(event.state) {
+            self.spawned_by[child.index()] = NO_EVENT;
+        }
+        event
+    }
+
+    fn start_clock(&mut self, parent: EventId) {
+        self.scratch_clock.clear();
+        if parent == NO_EVENT {
+            self.scratch_clock.resize(self.width, 0);
+        } else {
+            let start = parent as usize * self.width;
+            self.scratch_clock
+                .extend_from_slice(&self.clocks[start..start + self.width]);
+        }
+    }
+
+    fn join_clock(&mut self, event: EventId) {
+        if event == NO_EVENT {
+            return;
+        }
+        let start = event as usize * self.width;
+        for (mine, theirs) in self
+            .scratch_clock
+            .iter_mut()
+            .zip(&self.clocks[start..start + self.width])
+        {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    fn finish_clock(&mut self, thread: ThreadId, index: u32) {
+        self.scratch_clock[thread.index()] = index;
+        self.clocks.extend_from_slice(&self.scratch_clock);
+    }
+
+    fn in_scratch(&self, event: EventId) -> bool {
+        let Event { thread, index, .. } = self.events[event as usize];
+        self.scratch_clock[thread.index()] >= index
+    }
+
+    /// Leaves the races of the new event in `candidates`, and the clocks of all that it conflicts with in the scratch clock.
+    fn find_races(&mut self, program: &Program, machine: &mut Machine, new: &NewEvent, op: Op) {
+        self.candidates.clear();
+        for access in &new.footprint {
+            self.add_candidates(program, *access);
+        }
+        let mut races = std::mem::take(&mut self.candidates);
+        races.retain(|&event| !self.in_scratch(event));
+        races.sort_unstable();
+        races.dedup();
+        let conflicts = races.clone();
+        if let Op::Sync { cell, action } = op
+            && action.may_wait()
+        {
+            races.clear();
+            self.waiting_races(machine, new.thread, cell, action, &mut races);
+        } else {
+            // Adjacent only: not with another conflicting event in between.
+            races.retain(|&event| {
+                !conflicts
+                    .iter()
+                    .any(|&other| other > event && self.before(event, other))
+            });
+        }
+        for event in conflicts {
+            self.join_clock(event);
+        }
+        self.candidates = races;
+    }
+
+    fn add_candidates(&mut self, program: &Program, access: Access) {
+        self.add_candidates_at(access.loc, access.mode);
+        if program.tables().loc_info(access.loc).mixed {
+            for &other in program.tables().overlaps(access.loc) {
+                self.add_candidates_at(other, access.mode);
+            }
+        }
+    }
+
+    fn add_candidates_at(&mut self, loc: LocId, mode: AccessMode) {
+        let LocState {
+            last_write,
+            readers,
+        } = self.loc_state(loc);
+        if last_write != NO_EVENT {
+            self.candidates.push(last_write);
+        }
+        if mode.writes() {
+            let mut read = readers;
+            while read != NO_READ {
+                let ReadNode { event, next } = self.reads[read as usize];
+                self.candidates.push(event);
+                read = next;
+            }
+        }
+    }
+
+    fn touch(&mut self, id: EventId, access: Access) {
+        let state = self.loc_state(access.loc);
+        self.touches.push(Touch {
+            loc: access.loc,
+            last_write: state.last_write,
+            readers: state.readers,
+        });
+        let slot = &mut self.locs[access.loc.index()];
+        if access.mode.writes() {
+            *slot = LocState {
+                last_write: id,
+                readers: NO_READ,
+            };
+        } else {
+            slot.readers = self.reads.len() as u32;
+            self.reads.push(ReadNode {
+                event: id,
+                next: state.readers,
+            });
+        }
+    }
+
+    /// Lines 9-22 of algorithm 1 for an operation on one cell, all of whose writers conflict with each other: the last
+    /// writer of the cell before which `thread` could have gone on, if it could have got there. Since every writer
+    /// conflicts with every other, the cell's value there is the one in the execution, the only maximal subsequence `u` is
+    /// `w` itself, and `can-stop` holds at once. Writers that are atomic blocks are candidates in any case: whether `thread`
+    /// could go on before them is found out by running that.
+    pub(super) fn waiting_races(
+        &mut self,
+        machine: &mut Machine,
+        thread: ThreadId,
+        cell: LocId,
+        action: SyncAction,
+        races: &mut Vec<EventId>,
+    ) {
+        let mut writer = self.loc_state(cell).last_write;
+        while writer != NO_EVENT {
+            if self.events[writer as usize].thread == thread || self.before_next_of(writer, thread)
+            {
+                return;
+            }
+            match self.value_before(writer, cell) {
+                Some(word) if machine.would_wait(word, action, thread) => {}
+                Some(_) => {
+                    races.push(writer);
+                    return;
+                }
+                None => races.push(writer),
+            }
+            writer = self
+                .touch_of(writer, cell)
+                .map_or(NO_EVENT, |touch| touch.last_write);
+        }
+    }
+
+    fn touch_of(&self, event: EventId, loc: LocId) -> Option<Touch> {
+        let start = self.events[event as usize].touches as usize;
+        let end = self
+            .events
+            .get(event as usize + 1)
+            .map_or(self.touches.len(), |next| next.touches as usize);
+        self.touches[start..end]
+            .iter()
+            .find(|touch| touch.loc == loc)
+            .copied()
+    }
+
+    /// What `loc` held before `event`, which touched it.
+    pub(super) fn value_before(&self, event: EventId, loc: LocId) -> Option<u64> {
+        let event = &self.events[event as usize];
+        let position = event
+            .footprint
+            .iter()
+            .position(|access| access.loc == loc)?;
+        (event.before_known && position < 2).then(|| event.before[position])
+    }
+}
+
+/// What the machine's last event accessed: all its micro-steps from `mark` on.
+pub(super) fn footprint(program: &Program, machine: &Machine, mark: Mark) -> Footprint {
+    let mut footprint = Footprint::new();
+    let steps = &machine.steps()[mark.steps()..];
+    for step in steps {
+        accesses(program, step, |access| add(&mut footprint, access));
+    }
+    // A block that had to stop has looked at what it waits for.
+    if let Some(state) = machine.suspended()
+        && let Op::Sync { cell, .. } = *program.op(state)
+    {
+        add(
+            &mut footprint,
+            Access {
+                loc: cell,
+                mode: AccessMode::Read,
+            },
+        );
+    }
+    footprint
+}
+
+fn add(footprint: &mut Footprint, access: Access) {
+    match footprint.iter_mut().find(|old| old.loc == access.loc) {
+        Some(old) if old.mode != access.mode => old.mode = AccessMode::Update,
+        Some(_) => {}
+        None => footprint.push(access),
+    }
+}

@@ -1,0 +1,349 @@
+//! `dpor`: Optimal-DPOR under sequential consistency.
+//!
+//! Algorithm 1 of "Awaiting for Godot" (Jonsson, Lång, Sagonas), which extends Optimal-DPOR (Abdulla, Aronis, Jonsson,
+//! Sagonas, JACM 2017): source sets, sleep sets and wakeup trees. Exactly one execution of each Mazurkiewicz class is
+//! explored, and none is given up midway. Line numbers in comments are those of algorithm 1. See `docs/engines.md` for
+//! invariants and deviations.
+
+mod execution;
+mod races;
+#[cfg(test)]
+mod tests;
+mod wakeup;
+
+use execution::{ChoiceId, EventId, Execution, Footprint, NO_EVENT, NewEvent, footprint};
+use raddle_memory::access::conflict;
+use raddle_memory::{Machine, Readiness, StepEnd};
+use raddle_program::{Op, Program, Tables, ThreadId};
+use std::ops::ControlFlow;
+use wakeup::{NodeId, Step, WakeupTrees};
+
+/// What the engine tells about the execution that it has in the machine.
+pub(crate) trait Listener {
+    /// An event was done; `end` says how.
+    fn stepped(
+        &mut self,
+        program: &mut Program,
+        machine: &mut Machine,
+        thread: ThreadId,
+        end: StepEnd,
+    ) -> ControlFlow<()>;
+    /// The machine went back to so many micro-steps.
+    fn undone(&mut self, steps: usize);
+    /// No thread can go on.
+    fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
+    /// Every thread that could go on is asleep: the execution is given up.
+    fn given_up(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
+}
+
+/// A thread that need not be explored from some prefix on, because that was done before: a member of a sleep set.
+#[derive(Debug)]
+struct Sleeper {
+    step: Step,
+    /// The event of the current execution that woke it.
+    woken_by: EventId,
+}
+
+type SleeperId = u32;
+
+/// A prefix of the current execution.
+#[derive(Debug)]
+struct Level {
+    /// Its wakeup tree is what is below this node.
+    root: NodeId,
+    /// Its sleep set is `Search::sleeping[first_sleeping..]`, up to the next level's.
+    first_sleeping: u32,
+    /// Sleepers that were added at this prefix are `Search::sleepers[first_sleeper..]`, up to the next level's.
+    first_sleeper: u32,
+}
+
+/// The state of the exploration.
+pub(crate) struct Search {
+    machine: Machine,
+    /// Runs wakeup sequences whose last event's footprint depends on values.
+    scratch: Machine,
+    execution: Execution,
+    trees: WakeupTrees,
+    levels: Vec<Level>,
+    sleepers: Vec<Sleeper>,
+    sleeping: Vec<SleeperId>,
+    buffers: races::Buffers,
+}
+
+impl Search {
+    pub(crate) fn new(program: &Program) -> Self {
+        let machine = Machine::new(program);
+        let mut trees = WakeupTrees::default();
+        let root = trees.new_node(Step {
+            thread: ThreadId::MAIN,
+            choices: 0,
+            footprint: Footprint::new(),
+        });
+        Self {
+            scratch: machine.clone(),
+            machine,
+            execution: Execution::default(),
+            trees,
+            levels: vec![Level {
+                root,
+                first_sleeping: 0,
+                first_sleeper: 0,
+            }],
+            sleepers: Vec::new(),
+            sleeping: Vec::new(),
+            buffers: races::Buffers::default(),
+        }
+    }
+
+    /// Explores one execution of every class. `Explore` of algorithm 1, with the recursion on an explicit stack.
+    pub(crate) fn run(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
+        loop {
+            let root = self
+                .levels
+                .last()
+                .expect("the empty prefix is a level")
+                .root;
+            if self.trees.first_child(root).is_none() {
+                match self.choose(program) {
+                    Choice::Go(step) => {
+                        self.trees.add_child(root, step);
+                    }
+                    Choice::Ended => {
+                        listener.ended(program, &mut self.machine)?;
+                        self.reverse_races(program);
+                        if !self.backtrack(program, listener) {
+                            return ControlFlow::Continue(());
+                        }
+                        continue;
+                    }
+                    Choice::AllAsleep => {
+                        listener.given_up(program, &mut self.machine)?;
+                        self.reverse_races(program);
+                        if !self.backtrack(program, listener) {
+                            return ControlFlow::Continue(());
+                        }
+                        continue;
+                    }
+                }
+            }
+            self.descend(program, listener)?;
+        }
+    }
+
+    /// Line 25: any enabled thread that is not asleep; the one that ran last if possible, so that executions have few
+    /// context switches.
+    fn choose(&mut self, program: &Program) -> Choice {
+        let count = self.machine.thread_count();
+        let last = self
+            .execution
+            .events
+            .last()
+            .map_or(0, |event| event.thread.index());
+        let mut any_ready = false;
+        for offset in 0..count {
+            let thread = ThreadId::from_index((last + offset) % count);
+            if self.machine.readiness(program, thread) == Readiness::Ready {
+                any_ready = true;
+                if !self.is_asleep(thread) {
+                    return Choice::Go(Step {
+                        thread,
+                        choices: 0,
+                        footprint: Footprint::new(),
+                    });
+                }
+            }
+        }
+        if any_ready {
+            Choice::AllAsleep
+        } else {
+            Choice::Ended
+        }
+    }
+
+    fn is_asleep(&self, thread: ThreadId) -> bool {
+        self.sleep_set(self.levels.len() - 1)
+            .iter()
+            .any(|&sleeper| {
+                let step = &self.sleepers[sleeper as usize].step;
+                step.thread == thread && !step.is_one_of_many()
+            })
+    }
+
+    fn sleep_set(&self, level: usize) -> &[SleeperId] {
+        let start = self.levels[level].first_sleeping as usize;
+        let end = self
+            .levels
+            .get(level + 1)
+            .map_or(self.sleeping.len(), |next| next.first_sleeping as usize);
+        &self.sleeping[start..end]
+    }
+
+    /// Lines 28-31: goes to the first child of the wakeup tree.
+    fn descend(&mut self, program: &mut Program, listener: &mut impl Listener) -> ControlFlow<()> {
+        let root = self
+            .levels
+            .last()
+            .expect("the empty prefix is a level")
+            .root;
+        let child = self.trees.first_child(root).expect("a child was added");
+        let Step {
+            thread, choices, ..
+        } = *self.trees.step(child);
+        debug_assert_eq!(
+            self.machine.readiness(program, thread),
+            Readiness::Ready,
+            "a wakeup sequence can be run"
+        );
+        let end = self.perform(program, thread, choices);
+        let event = self
+            .execution
+            .events
+            .last()
+            .expect("an event was just pushed");
+        let step = self.trees.step_mut(child);
+        step.footprint.clone_from(&event.footprint);
+        step.choices = event.choices;
+        self.fall_asleep(program.tables(), child);
+        listener.stepped(program, &mut self.machine, thread, end)
+    }
+
+    /// Line 29: the sleep set after the event just done are the sleepers independent of it.
+    fn fall_asleep(&mut self, tables: &Tables, child: NodeId) {
+        let level = self.levels.len() - 1;
+        let event = (self.execution.len() - 1) as EventId;
+        let start = self.levels[level].first_sleeping as usize;
+        let end = self.sleeping.len();
+        self.levels.push(Level {
+            root: child,
+            first_sleeping: end as u32,
+            first_sleeper: self.sleepers.len() as u32,
+        });
+        let done = self.execution.event(event);
+        for position in start..end {
+            let id = self.sleeping[position];
+            let sleeper = &mut self.sleepers[id as usize];
+            let same = sleeper.step.thread == done.thread;
+            if same || !independent(tables, &sleeper.step.footprint, &done.footprint) {
+                sleeper.woken_by = event;
+            } else {
+                self.sleeping.push(id);
+            }
+        }
+    }
+
+    /// Does one event of `thread` and appends it to the execution.
+    fn perform(&mut self, program: &mut Program, thread: ThreadId, choices: ChoiceId) -> StepEnd {
+        let mark = self.machine.mark();
+        let state = self
+            .machine
+            .thread_state(thread)
+            .expect("a thread that is ready has a state");
+        let before = self.look_before(program, *program.op(state));
+        let end = self
+            .machine
+            .step(program, thread, self.execution.choices(choices));
+        let value = self.machine.steps()[mark.steps()].value;
+        let footprint = footprint(program, &self.machine, mark);
+        let choices = if self.machine.chosen().is_empty() {
+            0
+        } else {
+            let taken: Vec<u32> = self
+                .machine
+                .chosen()
+                .iter()
+                .map(|chosen| chosen.taken)
+                .collect();
+            self.execution.choice_id(&taken)
+        };
+        let single = self.machine.steps().len() == mark.steps() + 1;
+        let before = before.filter(|_| single);
+        let new = NewEvent {
+            thread,
+            state,
+            value,
+            choices,
+            footprint,
+            before,
+            mark,
+        };
+        self.execution.push(program, &mut self.machine, new);
+        end
+    }
+
+    /// What the locations of an operation hold, in the order of its footprint, as far as races need to know.
+    fn look_before(&mut self, program: &Program, op: Op) -> Option<[u64; 2]> {
+        Some(match op {
+            Op::Load { loc, .. }
+            | Op::Store { loc, .. }
+            | Op::Rmw { loc, .. }
+            | Op::Cas { loc, .. } => [self.machine.peek(program.tables(), loc), 0],
+            Op::Sync { cell, action } => {
+                let second = match action {
+                    raddle_program::SyncAction::CondRelease { mutex } => {
+                        self.machine
+                            .sync_word(program, mutex, raddle_program::SyncAction::Lock)
+                    }
+                    _ => 0,
+                };
+                [self.machine.sync_word(program, cell, action), second]
+            }
+            _ => return None,
+        })
+    }
+
+    /// Lines 32-33: leaves explored children until a prefix has another one. False if there is none.
+    fn backtrack(&mut self, program: &Program, listener: &mut impl Listener) -> bool {
+        while self.execution.len() > 0 {
+            let level = self.levels.pop().expect("one level more than events");
+            self.sleeping.truncate(level.first_sleeping as usize);
+            self.sleepers.truncate(level.first_sleeper as usize);
+            let event = self.execution.pop(program);
+            self.machine.undo_to(event.mark);
+            let undone = self.execution.len() as EventId;
+            let parent = self.levels.len() - 1;
+            for position in self.levels[parent].first_sleeping as usize..self.sleeping.len() {
+                let sleeper = &mut self.sleepers[self.sleeping[position] as usize];
+                if sleeper.woken_by == undone {
+                    sleeper.woken_by = NO_EVENT;
+                }
+            }
+            let root = self.levels[parent].root;
+            self.trees.remove_first_child(root);
+            if self.trees.first_child(root).is_some() {
+                let step = Step {
+                    thread: event.thread,
+                    choices: event.choices,
+                    footprint: event.footprint,
+                };
+                self.sleeping.push(self.sleepers.len() as SleeperId);
+                self.sleepers.push(Sleeper {
+                    step,
+                    woken_by: NO_EVENT,
+                });
+                listener.undone(event.mark.steps());
+                return true;
+            }
+        }
+        false
+    }
+
+    /// How much of the wakeup trees is in memory.
+    pub(crate) fn pending(&self) -> usize {
+        self.trees.len()
+    }
+}
+
+enum Choice {
+    Go(Step),
+    Ended,
+    AllAsleep,
+}
+
+/// Do two events of different threads commute?
+fn independent(tables: &Tables, a: &Footprint, b: &Footprint) -> bool {
+    !a.iter().any(|&a| b.iter().any(|&b| conflict(tables, a, b)))
+}
