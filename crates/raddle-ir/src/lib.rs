@@ -9,6 +9,7 @@ pub mod debug;
 pub mod ids;
 pub mod inst;
 pub mod module;
+pub mod parse;
 pub mod types;
 
 pub use constant::{Constant, ConstantExpr};
@@ -16,4 +17,5 @@ pub use debug::{DebugInfo, DebugLoc};
 pub use ids::{BlockId, ConstId, DebugLocId, FuncId, GlobalId, TypeId, ValueId};
 pub use inst::{Block, Body, Inst, InstKind, Operand, Phi, Terminator};
 pub use module::{Function, Global, Module, Symbol};
+pub use parse::{ParseError, ParseErrorKind, parse_module};
 pub use types::{DataLayout, FloatKind, Type, TypeTable};
