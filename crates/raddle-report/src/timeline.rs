@@ -46,8 +46,7 @@ struct Row {
 
 impl Row {
     fn cell_width(&self) -> usize {
-        let line = width(&self.line);
-        width(&self.text) + if line > 0 { line + 1 } else { 0 }
+        width(&self.line) + width(&self.text)
     }
 }
 
@@ -127,6 +126,7 @@ impl Timeline<'_> {
             text: mark.text.clone(),
             pointed: true,
         }));
+        align_lines(&mut rows);
         rows
     }
 
@@ -187,6 +187,18 @@ impl Timeline<'_> {
             }
         };
         threads.iter().enumerate().map(lane).collect()
+    }
+}
+
+/// Makes line numbers equally wide, with what separates them from the operation.
+fn align_lines(rows: &mut [Row]) {
+    let widest = rows.iter().map(|row| width(&row.line)).max().unwrap_or(0);
+    if widest == 0 {
+        return;
+    }
+    for row in rows {
+        let colon = if row.line.is_empty() { ' ' } else { ':' };
+        row.line = format!("{:>widest$}{colon} ", row.line);
     }
 }
 
@@ -337,10 +349,7 @@ impl Line {
     }
 
     fn cell(&mut self, row: &Row, lane: usize) {
-        if !row.line.is_empty() {
-            self.put(width(&row.line) + 1, &self.paint.dim(&row.line));
-            self.text.push(' ');
-        }
+        self.put(width(&row.line), &self.paint.dim(&row.line));
         let painted = if row.pointed {
             self.paint.bad(&row.text)
         } else {

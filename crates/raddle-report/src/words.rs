@@ -1,7 +1,7 @@
 //! The words for everything that an answer consists of: one place, so that the same thing is always called the same.
 
 use crate::names::{Names, bytes, short};
-use raddle_program::{AccessKind, Fault, Limit, Misuse, Unsupported};
+use raddle_program::{AccessKind, Fault, Limit, Misuse, ObjectKind, Unsupported};
 use raddle_search::{Bound, Reason, ViolationKind};
 use std::time::Duration;
 
@@ -106,12 +106,15 @@ fn fault_headline(names: &Names<'_>, fault: &Fault) -> String {
             access,
             object,
             offset,
-        } => format!(
-            "{} of `{}` after {} was freed",
-            access_noun(*access),
-            names.place(*object, *offset, 1),
-            names.object_phrase(*object)
-        ),
+        } => {
+            let place = names.place(*object, *offset, 1);
+            let access = access_noun(*access);
+            if names.tables().object_info(*object).kind == ObjectKind::Stack {
+                format!("{access} of the local variable `{place}` after the end of its life")
+            } else {
+                format!("use after free: {access} of `{place}`")
+            }
+        }
         Fault::DoubleFree { object } => {
             format!("{} is freed twice", names.object_phrase(*object))
         }

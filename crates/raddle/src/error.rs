@@ -10,7 +10,7 @@ pub enum Error {
     Unavailable {
         option: &'static str,
         value: String,
-        available: &'static str,
+        available: String,
     },
     /// An option that this version cannot serve at all.
     UnavailableOption { option: &'static str },

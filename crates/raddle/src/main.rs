@@ -12,8 +12,8 @@ fn main() -> ExitCode {
     report_panics();
     let cli = Cli::parse();
     let interrupt = interrupt_flag();
-    let status = panic::catch_unwind(AssertUnwindSafe(|| run(cli, &interrupt)))
-        .unwrap_or(Status::Failure);
+    let status =
+        panic::catch_unwind(AssertUnwindSafe(|| run(cli, &interrupt))).unwrap_or(Status::Failure);
     ExitCode::from(status as u8)
 }
 

@@ -35,6 +35,12 @@ pub enum AnswerFormat {
     Json,
 }
 
+/// The engines of this version by name. `auto` is the best of them for any program.
+pub const ENGINES: &[(&str, EngineKind)] = &[
+    ("auto", EngineKind::Naive),
+    ("naive", EngineKind::Naive),
+];
+
 /// Lines of text that goes to a file or a pipe are this long.
 const COLUMNS_WITHOUT_TERMINAL: usize = 100;
 /// Tables become hard to read when they are wider, and lanes impossible when they are narrower.
@@ -58,7 +64,7 @@ impl Options {
             return Err(Error::Unavailable {
                 option: "--jobs",
                 value: args.jobs.to_string(),
-                available: "1",
+                available: "1".to_owned(),
             });
         }
         Ok(Self {
@@ -87,15 +93,14 @@ impl Options {
 }
 
 fn engine(engine: Engine) -> Result<EngineKind, Error> {
-    match engine {
-        Engine::Auto | Engine::Naive => Ok(EngineKind::Naive),
-        Engine::Dpor | Engine::Rf | Engine::Rvf | Engine::Mcr | Engine::Bmc | Engine::Icb => {
-            Err(Error::Unavailable {
-                option: "engine",
-                value: name_of(engine),
-                available: "auto, naive",
-            })
-        }
+    let name = name_of(engine);
+    match ENGINES.iter().find(|(available, _)| *available == name) {
+        Some(&(_, kind)) => Ok(kind),
+        None => Err(Error::Unavailable {
+            option: "engine",
+            value: name,
+            available: ENGINES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
+        }),
     }
 }
 
@@ -105,7 +110,7 @@ fn memory(memory: Memory) -> Result<MemoryModel, Error> {
         Memory::Tso | Memory::Pso => Err(Error::Unavailable {
             option: "memory model",
             value: name_of(memory),
-            available: "sc",
+            available: "sc".to_owned(),
         }),
     }
 }
@@ -117,7 +122,7 @@ fn format(format: Format) -> Result<AnswerFormat, Error> {
         Format::Sarif => Err(Error::Unavailable {
             option: "format",
             value: name_of(format),
-            available: "text, json",
+            available: "text, json".to_owned(),
         }),
     }
 }
@@ -128,7 +133,7 @@ fn checks(list: &[Check]) -> Result<Checks, Error> {
         return Err(Error::Unavailable {
             option: "check",
             value: name_of(Check::Livelock),
-            available: "assert, memory, race, deadlock, overflow",
+            available: "assert, memory, race, deadlock, overflow".to_owned(),
         });
     }
     Ok(Checks {
