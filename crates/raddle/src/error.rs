@@ -20,6 +20,8 @@ pub enum Error {
     Ir { file: PathBuf, what: String },
     /// The program can be read, but not started (no `main`, …).
     Load { file: PathBuf, what: String },
+    /// A mistake of Raddle's own.
+    Internal(String),
     Output(std::io::Error),
 }
 
@@ -47,6 +49,7 @@ impl fmt::Display for Error {
                 write!(f, "{}: cannot read the LLVM IR: {what}", file.display())
             }
             Self::Load { file, what } => write!(f, "{}: {what}", file.display()),
+            Self::Internal(what) => f.write_str(what),
             Self::Output(error) => write!(f, "cannot write the answer: {error}"),
         }
     }
@@ -58,6 +61,10 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unavailable { .. } | Self::Output(_) | Self::Load { .. } => None,
+            Self::Internal(_) => Some(
+                "this is a bug of Raddle; please report it with the program and the command line"
+                    .to_owned(),
+            ),
             Self::UnavailableOption { option } => Some(format!("leave `{option}` out")),
             Self::UnknownTopic { topics, .. } => Some(format!("topics: {topics}")),
             Self::Compile(error) => error.hint(),
