@@ -39,6 +39,8 @@ pub(super) struct Event {
     /// What the first two locations of the footprint held before, where `before_known`.
     before: [u64; 2],
     before_known: bool,
+    /// Is it a whole atomic block, or the rest of one?
+    pub(super) is_block: bool,
     /// The machine before it.
     pub(super) mark: Mark,
     /// The thread's event before this one, or the event that spawned the thread.
@@ -78,6 +80,7 @@ pub(super) struct NewEvent {
     pub(super) choices: ChoiceId,
     pub(super) footprint: Footprint,
     pub(super) before: Option<[u64; 2]>,
+    pub(super) is_block: bool,
     pub(super) mark: Mark,
 }
 
@@ -259,6 +262,7 @@ impl Execution {
             footprint: new.footprint,
             before: new.before.unwrap_or_default(),
             before_known: new.before.is_some(),
+            is_block: new.is_block,
             mark: new.mark,
             parent,
             touches,
@@ -329,31 +333,55 @@ impl Execution {
     /// Leaves the races of the new event in `candidates`, and the clocks of all that it conflicts with in the scratch clock.
     fn find_races(&mut self, program: &Program, machine: &mut Machine, new: &NewEvent, op: Op) {
         self.candidates.clear();
+        let waits_at = match op {
+            Op::Sync { cell, action } if action.may_wait() => Some((cell, action)),
+            _ => None,
+        };
         for access in &new.footprint {
-            self.add_candidates(program, *access);
+            if waits_at.is_none_or(|(cell, _)| cell != access.loc) {
+                self.add_candidates(program, *access);
+            }
         }
         let mut races = std::mem::take(&mut self.candidates);
-        races.retain(|&event| !self.in_scratch(event));
-        races.sort_unstable();
-        races.dedup();
-        let conflicts = races.clone();
-        if let Op::Sync { cell, action } = op
-            && action.may_wait()
-        {
-            races.clear();
+        self.adjacent_only(&mut races);
+        if let Some((cell, action)) = waits_at {
             self.waiting_races(machine, new.thread, cell, action, &mut races);
-        } else {
-            // Adjacent only: not with another conflicting event in between.
-            races.retain(|&event| {
-                !conflicts
-                    .iter()
-                    .any(|&other| other > event && self.before(event, other))
-            });
-        }
-        for event in conflicts {
-            self.join_clock(event);
+            races.sort_unstable();
+            races.dedup();
+            if let Some(&access) = new.footprint.iter().find(|access| access.loc == cell) {
+                self.add_candidates(program, access);
+                self.join_candidates();
+            }
         }
         self.candidates = races;
+    }
+
+    /// Reduces conflicting events to those that are in a race with the new one: not known to happen before it, also not
+    /// through another of them. Joins the clocks of all into the scratch clock.
+    fn adjacent_only(&mut self, events: &mut Vec<EventId>) {
+        events.retain(|&event| !self.in_scratch(event));
+        events.sort_unstable();
+        events.dedup();
+        // The clocks of later events cover earlier ones that happen before them.
+        let mut kept = events.len();
+        for position in (0..events.len()).rev() {
+            let event = events[position];
+            if !self.in_scratch(event) {
+                self.join_clock(event);
+                kept -= 1;
+                events[kept] = event;
+            }
+        }
+        events.drain(..kept);
+    }
+
+    fn join_candidates(&mut self) {
+        let mut events = std::mem::take(&mut self.candidates);
+        for &event in &events {
+            self.join_clock(event);
+        }
+        events.clear();
+        self.candidates = events;
     }
 
     fn add_candidates(&mut self, program: &Program, access: Access) {

@@ -13,7 +13,7 @@ mod wakeup;
 
 use execution::{ChoiceId, EventId, Execution, Footprint, NO_EVENT, NewEvent, footprint};
 use raddle_memory::access::conflict;
-use raddle_memory::{Machine, Readiness, StepEnd};
+use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::{Op, Program, Tables, ThreadId};
 use std::ops::ControlFlow;
 use wakeup::{NodeId, Step, WakeupTrees};
@@ -62,6 +62,7 @@ pub(crate) struct Search {
     machine: Machine,
     /// Runs wakeup sequences whose last event's footprint depends on values.
     scratch: Machine,
+    scratch_start: Mark,
     execution: Execution,
     trees: WakeupTrees,
     levels: Vec<Level>,
@@ -74,12 +75,9 @@ impl Search {
     pub(crate) fn new(program: &Program) -> Self {
         let machine = Machine::new(program);
         let mut trees = WakeupTrees::default();
-        let root = trees.new_node(Step {
-            thread: ThreadId::MAIN,
-            choices: 0,
-            footprint: Footprint::new(),
-        });
+        let root = trees.new_node(Step::unknown(ThreadId::MAIN));
         Self {
+            scratch_start: machine.mark(),
             scratch: machine.clone(),
             machine,
             execution: Execution::default(),
@@ -149,11 +147,7 @@ impl Search {
             if self.machine.readiness(program, thread) == Readiness::Ready {
                 any_ready = true;
                 if !self.is_asleep(thread) {
-                    return Choice::Go(Step {
-                        thread,
-                        choices: 0,
-                        footprint: Footprint::new(),
-                    });
+                    return Choice::Go(Step::unknown(thread));
                 }
             }
         }
@@ -207,6 +201,7 @@ impl Search {
         let step = self.trees.step_mut(child);
         step.footprint.clone_from(&event.footprint);
         step.choices = event.choices;
+        step.is_block = event.is_block;
         self.fall_asleep(program.tables(), child);
         listener.stepped(program, &mut self.machine, thread, end)
     }
@@ -243,6 +238,7 @@ impl Search {
             .thread_state(thread)
             .expect("a thread that is ready has a state");
         let before = self.look_before(program, *program.op(state));
+        let in_block = self.machine.is_in_block(thread);
         let end = self
             .machine
             .step(program, thread, self.execution.choices(choices));
@@ -259,8 +255,8 @@ impl Search {
                 .collect();
             self.execution.choice_id(&taken)
         };
-        let single = self.machine.steps().len() == mark.steps() + 1;
-        let before = before.filter(|_| single);
+        let is_block = in_block || *program.op(state) == Op::AtomicBegin;
+        let before = before.filter(|_| !is_block);
         let new = NewEvent {
             thread,
             state,
@@ -268,6 +264,7 @@ impl Search {
             choices,
             footprint,
             before,
+            is_block,
             mark,
         };
         self.execution.push(program, &mut self.machine, new);
@@ -317,6 +314,7 @@ impl Search {
                 let step = Step {
                     thread: event.thread,
                     choices: event.choices,
+                    is_block: event.is_block,
                     footprint: event.footprint,
                 };
                 self.sleeping.push(self.sleepers.len() as SleeperId);

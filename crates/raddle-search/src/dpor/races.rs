@@ -11,7 +11,7 @@ use super::execution::{ChoiceId, EventId, Footprint, NO_EVENT};
 use super::wakeup::{NodeId, Step};
 use super::{Search, independent};
 use raddle_memory::access::sync_mode;
-use raddle_memory::{Access, AccessMode, Machine, Readiness};
+use raddle_memory::{Access, AccessMode, Readiness};
 use raddle_program::{LocId, Op, Program, StateId, SyncAction, Tables, ThreadId};
 
 /// The second event of a race, which goes first in the sequence to explore.
@@ -171,16 +171,17 @@ impl Search {
         }
         let mut event = sleeper.woken_by;
         while event != NO_EVENT && (event as usize) < self.execution.len() {
-            if event > first
-                && !self.execution.before(first, event)
-                && self.execution.event(event).thread != step.thread
-                && !independent(
-                    tables,
-                    &step.footprint,
-                    &self.execution.event(event).footprint,
-                )
-            {
-                return false;
+            if event > first && !self.execution.before(first, event) {
+                let other = self.execution.event(event);
+                // A thread that woke itself made another choice, which is no more equivalent than a dependent event.
+                let depends = if other.thread == step.thread {
+                    event == sleeper.woken_by
+                } else {
+                    !independent(tables, &step.footprint, &other.footprint)
+                };
+                if depends {
+                    return false;
+                }
             }
             event += 1;
         }
@@ -200,7 +201,12 @@ impl Search {
             NO_EVENT => None,
             event => Some(search.execution.event(event).footprint.clone()),
         };
+        let is_block = match event {
+            NO_EVENT => self.machine.is_in_block(thread),
+            event => self.execution.event(event).is_block,
+        };
         let known = match op {
+            _ if is_block => None,
             Op::Load { .. }
             | Op::Store { .. }
             | Op::Rmw { .. }
@@ -224,9 +230,10 @@ impl Search {
             Some(footprint) => Some(Step {
                 thread,
                 choices,
+                is_block,
                 footprint,
             }),
-            None => self.simulate(program, first, second),
+            None => self.simulate(program, first, second, is_block),
         }
     }
 
@@ -255,11 +262,7 @@ impl Search {
             | SyncAction::TryReadLock
             | SyncAction::TryWriteLock
             | SyncAction::SemTryWait => return None,
-            SyncAction::Lock
-            | SyncAction::Unlock
-            | SyncAction::ReadLock
-            | SyncAction::WriteLock
-            | SyncAction::OnceBegin => {
+            _ if action.may_wait() || action == SyncAction::Unlock => {
                 let word = self.execution.value_before(first, cell)?;
                 self.machine.outcome(word, action, second.thread)?
             }
@@ -287,8 +290,15 @@ impl Search {
     }
 
     /// Runs the prefix before `first`, then notdep(first, E), then the second event, on a machine of its own.
-    fn simulate(&mut self, program: &mut Program, first: EventId, second: Second) -> Option<Step> {
-        let mut machine = std::mem::replace(&mut self.scratch, Machine::new(program));
+    fn simulate(
+        &mut self,
+        program: &mut Program,
+        first: EventId,
+        second: Second,
+        is_block: bool,
+    ) -> Option<Step> {
+        let machine = &mut self.scratch;
+        machine.undo_to(self.scratch_start);
         for id in 0..self.execution.len() as EventId {
             if id == first || (id > first && self.execution.before(first, id)) {
                 continue;
@@ -304,10 +314,10 @@ impl Search {
             Step {
                 thread: second.thread,
                 choices: self.execution.choice_id(&taken),
-                footprint: super::footprint(program, &machine, mark),
+                is_block,
+                footprint: super::footprint(program, machine, mark),
             }
         });
-        self.scratch = machine;
         step
     }
 
@@ -409,6 +419,7 @@ impl Search {
             let step = Step {
                 thread: event.thread,
                 choices: event.choices,
+                is_block: event.is_block,
                 footprint: event.footprint.clone(),
             };
             node = self.trees.add_child(node, step);
