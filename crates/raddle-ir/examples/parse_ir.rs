@@ -1,6 +1,6 @@
 //! Reads modules and all of their bodies, and says how fast: `cargo run --release --example parse_ir -- a.ll b.ll`.
 
-use raddle_ir::{FuncId, parse_module};
+use raddle_ir::{FuncId, parse_module, verify};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -32,12 +32,17 @@ fn read(path: &str) -> Result<(), String> {
         .map(FuncId::from_index)
         .filter(|&id| !module.function(id).is_declaration)
         .collect();
+    let mut parsed = Vec::with_capacity(defined.len());
     for &id in &defined {
-        let body = module.parse_body(id).map_err(|e| e.to_string())?;
+        parsed.push(module.parse_body(id).map_err(|e| e.to_string())?);
+    }
+    let bodies = start.elapsed();
+    for (body, &id) in parsed.iter().zip(&defined) {
+        let name = &module.function(id).name;
+        verify(&module, body).map_err(|e| format!("{path}: @{name}: {e}"))?;
         blocks += body.blocks.len();
         insts += body.blocks.iter().map(|b| b.insts.len()).sum::<usize>();
     }
-    let bodies = start.elapsed();
     let rate = |time: std::time::Duration| bytes as f64 / 1e6 / time.as_secs_f64();
     println!(
         "{path}: {:.2} MB, {} functions, {} bodies, {} globals, {blocks} blocks, {insts} instructions, {} positions, \

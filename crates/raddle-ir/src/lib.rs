@@ -11,6 +11,7 @@ pub mod inst;
 pub mod module;
 pub mod parse;
 pub mod types;
+pub mod verify;
 
 pub use constant::{Constant, ConstantExpr};
 pub use debug::{DebugInfo, DebugLoc};
@@ -19,3 +20,4 @@ pub use inst::{Block, Body, Inst, InstKind, Operand, Phi, Terminator};
 pub use module::{Function, Global, Module, Symbol};
 pub use parse::{ParseError, ParseErrorKind, parse_module};
 pub use types::{DataLayout, FloatKind, Type, TypeTable};
+pub use verify::{VerifyError, verify};
