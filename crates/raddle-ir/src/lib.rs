@@ -10,6 +10,7 @@ pub mod ids;
 pub mod inst;
 pub mod module;
 pub mod parse;
+pub mod passes;
 pub mod types;
 pub mod verify;
 
