@@ -17,8 +17,15 @@ pub(crate) fn setup() -> Result<(), String> {
     }
     println!("no clang found: installing it with apt-get");
     apt_get(&["update"])?;
-    apt_get(&["install", "-y", "--no-install-recommends", "clang", "libc6-dev", "libstdc++-12-dev"])
-        .or_else(|_| apt_get(&["install", "-y", "clang"]))?;
+    apt_get(&[
+        "install",
+        "-y",
+        "--no-install-recommends",
+        "clang",
+        "libc6-dev",
+        "libstdc++-12-dev",
+    ])
+    .or_else(|_| apt_get(&["install", "-y", "clang"]))?;
     match usable() {
         Some(version) => {
             println!("clang: {version}");

@@ -58,7 +58,11 @@ pub(crate) fn bench() -> Outcome {
         let shown = program.strip_prefix(root()).unwrap_or(&program);
         print!("{}: ", shown.display());
         flush();
-        run_quietly(Command::new(&raddle).args(["check", "--quiet"]).arg(&program))?;
+        run_quietly(
+            Command::new(&raddle)
+                .args(["check", "--quiet"])
+                .arg(&program),
+        )?;
     }
     Ok(())
 }

@@ -67,7 +67,8 @@ fn explore(
             .progress
             .then(|| Box::new(move |progress: &_| status_line.show(progress)) as _),
     };
-    driver::check(program, options.engine, search).map_err(|error| Error::Internal(error.to_string()))
+    driver::check(program, options.engine, search)
+        .map_err(|error| Error::Internal(error.to_string()))
 }
 
 fn answer(options: &Options, program: &Program, outcome: &Outcome) -> String {

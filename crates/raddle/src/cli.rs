@@ -206,7 +206,8 @@ mod tests {
 
     #[test]
     fn everything_after_two_dashes_goes_to_clang() {
-        let cli = Cli::try_parse_from(["raddle", "check", "a.c", "--", "-DN=2", "--check"]).unwrap();
+        let cli =
+            Cli::try_parse_from(["raddle", "check", "a.c", "--", "-DN=2", "--check"]).unwrap();
         let Command::Check(args) = cli.command else {
             panic!("another command")
         };

@@ -111,9 +111,7 @@ impl CompileError {
             Self::UnknownExtension { .. } => {
                 "C: .c .i; C++: .cc .cpp .cxx .C .ii; LLVM IR as text: .ll".to_owned()
             }
-            Self::Rust { .. } => {
-                "check C, C++ or LLVM IR (.ll) for now".to_owned()
-            }
+            Self::Rust { .. } => "check C, C++ or LLVM IR (.ll) for now".to_owned(),
             Self::NoClang => {
                 "install it (`apt-get install clang`), or set RADDLE_CLANG to one".to_owned()
             }

@@ -13,13 +13,24 @@ pub enum Error {
         available: String,
     },
     /// An option that this version cannot serve at all.
-    UnavailableOption { option: &'static str },
-    UnknownTopic { topic: String, topics: String },
+    UnavailableOption {
+        option: &'static str,
+    },
+    UnknownTopic {
+        topic: String,
+        topics: String,
+    },
     Compile(CompileError),
     /// The compiled program cannot be read: `what` says where and why.
-    Ir { file: PathBuf, what: String },
+    Ir {
+        file: PathBuf,
+        what: String,
+    },
     /// The program can be read, but not started (no `main`, …).
-    Load { file: PathBuf, what: String },
+    Load {
+        file: PathBuf,
+        what: String,
+    },
     /// A mistake of Raddle's own.
     Internal(String),
     Output(std::io::Error),

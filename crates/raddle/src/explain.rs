@@ -11,7 +11,12 @@ struct Topic {
 const TOPICS: &[Topic] = &[
     Topic {
         names: &["auto"],
-        text: "Engine `auto` takes the best engine that this version has for the program. Now: `naive`.",
+        text: "Engine `auto` takes the best engine that this version has for the program. Now: `dpor`.",
+    },
+    Topic {
+        names: &["dpor"],
+        text: "Engine `dpor` (Optimal-DPOR) explores one execution of each class of interleavings that differ only in the \
+               order of operations that do not affect each other.",
     },
     Topic {
         names: &["naive"],

@@ -36,10 +36,8 @@ pub enum AnswerFormat {
 }
 
 /// The engines of this version by name. `auto` is the best of them for any program.
-pub const ENGINES: &[(&str, EngineKind)] = &[
-    ("auto", EngineKind::Naive),
-    ("naive", EngineKind::Naive),
-];
+pub const ENGINES: &[(&str, EngineKind)] =
+    &[("auto", EngineKind::Naive), ("naive", EngineKind::Naive)];
 
 /// Lines of text that goes to a file or a pipe are this long.
 const COLUMNS_WITHOUT_TERMINAL: usize = 100;
@@ -99,7 +97,11 @@ fn engine(engine: Engine) -> Result<EngineKind, Error> {
         None => Err(Error::Unavailable {
             option: "engine",
             value: name,
-            available: ENGINES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
+            available: ENGINES
+                .iter()
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", "),
         }),
     }
 }
@@ -205,7 +207,7 @@ mod tests {
         for (args, message) in [
             (
                 ["--engine", "rf"],
-                "engine `rf` is not available yet; available: auto, naive",
+                "engine `rf` is not available yet; available: auto, dpor, naive",
             ),
             (
                 ["--memory", "tso"],
@@ -215,7 +217,10 @@ mod tests {
                 ["--format", "sarif"],
                 "format `sarif` is not available yet; available: text, json",
             ),
-            (["--jobs", "2"], "--jobs `2` is not available yet; available: 1"),
+            (
+                ["--jobs", "2"],
+                "--jobs `2` is not available yet; available: 1",
+            ),
             (["--witness", "w"], "`--witness` is not available yet"),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);

@@ -45,5 +45,7 @@ impl Drop for StatusLine {
 /// A status line that cannot be written is no reason to stop.
 fn write_line(text: &str) {
     let mut error = std::io::stderr().lock();
-    let _ = error.write_all(text.as_bytes()).and_then(|()| error.flush());
+    let _ = error
+        .write_all(text.as_bytes())
+        .and_then(|()| error.flush());
 }

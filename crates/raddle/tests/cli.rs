@@ -55,7 +55,11 @@ const EMPTY_MAIN: &str = "int main(void) { return 0; }\n";
 fn a_correct_program_has_status_0() {
     let scratch = Scratch::new("correct");
     let file = scratch.file("a.c", EMPTY_MAIN);
-    says(&check(&file, &[]), 0, &["verified: no violation in any execution"]);
+    says(
+        &check(&file, &[]),
+        0,
+        &["verified: no violation in any execution"],
+    );
 }
 
 #[test]
@@ -63,7 +67,10 @@ fn a_missing_file() {
     says(
         &check(Path::new("no/such/file.c"), &[]),
         2,
-        &["error: no/such/file.c: no such file", "help: check the path"],
+        &[
+            "error: no/such/file.c: no such file",
+            "help: check the path",
+        ],
     );
 }
 
@@ -94,7 +101,11 @@ fn an_unknown_kind_of_file() {
         &["unknown kind of file: `.txt`", "help: C: .c .i"],
     );
     let file = scratch.file("a.rs", "fn main() {}");
-    says(&check(&file, &[]), 2, &["Rust programs are not supported yet"]);
+    says(
+        &check(&file, &[]),
+        2,
+        &["Rust programs are not supported yet"],
+    );
 }
 
 #[test]
@@ -104,7 +115,10 @@ fn a_program_that_does_not_compile() {
     says(
         &check(&file, &[]),
         2,
-        &["use of undeclared identifier", "the program does not compile"],
+        &[
+            "use of undeclared identifier",
+            "the program does not compile",
+        ],
     );
 }
 
@@ -116,7 +130,11 @@ fn arguments_after_two_dashes_reach_clang() {
         "#include <assert.h>\nint main(void) { assert(N == 2); return 0; }\n",
     );
     says(&check(&file, &["--", "-DN=2"]), 0, &[]);
-    says(&check(&file, &["--", "-DN=3"]), 1, &["assertion failed: N == 2"]);
+    says(
+        &check(&file, &["--", "-DN=3"]),
+        1,
+        &["assertion failed: N == 2"],
+    );
 }
 
 #[test]
@@ -137,7 +155,11 @@ fn no_clang_on_the_path() {
         .env_remove("RADDLE_CLANG")
         .output()
         .unwrap();
-    says(&output, 2, &["no clang found", "apt-get install clang", "RADDLE_CLANG"]);
+    says(
+        &output,
+        2,
+        &["no clang found", "apt-get install clang", "RADDLE_CLANG"],
+    );
 }
 
 #[test]
@@ -168,7 +190,11 @@ fn a_program_without_main() {
 fn malformed_ir() {
     let scratch = Scratch::new("bad-ir");
     let file = scratch.file("a.ll", "define void @main( {\n");
-    says(&check(&file, &[]), 2, &["cannot read the LLVM IR", "a.ll:1:"]);
+    says(
+        &check(&file, &[]),
+        2,
+        &["cannot read the LLVM IR", "a.ll:1:"],
+    );
 }
 
 #[test]
@@ -190,7 +216,10 @@ fn an_engine_that_is_not_there() {
 #[test]
 fn an_unknown_function_matters_only_where_it_is_called() {
     let scratch = Scratch::new("unknown");
-    let reached = scratch.file("reached.c", "int f(void);\nint main(void) { return f(); }\n");
+    let reached = scratch.file(
+        "reached.c",
+        "int f(void);\nint main(void) { return f(); }\n",
+    );
     says(
         &check(&reached, &[]),
         2,
@@ -215,7 +244,10 @@ fn limits_are_inconclusive() {
     says(
         &check(&endless, &["--time-limit", "0.2"]),
         3,
-        &["inconclusive: the time limit of 0.20 s was reached", "help: raise"],
+        &[
+            "inconclusive: the time limit of 0.20 s was reached",
+            "help: raise",
+        ],
     );
 }
 
@@ -232,15 +264,32 @@ fn topics_are_explained() {
     let output = raddle().args(["explain", "race"]).output().unwrap();
     says(&output, 0, &["data races"]);
     let output = raddle().args(["explain", "nonsense"]).output().unwrap();
-    says(&output, 2, &["there is no topic `nonsense`", "help: topics: auto"]);
+    says(
+        &output,
+        2,
+        &["there is no topic `nonsense`", "help: topics: auto"],
+    );
 }
 
 /// Every engine, check and kind of violation that users meet has a text.
 #[test]
 fn nothing_that_users_meet_is_unexplained() {
     for topic in [
-        "auto", "naive", "assert", "memory", "race", "deadlock", "livelock", "overflow", "assertion",
-        "null-dereference", "out-of-bounds", "use-after-free", "double-free", "invalid-free", "misuse",
+        "auto",
+        "naive",
+        "assert",
+        "memory",
+        "race",
+        "deadlock",
+        "livelock",
+        "overflow",
+        "assertion",
+        "null-dereference",
+        "out-of-bounds",
+        "use-after-free",
+        "double-free",
+        "invalid-free",
+        "misuse",
         "division-by-zero",
     ] {
         let output = raddle().args(["explain", topic]).output().unwrap();

@@ -148,9 +148,8 @@ fn without_times(line: &str) -> String {
 /// Replaces the number between `before` and `after` by dots.
 fn without_number(line: &str, before: &str, after: &str) -> Option<String> {
     let (start, _) = line.match_indices(before).find(|(start, _)| {
-        let rest = line[start + before.len()..].trim_start_matches(|c: char| {
-            c.is_ascii_digit() || matches!(c, '.' | 'e' | '-')
-        });
+        let rest = line[start + before.len()..]
+            .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | '-'));
         rest.starts_with(after) && rest.len() < line.len() - start - before.len()
     })?;
     let number = start + before.len();
