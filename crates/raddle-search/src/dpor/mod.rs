@@ -134,7 +134,7 @@ impl Search {
 
     /// Line 25: any enabled thread that is not asleep; the one that ran last if possible, so that executions have few
     /// context switches.
-    fn choose(&mut self, program: &Program) -> Choice {
+    fn choose(&mut self, program: &mut Program) -> Choice {
         let count = self.machine.thread_count();
         let last = self
             .execution
@@ -146,8 +146,11 @@ impl Search {
             let thread = ThreadId::from_index((last + offset) % count);
             if self.machine.readiness(program, thread) == Readiness::Ready {
                 any_ready = true;
-                if !self.is_asleep(thread) {
-                    return Choice::Go(Step::unknown(thread));
+                if let Some(choices) = self.awake_choices(program, thread) {
+                    return Choice::Go(Step {
+                        choices,
+                        ..Step::unknown(thread)
+                    });
                 }
             }
         }
@@ -158,13 +161,41 @@ impl Search {
         }
     }
 
-    fn is_asleep(&self, thread: ThreadId) -> bool {
-        self.sleep_set(self.levels.len() - 1)
+    /// The first choices with which `thread` is not asleep.
+    fn awake_choices(&mut self, program: &mut Program, thread: ThreadId) -> Option<ChoiceId> {
+        let sleeping = self
+            .sleep_set(self.levels.len() - 1)
             .iter()
-            .any(|&sleeper| {
-                let step = &self.sleepers[sleeper as usize].step;
-                step.thread == thread && !step.is_one_of_many()
-            })
+            .map(|&id| &self.sleepers[id as usize].step);
+        let mut of_thread = sleeping.filter(|step| step.thread == thread).peekable();
+        let first = of_thread.peek().copied();
+        match first {
+            None => return Some(0),
+            Some(step) if !step.is_one_of_many() => return None,
+            Some(_) => {}
+        }
+        let asleep: Vec<ChoiceId> = of_thread.map(|step| step.choices).collect();
+        // A block with choices inside: try them all.
+        let mut choices: Vec<u32> = Vec::new();
+        loop {
+            let mark = self.machine.mark();
+            self.machine.step(program, thread, &choices);
+            let mut chosen = self.machine.chosen().to_vec();
+            self.machine.undo_to(mark);
+            let taken: Vec<u32> = chosen.iter().map(|choice| choice.taken).collect();
+            let id = self.execution.choice_id(&taken);
+            if !asleep.contains(&id) {
+                return Some(id);
+            }
+            while chosen
+                .last()
+                .is_some_and(|choice| choice.taken + 1 >= choice.count)
+            {
+                chosen.pop();
+            }
+            chosen.last_mut()?.taken += 1;
+            choices = chosen.iter().map(|choice| choice.taken).collect();
+        }
     }
 
     fn sleep_set(&self, level: usize) -> &[SleeperId] {

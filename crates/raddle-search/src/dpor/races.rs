@@ -55,7 +55,7 @@ impl Search {
             thread: found.thread,
             state: found.state,
             event,
-            choices: 0,
+            choices: found.choices,
         }
     }
 
@@ -162,11 +162,8 @@ impl Search {
     ) -> bool {
         let sleeper = &self.sleepers[sleeper];
         let step = &sleeper.step;
-        if step.thread == last.thread && self.execution.event(first).thread == last.thread {
-            // Another choice of the same event: the sleeper is that choice, or has nothing to do with it.
-            return step.choices == last.choices;
-        }
-        if step.is_one_of_many() {
+        let is_last = step.thread == last.thread;
+        if (is_last && step.choices != last.choices) || (!is_last && step.is_one_of_many()) {
             return false;
         }
         let mut event = sleeper.woken_by;
@@ -185,7 +182,7 @@ impl Search {
             }
             event += 1;
         }
-        step.thread == last.thread || independent(tables, &step.footprint, &last.footprint)
+        is_last || independent(tables, &step.footprint, &last.footprint)
     }
 
     /// What the second event of the race will be when it is run before the first.
@@ -394,7 +391,7 @@ impl Search {
                     Position::Dependent
                 }
             }
-            _ if depends(&step.footprint) => Position::Dependent,
+            _ if step.is_one_of_many() || depends(&step.footprint) => Position::Dependent,
             Some(last) if !independent(tables, &step.footprint, &last.footprint) => {
                 Position::Dependent
             }
