@@ -218,4 +218,6 @@ fn mentioned(module: &Module, id: ConstId) -> Vec<GlobalId> {
 }
 
 #[cfg(test)]
+mod random_tests;
+#[cfg(test)]
 mod tests;
