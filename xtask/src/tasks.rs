@@ -72,7 +72,7 @@ pub(crate) fn fuzz(seconds: &str) -> Outcome {
         .parse::<u32>()
         .map_err(|_| format!("not a number of seconds: {seconds}"))?;
     run(cargo()
-        .args(["test", "--release", "--package", "raddle-search", "fuzz"])
+        .args(["test", "--release", "--package", "raddle", "--test", "fuzz"])
         .args(["--", "--nocapture"])
         .env("RADDLE_FUZZ_SECONDS", seconds))
 }

@@ -36,8 +36,11 @@ pub enum AnswerFormat {
 }
 
 /// The engines of this version by name. `auto` is the best of them for any program.
-pub const ENGINES: &[(&str, EngineKind)] =
-    &[("auto", EngineKind::Naive), ("naive", EngineKind::Naive)];
+pub const ENGINES: &[(&str, EngineKind)] = &[
+    ("auto", EngineKind::Dpor),
+    ("dpor", EngineKind::Dpor),
+    ("naive", EngineKind::Naive),
+];
 
 /// Lines of text that goes to a file or a pipe are this long.
 const COLUMNS_WITHOUT_TERMINAL: usize = 100;
