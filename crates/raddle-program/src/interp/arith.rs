@@ -231,9 +231,9 @@ mod tests {
                 same(BinaryOp::Shl, a.checked_shl(u32::from(b)).unwrap_or(0));
                 same(BinaryOp::LShr, a.checked_shr(u32::from(b)).unwrap_or(0));
                 same(BinaryOp::AShr, (sa >> b.min(7)).cast_unsigned());
-                if b != 0 {
-                    same(BinaryOp::UDiv, a / b);
-                    same(BinaryOp::URem, a % b);
+                if let (Some(quotient), Some(rest)) = (a.checked_div(b), a.checked_rem(b)) {
+                    same(BinaryOp::UDiv, quotient);
+                    same(BinaryOp::URem, rest);
                 }
                 if let (Some(quotient), Some(rest)) = (sa.checked_div(sb), sa.checked_rem(sb)) {
                     same(BinaryOp::SDiv, quotient.cast_unsigned());

@@ -1,11 +1,13 @@
 //! Functions made ready to run, each once, when first called.
 
+use super::counting::Unbounded;
 use super::layout::slot_count;
 use super::world::World;
-use crate::fault::{Stop, Unsupported};
-use raddle_ir::{BlockId, Body, FuncId, InstKind, TypeId, ValueId};
+use crate::fault::Stop;
+use raddle_ir::passes::{Cfg, Liveness};
+use raddle_ir::{BlockId, Body, FuncId, InstKind, Operand, TypeId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 /// The registers of a value: `len` slots from `start`.
@@ -33,13 +35,17 @@ pub(crate) enum Point {
 /// A function made ready.
 pub(crate) struct Code {
     pub(crate) function: FuncId,
-    pub(crate) body: Body,
+    pub(crate) body: Rc<Body>,
     /// Registers by value. Parameters come first, in order.
     pub(crate) slots: Vec<Slots>,
     pub(crate) slot_count: u32,
     /// Stack variables that other threads may see.
     pub(crate) shared_allocas: FxHashSet<ValueId>,
     pub(crate) alloca_types: FxHashMap<ValueId, TypeId>,
+    /// Loops that are not known to end, where they are bounded.
+    pub(crate) unbounded: Unbounded,
+    /// Computed when first needed: most functions have no operation that another thread sees.
+    liveness: OnceCell<Liveness>,
     live: RefCell<FxHashMap<Point, Rc<[u32]>>>,
 }
 
@@ -49,23 +55,35 @@ impl Code {
         if let Some(slots) = self.live.borrow().get(&point) {
             return Rc::clone(slots);
         }
-        let slots: Rc<[u32]> = self.compute_live(point).into();
+        let liveness = self
+            .liveness
+            .get_or_init(|| Liveness::new(&self.body, &Cfg::new(&self.body)));
+        let mut set = match point {
+            Point::Before(block, index) | Point::After(block, index) => {
+                liveness.live_after(&self.body, BlockId(block), index as usize)
+            }
+        };
+        if let Point::Before(block, index) = point {
+            let block = &self.body.blocks[block as usize];
+            let mut read = |operand: &Operand| {
+                if let Operand::Value(value) = operand {
+                    set.insert(value.index());
+                }
+            };
+            match block.insts.get(index as usize) {
+                Some(inst) => inst.kind.visit_operands(|_, operand| read(operand)),
+                None => block.terminator.visit_operands(|_, operand| read(operand)),
+            }
+        }
+        let mut slots: Vec<u32> = set
+            .iter()
+            .flat_map(|value| self.slots[value].range())
+            .map(|slot| slot as u32)
+            .collect();
+        slots.sort_unstable();
+        let slots: Rc<[u32]> = slots.into();
         self.live.borrow_mut().insert(point, Rc::clone(&slots));
         slots
-    }
-
-    fn compute_live(&self, _point: Point) -> Vec<u32> {
-        (0..self.slot_count).collect()
-    }
-
-    /// Is this the header of a loop that is not known to end?
-    pub(crate) fn is_unbounded_header(&self, _block: BlockId) -> bool {
-        false
-    }
-
-    /// Does an edge close a loop?
-    pub(crate) fn is_back_edge(&self, _from: BlockId, _to: BlockId) -> bool {
-        false
     }
 
     /// The live registers at a point, compactly.
@@ -84,15 +102,11 @@ impl Code {
     }
 }
 
-fn prepared_body(world: &mut World, function: FuncId) -> Result<Body, Stop> {
-    let _ = (world, function);
-    Err(Stop::Unsupported(Unsupported::Parse {
-        message: "no parser yet".into(),
-    }))
-}
-
 pub(crate) fn prepare(world: &mut World, function: FuncId) -> Result<Code, Stop> {
-    let body = prepared_body(world, function)?;
+    let body = world.bodies.get(&mut world.module, function)?;
+    let escape = world
+        .escapes
+        .analyse(&mut world.module, &mut world.bodies, function);
     let mut slots = Vec::with_capacity(body.value_types.len());
     let mut next = 0u32;
     for &ty in &body.value_types {
@@ -103,14 +117,18 @@ pub(crate) fn prepare(world: &mut World, function: FuncId) -> Result<Code, Stop>
     }
     let mut shared_allocas = FxHashSet::default();
     let mut alloca_types = FxHashMap::default();
-    for block in &body.blocks {
-        for inst in &block.insts {
-            if let (InstKind::Alloca { ty, .. }, Some(result)) = (&inst.kind, inst.result) {
+    for inst in body.blocks.iter().flat_map(|block| &block.insts) {
+        if let (InstKind::Alloca { ty, .. }, Some(result)) = (&inst.kind, inst.result) {
+            alloca_types.insert(result, *ty);
+            if !escape.is_private(result) {
                 shared_allocas.insert(result);
-                alloca_types.insert(result, *ty);
             }
         }
     }
+    let unbounded = match world.options.unroll {
+        Some(_) => Unbounded::new(&world.module, &body),
+        None => Unbounded::default(),
+    };
     Ok(Code {
         function,
         body,
@@ -118,6 +136,8 @@ pub(crate) fn prepare(world: &mut World, function: FuncId) -> Result<Code, Stop>
         slot_count: next,
         shared_allocas,
         alloca_types,
+        unbounded,
+        liveness: OnceCell::new(),
         live: RefCell::default(),
     })
 }

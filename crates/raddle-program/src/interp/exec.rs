@@ -577,10 +577,10 @@ impl Machine<'_> {
         let Some(bound) = self.world.options.unroll else {
             return Ok(());
         };
-        if !code.is_unbounded_header(target) {
+        if !code.unbounded.headers.contains(&target) {
             return Ok(());
         }
-        let is_back = code.is_back_edge(from, target);
+        let is_back = code.unbounded.back_edges.contains(&(from, target));
         let loops = &mut self.frame().extra.loops;
         let known = loops.iter().position(|&(header, _)| header == target.0);
         match (known, is_back) {

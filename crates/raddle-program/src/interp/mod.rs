@@ -2,6 +2,7 @@
 //!
 //! - [`local`]: local states, canonical and compact.
 //! - `world`: code and caches, shared by all threads.
+//! - `bodies`, `code`, `counting`: functions, parsed, prepared and analysed when first called.
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `access`, `calls`, `intrinsics`: instructions.
 //! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
@@ -12,9 +13,11 @@
 
 mod access;
 mod arith;
+mod bodies;
 mod calls;
 mod code;
 mod constants;
+mod counting;
 mod exec;
 mod float;
 mod intrinsics;

@@ -1,12 +1,14 @@
 //! What all threads of a module share while it is interpreted: code and caches. Nothing here changes what a thread does.
 
 use super::InterpOptions;
+use super::bodies::{Bodies, does_not_capture};
 use super::code::{self, Code};
 use super::layout::{self, Layout};
 use crate::fault::Stop;
 use crate::ids::{ObjectId, SrcId};
 use crate::models::{self, ModelId};
 use crate::tables::{SourceLoc, Tables};
+use raddle_ir::passes::Escapes;
 use raddle_ir::{ConstId, DebugLocId, FuncId, GlobalId, Module, TypeId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -28,6 +30,8 @@ pub(crate) struct World {
     pub(crate) module: Module,
     pub(crate) options: InterpOptions,
     pub(crate) main: FuncId,
+    pub(crate) bodies: Bodies,
+    pub(crate) escapes: Escapes<'static>,
     codes: Vec<Option<Rc<Code>>>,
     callees: Vec<Option<Callee>>,
     layouts: FxHashMap<TypeId, Rc<Layout>>,
@@ -57,6 +61,8 @@ impl World {
             module,
             options,
             main,
+            bodies: Bodies::default(),
+            escapes: Escapes::new(&does_not_capture),
             codes: vec![None; functions],
             callees: vec![None; functions],
             layouts: FxHashMap::default(),
@@ -202,7 +208,7 @@ impl World {
 }
 
 /// Is this the entry point of a Rust panic? Old and new mangling both spell paths as length and name, crate first.
-fn is_panic(name: &str) -> bool {
+pub(crate) fn is_panic(name: &str) -> bool {
     if name == "rust_begin_unwind" || name == "rust_panic" {
         return true;
     }

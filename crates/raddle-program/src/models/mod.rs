@@ -31,7 +31,7 @@
 //! [`Script::function_name`] says which it was. A model that [`Model::overriding`] marks is used even where the module
 //! defines the function. [`Model::capturing`] lists the parameters whose pointer outlives the call or is used by another
 //! thread; the variables passed there become shared memory. Parameters of synchronisation objects must be listed: cells
-//! exist in shared memory only. [`Model::returning`] says which parameter the result may point into.
+//! exist in shared memory only. An argument that is merely returned is not captured.
 
 mod heap;
 mod memory;
@@ -58,19 +58,16 @@ pub struct Model {
     pub run: fn(&mut Script<'_, '_>) -> ModelResult,
     /// Bit i: a pointer passed as argument i may be kept, or be used by another thread.
     pub captures: u64,
-    /// The argument that the result may point into.
-    pub returns: Option<u8>,
     pub overrides: bool,
 }
 
-/// A model that captures no pointer, returns none of them and yields to a definition.
+/// A model that captures no pointer and yields to a definition.
 #[must_use]
 pub const fn model(name: &'static str, run: fn(&mut Script<'_, '_>) -> ModelResult) -> Model {
     Model {
         name,
         run,
         captures: 0,
-        returns: None,
         overrides: false,
     }
 }
@@ -84,13 +81,6 @@ impl Model {
             self.captures |= 1 << params[index];
             index += 1;
         }
-        self
-    }
-
-    /// The result may point into argument `param`.
-    #[must_use]
-    pub const fn returning(mut self, param: u8) -> Self {
-        self.returns = Some(param);
         self
     }
 
