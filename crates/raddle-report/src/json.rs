@@ -152,7 +152,7 @@ impl Writer<'_> {
         let names = Names::new(self.program, &violation.trace);
         Wrong {
             kind: words::violation_kind(&violation.kind),
-            message: words::headline(&names, &violation.kind),
+            message: words::headline(&names, self.program, &violation.kind),
             location: self.place(violation.at),
             thread: violation.thread.index(),
             trace: self.trace(&names, &violation.trace),

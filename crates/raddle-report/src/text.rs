@@ -93,21 +93,23 @@ impl Spot {
 }
 
 impl Writer<'_> {
+    /// What was done for the answer.
     fn effort(&self) -> String {
-        let outcome = self.report.outcome;
         let Statistics {
-            complete,
-            blocked,
-            elapsed,
-            ..
-        } = outcome.statistics;
+            complete, blocked, ..
+        } = self.report.outcome.statistics;
         let mut text = words::executions(complete + blocked);
         if blocked > 0 {
             text += &format!(", {} of them blocked", words::grouped(blocked));
         }
+        format!("{text}; {}", self.circumstances())
+    }
+
+    fn circumstances(&self) -> String {
+        let outcome = self.report.outcome;
         format!(
-            "{text}; {}; engine {}, memory {}",
-            words::seconds(elapsed),
+            "{}; engine {}, memory {}",
+            words::seconds(outcome.statistics.elapsed),
             outcome.engine.name(),
             outcome.memory.name()
         )
@@ -122,13 +124,21 @@ impl Writer<'_> {
             [_] => "1 violation".to_owned(),
             _ => format!("{} distinct violations", violations.len()),
         };
-        text += &format!("{} found ({})\n", self.paint.bad(&found), self.effort());
+        let Statistics {
+            complete, blocked, ..
+        } = self.report.outcome.statistics;
+        text += &format!(
+            "{} found in {} ({})\n",
+            self.paint.bad(&found),
+            words::executions(complete + blocked),
+            self.circumstances()
+        );
         text
     }
 
     fn violation(&self, violation: &Violation) -> String {
         let names = Names::new(self.report.program, &violation.trace);
-        let headline = words::headline(&names, &violation.kind);
+        let headline = words::headline(&names, self.report.program, &violation.kind);
         if self.look.quiet {
             let place = self.place_prefix(violation.at);
             return format!("{place}{}: {headline}\n", self.paint.bad("violation"));
@@ -153,6 +163,11 @@ impl Writer<'_> {
         text += &timeline.render(self.look.columns, self.paint);
         match timeline.hidden() {
             0 => {}
+            1 => {
+                text += &self
+                    .paint
+                    .dim("(1 step that no other thread sees is left out)\n")
+            }
             hidden => {
                 let note = format!("({hidden} steps that no other thread sees are left out)\n");
                 text += &self.paint.dim(&note);
@@ -176,26 +191,27 @@ impl Writer<'_> {
         match &violation.kind {
             ViolationKind::Race(race) => {
                 let label = |access: &RaceAccess, which: &str| {
-                    format!(
-                        "{which}: {} by {}",
-                        self.access(names, access),
-                        short(access.thread)
-                    )
+                    let what = words::access(names, self.report.program.op(access.state));
+                    format!("{which}: {what} by {}", short(access.thread))
                 };
                 vec![
                     Spot::primary(race.second.at, label(&race.second, "second access")),
                     Spot::context(race.first.at, label(&race.first, "first access")),
                 ]
             }
-            ViolationKind::Deadlock { waiting } => waiting
-                .iter()
-                .enumerate()
-                .map(|(index, waiting)| Spot {
+            ViolationKind::Deadlock { waiting } => {
+                // Threads that merely join the others are not what the deadlock is about.
+                let joins = |waiting: &Waiting| {
+                    matches!(self.report.program.op(waiting.state), Op::Join { .. })
+                };
+                let main = waiting.iter().position(|it| !joins(it)).unwrap_or(0);
+                let spot = |(index, waiting): (usize, &Waiting)| Spot {
                     at: waiting.at,
                     label: format!("{} waits here", names.thread(waiting.thread)),
-                    primary: index == 0,
-                })
-                .collect(),
+                    primary: index == main,
+                };
+                waiting.iter().enumerate().map(spot).collect()
+            }
             ViolationKind::Fault(fault) => {
                 let mut spots = vec![Spot::primary(at, names.thread(violation.thread))];
                 if let Some(object) = accused(fault) {
@@ -203,20 +219,6 @@ impl Writer<'_> {
                 }
                 spots
             }
-        }
-    }
-
-    fn access(&self, names: &Names<'_>, access: &RaceAccess) -> String {
-        match *self.report.program.op(access.state) {
-            Op::Load { loc, order } => format!("{}read of {}", atomic(order), names.location(loc)),
-            Op::Store { loc, order, .. } => {
-                format!("{}write of {}", atomic(order), names.location(loc))
-            }
-            Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
-                format!("atomic update of {}", names.location(loc))
-            }
-            Op::Free { object } => format!("free of {}", names.object(object)),
-            _ => "access".to_owned(),
         }
     }
 
@@ -263,7 +265,10 @@ impl Writer<'_> {
                 vec![Mark {
                     thread: race.second.thread,
                     at: race.second.at,
-                    text: format!("race: {}", self.access(names, &race.second)),
+                    text: format!(
+                        "race: {}",
+                        words::access(names, self.report.program.op(race.second.state))
+                    ),
                 }]
             }
             ViolationKind::Deadlock { waiting } => {
@@ -376,10 +381,6 @@ impl Writer<'_> {
             None => String::new(),
         }
     }
-}
-
-fn atomic(order: raddle_program::Order) -> &'static str {
-    if order.is_atomic() { "atomic " } else { "" }
 }
 
 /// The object whose lifetime explains a fault.

@@ -1,7 +1,10 @@
 //! The words for everything that an answer consists of: one place, so that the same thing is always called the same.
 
 use crate::names::{Names, bytes, short};
-use raddle_program::{AccessKind, Fault, Limit, Misuse, ObjectKind, Unsupported};
+use crate::steps::intention;
+use raddle_program::{
+    AccessKind, Fault, Limit, Misuse, ObjectKind, Op, Order, Program, Unsupported,
+};
 use raddle_search::{Bound, Reason, ViolationKind};
 use std::time::Duration;
 
@@ -38,21 +41,37 @@ fn fault_kind(fault: &Fault) -> &'static str {
 
 /// What is wrong, in one line.
 #[must_use]
-pub fn headline(names: &Names<'_>, kind: &ViolationKind) -> String {
+pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> String {
     match kind {
         ViolationKind::Fault(fault) => fault_headline(names, fault),
-        ViolationKind::Race(race) => {
-            let (first, second) = (&race.first, &race.second);
-            format!(
-                "data race between {} and {}",
-                names.thread(first.thread),
-                names.thread(second.thread)
-            )
-        }
+        ViolationKind::Race(race) => format!(
+            "data race: {} by {}, {} by {}",
+            access(names, program.op(race.first.state)),
+            names.thread(race.first.thread),
+            access(names, program.op(race.second.state)),
+            names.thread(race.second.thread)
+        ),
         ViolationKind::Deadlock { waiting } => match waiting.as_slice() {
             [one] => format!("deadlock: {} waits for good", names.thread(one.thread)),
             _ => format!("deadlock: {} threads wait for good", waiting.len()),
         },
+    }
+}
+
+/// One side of a race: `atomic write of x`.
+pub(crate) fn access(names: &Names<'_>, op: &Op) -> String {
+    let atomic = |order: Order| if order.is_atomic() { "atomic " } else { "" };
+    match *op {
+        Op::Load { loc, order } => format!("{}read of {}", atomic(order), names.location(loc)),
+        Op::Store { loc, order, .. } => {
+            format!("{}write of {}", atomic(order), names.location(loc))
+        }
+        Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
+            format!("atomic update of {}", names.location(loc))
+        }
+        Op::Free { object } => format!("free of {}", names.object(object)),
+        Op::Sync { cell, action } => intention(names, cell, action),
+        _ => "access".to_owned(),
     }
 }
 
