@@ -10,8 +10,9 @@
 //! - The races of an event are the earlier events that it could have come before (definition 2 of the paper, and lines 7-22
 //!   of its algorithm 1 for events that may have to wait); they do not depend on what follows.
 
+use raddle_memory::access::sync_mode;
 use raddle_memory::{Access, AccessMode, Machine, Mark, accesses};
-use raddle_program::{LocId, Op, Program, StateId, SyncAction, ThreadId, Value};
+use raddle_program::{LocId, Op, Program, StateId, SyncAction, ThreadId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -33,7 +34,6 @@ pub(super) struct Event {
     pub(super) index: u32,
     /// The local state that it left.
     pub(super) state: StateId,
-    pub(super) value: Value,
     pub(super) choices: ChoiceId,
     pub(super) footprint: Footprint,
     /// What the first two locations of the footprint held before, where `before_known`.
@@ -48,6 +48,24 @@ pub(super) struct Event {
     touches: u32,
     reads: u32,
     races: u32,
+}
+
+/// A race of a later event with `first`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Race {
+    pub(super) first: EventId,
+    pub(super) last: Last,
+}
+
+/// What the later event of a race will access when it is run before the first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Last {
+    /// What it accesses in the execution.
+    Same,
+    /// The same, but for how it accesses its first location.
+    Mode(AccessMode),
+    /// That has to be found out by running it, and also whether it can be run.
+    Run,
 }
 
 /// What a location looked like before an event touched it.
@@ -76,7 +94,6 @@ struct LocState {
 pub(super) struct NewEvent {
     pub(super) thread: ThreadId,
     pub(super) state: StateId,
-    pub(super) value: Value,
     pub(super) choices: ChoiceId,
     pub(super) footprint: Footprint,
     pub(super) before: Option<[u64; 2]>,
@@ -95,7 +112,7 @@ pub(super) struct Execution {
     locs: Vec<LocState>,
     touches: Vec<Touch>,
     reads: Vec<ReadNode>,
-    races: Vec<EventId>,
+    races: Vec<Race>,
     candidates: Vec<EventId>,
     scratch_clock: Vec<u32>,
     choices: ChoiceTable,
@@ -176,7 +193,7 @@ impl Execution {
         start..end
     }
 
-    pub(super) fn race(&self, position: usize) -> EventId {
+    pub(super) fn race(&self, position: usize) -> Race {
         self.races[position]
     }
 
@@ -250,14 +267,19 @@ impl Execution {
         if let Op::Spawn { child, .. } = op {
             self.spawned_by[child.index()] = id;
         }
-        let race_count = self.candidates.len();
         let races = self.races.len() as u32;
-        self.races.extend_from_slice(&self.candidates[..race_count]);
+        for position in 0..self.candidates.len() {
+            let first = self.candidates[position];
+            let last = match new.is_block {
+                true => Last::Run,
+                false => self.last_of_race(program, machine, first, new.thread, op),
+            };
+            self.races.push(Race { first, last });
+        }
         self.events.push(Event {
             thread: new.thread,
             index,
             state: new.state,
-            value: new.value,
             choices: new.choices,
             footprint: new.footprint,
             before: new.before.unwrap_or_default(),
@@ -464,6 +486,43 @@ impl Execution {
                 .touch_of(writer, cell)
                 .map_or(NO_EVENT, |touch| touch.last_write);
         }
+    }
+
+    /// What `op` of `thread`, not part of a block, accesses when it is run after notdep(first, E). `first` accesses a location
+    /// of it; unless sizes are mixed, whatever else changes that location happens after `first`, so that its value there is
+    /// the one before `first`.
+    pub(super) fn last_of_race(
+        &self,
+        program: &Program,
+        machine: &mut Machine,
+        first: EventId,
+        thread: ThreadId,
+        op: Op,
+    ) -> Last {
+        let mode = match op {
+            Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Rmw { .. }
+            | Op::Alloc { .. }
+            | Op::Free { .. } => return Last::Same,
+            Op::Cas { loc, .. } if program.tables().loc_info(loc).mixed => None,
+            Op::Cas { loc, expected, .. } => {
+                self.value_before(first, loc)
+                    .map(|value| match value == expected {
+                        true => AccessMode::Update,
+                        false => AccessMode::Read,
+                    })
+            }
+            Op::Sync { action, .. } if !action.may_wait() && !action.may_fail() => {
+                return Last::Same;
+            }
+            Op::Sync { cell, action } => self
+                .value_before(first, cell)
+                .and_then(|word| machine.outcome(word, action, thread))
+                .map(|value| sync_mode(action, value)),
+            _ => None,
+        };
+        mode.map_or(Last::Run, Last::Mode)
     }
 
     fn touch_of(&self, event: EventId, loc: LocId) -> Option<Touch> {

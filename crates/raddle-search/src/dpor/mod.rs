@@ -273,7 +273,6 @@ impl Search {
         let end = self
             .machine
             .step(program, thread, self.execution.choices(choices));
-        let value = self.machine.steps()[mark.steps()].value;
         let footprint = footprint(program, &self.machine, mark);
         let choices = if self.machine.chosen().is_empty() {
             0
@@ -291,7 +290,6 @@ impl Search {
         let new = NewEvent {
             thread,
             state,
-            value,
             choices,
             footprint,
             before,
@@ -358,11 +356,6 @@ impl Search {
             }
         }
         false
-    }
-
-    /// How much of the wakeup trees is in memory.
-    pub(crate) fn pending(&self) -> usize {
-        self.trees.len()
     }
 }
 

@@ -156,9 +156,36 @@ fn sigma() {
     }
 }
 
+fn control_flow(n: u32) -> BuiltProgram {
+    let mut b = ProgramBuilder::new("control-flow");
+    let [x, y, z] = ["x", "y", "z"].map(|name| b.var(name, 4));
+    for i in 0..n {
+        b.thread(&format!("p{i}"), |t| {
+            t.load(x);
+        });
+        b.thread(&format!("q{i}"), |t| t.store(y, 1));
+    }
+    b.thread("r", |t| {
+        let v = t.load(y);
+        t.if_(v.is(0), |t| t.store(z, 1));
+    });
+    b.thread("s", |t| {
+        let v = t.load(z);
+        t.if_(v.is(1), |t| {
+            let w = t.load(y);
+            t.if_(w.is(0), |t| t.store(x, 1));
+        });
+    });
+    b.no_joins();
+    b.build()
+}
+
 #[test]
-fn exponential_bug_with_a_mutex() {
-    let n = 3;
+fn control_flow_counts() {
+    assert_eq!(explore(&control_flow(5)), (5160, 0));
+}
+
+fn exponential(n: u32) -> BuiltProgram {
     let mut b = ProgramBuilder::new("exponential");
     let x = b.var("x", 4);
     let y = b.var("y", 4);
@@ -196,7 +223,12 @@ fn exponential_bug_with_a_mutex() {
         }
     });
     b.no_joins();
-    assert_eq!(explore(&b.build()), (36570, 0));
+    b.build()
+}
+
+#[test]
+fn exponential_bug_with_a_mutex() {
+    assert_eq!(explore(&exponential(3)), (36570, 0));
 }
 
 #[test]
@@ -234,9 +266,17 @@ fn choices_are_explored_once_each() {
 #[test]
 #[ignore]
 fn speed() {
+    let only = std::env::var("ONLY").unwrap_or_default();
     let timed = |name: &str, built: &BuiltProgram| {
+        if !name.contains(&only) {
+            return;
+        }
         let start = std::time::Instant::now();
-        let (complete, blocked) = explore(built);
+        let mut program = built.program();
+        let outcome =
+            crate::driver::check(&mut program, crate::EngineKind::Dpor, Default::default())
+                .unwrap();
+        let (complete, blocked) = (outcome.statistics.complete, outcome.statistics.blocked);
         let elapsed = start.elapsed();
         println!(
             "{name}: {complete}+{blocked} in {elapsed:?}: {:.2} us",
@@ -281,6 +321,10 @@ fn speed() {
             t.load(x);
         });
         timed("lastwrite", &b.build());
+    }
+    for n in [5, 7] {
+        timed("exponential", &exponential(n));
+        timed("control-flow", &control_flow(n));
     }
     for n in [11, 13] {
         let mut b = ProgramBuilder::new("readers");

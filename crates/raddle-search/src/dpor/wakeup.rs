@@ -128,11 +128,6 @@ impl WakeupTrees {
         }
         self.free.push(node);
     }
-
-    /// How many nodes are in use.
-    pub(super) fn len(&self) -> usize {
-        self.nodes.len() - self.free.len()
-    }
 }
 
 fn some(id: NodeId) -> Option<NodeId> {
