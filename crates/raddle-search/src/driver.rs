@@ -10,7 +10,7 @@
 //! - The answer `verified` is given only if the engine ran to its end and no execution was cut short, but for the bound on
 //!   loop iterations that the user asked for.
 
-use crate::dpor::{self, Listener};
+use crate::dpor;
 use crate::frame::Frame;
 use crate::naive;
 use crate::replay::{Mismatch, Schedule};
@@ -118,17 +118,11 @@ pub fn check(
     let mut frame = Frame::new(options);
     // `main` may stop before it does anything.
     let start = Machine::new(program);
-    let mut flow = frame.arrived(program, &start, ThreadId::MAIN);
-    if flow.is_continue() {
-        flow = if program.op(program.main()).is_terminal() {
-            frame.ended(program, &mut start.clone())
-        } else {
-            match kind {
-                EngineKind::Naive => Naive.explore(program, &mut frame),
-                EngineKind::Dpor => Dpor.explore(program, &mut frame),
-            }
-        };
-    }
+    let flow = match (frame.arrived(program, &start, ThreadId::MAIN), kind) {
+        (ControlFlow::Break(()), _) => ControlFlow::Break(()),
+        (_, EngineKind::Naive) => Naive.explore(program, &mut frame),
+        (_, EngineKind::Dpor) => Dpor.explore(program, &mut frame),
+    };
     debug_assert!(
         flow.is_continue() || frame.has_reason(),
         "an engine stops only when told to"

@@ -8,6 +8,9 @@ pub mod driver;
 pub mod ending;
 mod frame;
 mod naive;
+pub mod oracle;
+#[cfg(test)]
+mod properties;
 pub mod replay;
 pub mod verdict;
 

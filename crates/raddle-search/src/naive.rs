@@ -29,7 +29,8 @@ pub(crate) fn explore(
     listener: &mut impl Listener,
 ) -> ControlFlow<()> {
     let mut machine = Machine::new(program);
-    let mut levels = vec![level(program, &mut machine, sequence)];
+    let mut levels = Vec::new();
+    descend(program, &mut machine, sequence, &mut levels, listener)?;
     while let Some(present) = levels.last_mut() {
         let Some(&thread) = present.threads.last() else {
             levels.pop();
@@ -48,13 +49,24 @@ pub(crate) fn explore(
             }
         }
         listener.stepped(program, &mut machine, thread, end)?;
-        let next = level(program, &mut machine, sequence);
-        if next.threads.is_empty() {
-            listener.ended(program, &mut machine)?;
-        } else {
-            levels.push(next);
-        }
+        descend(program, &mut machine, sequence, &mut levels, listener)?;
     }
+    ControlFlow::Continue(())
+}
+
+/// Begins with the prefix that the machine is at, unless the execution ends there.
+fn descend(
+    program: &mut Program,
+    machine: &mut Machine,
+    sequence: Sequence,
+    levels: &mut Vec<Level>,
+    listener: &mut impl Listener,
+) -> ControlFlow<()> {
+    let next = level(program, machine, sequence);
+    if next.threads.is_empty() {
+        return listener.ended(program, machine);
+    }
+    levels.push(next);
     ControlFlow::Continue(())
 }
 

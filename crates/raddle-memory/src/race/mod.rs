@@ -171,9 +171,10 @@ impl RaceDetector {
             self.learn(thread, &self.blocks.clone());
         }
         let tables = program.tables();
+        // An access that acquires is itself ordered after what it learns of.
+        self.synchronise(tables, step, op);
         let first = self.find_race(tables, step, op);
         self.record(tables, step, op);
-        self.synchronise(tables, step, op);
         if in_block {
             self.undo.push(Undo::Blocks(self.blocks.clone()));
             self.blocks = self.blocks.joined(&self.present(thread));
