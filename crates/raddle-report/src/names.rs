@@ -54,6 +54,9 @@ impl<'a> Names<'a> {
                 Some(number) => format!("heap{number}"),
                 None => "heap".to_owned(),
             },
+            (ObjectKind::Constant, _) if info.name.starts_with(".str") => {
+                "string literal".to_owned()
+            }
             _ if info.name.is_empty() => format!("object {}", object.index()),
             // Other threads have variables of the same name: say whose this is.
             (ObjectKind::Stack | ObjectKind::ThreadLocal, Some(thread))
@@ -72,6 +75,7 @@ impl<'a> Names<'a> {
         let name = self.object(object);
         match info.kind {
             ObjectKind::Heap => format!("heap block `{name}` ({})", bytes(info.size)),
+            ObjectKind::Constant if name.contains(' ') => format!("a {name}"),
             ObjectKind::Constant => format!("constant `{name}`"),
             ObjectKind::Stack => format!("local variable `{name}` ({})", bytes(info.size)),
             ObjectKind::Function => format!("function `{name}`"),

@@ -99,7 +99,9 @@ impl Writer<'_> {
             complete, blocked, ..
         } = self.report.outcome.statistics;
         let mut text = words::executions(complete + blocked);
-        if blocked > 0 {
+        if blocked == 1 && complete == 0 {
+            text += ", blocked";
+        } else if blocked > 0 {
             text += &format!(", {} of them blocked", words::grouped(blocked));
         }
         format!("{text}; {}", self.circumstances())
@@ -143,11 +145,12 @@ impl Writer<'_> {
             let place = self.place_prefix(violation.at);
             return format!("{place}{}: {headline}\n", self.paint.bad("violation"));
         }
-        let spots = self.spots(&names, violation);
+        let trace = before_fault(violation);
+        let spots = self.spots(&names, violation, &trace);
         let mut text = self.snippet(Level::ERROR.with_name("violation"), &headline, &spots);
         text.push('\n');
         if let ViolationKind::Deadlock { waiting } = &violation.kind {
-            let explanation = self.explanation(&names, &violation.trace);
+            let explanation = self.explanation(&names, violation);
             for waiting in waiting {
                 text += &format!("{}\n", explanation.sentence(waiting));
             }
@@ -156,7 +159,7 @@ impl Writer<'_> {
         let timeline = Timeline {
             program: self.report.program,
             names: &names,
-            trace: &violation.trace,
+            trace: &trace,
             pointed: pointed(violation),
             end: self.end_marks(&names, violation, &headline),
         };
@@ -177,16 +180,20 @@ impl Writer<'_> {
         text
     }
 
-    fn explanation<'a>(&'a self, names: &'a Names<'a>, trace: &'a Trace) -> Explanation<'a> {
+    fn explanation<'a>(
+        &'a self,
+        names: &'a Names<'a>,
+        violation: &'a Violation,
+    ) -> Explanation<'a> {
         Explanation {
             program: self.report.program,
             names,
             sources: self.sources,
-            trace,
+            violation,
         }
     }
 
-    fn spots(&self, names: &Names<'_>, violation: &Violation) -> Vec<Spot> {
+    fn spots(&self, names: &Names<'_>, violation: &Violation, trace: &Trace) -> Vec<Spot> {
         let at = violation.at;
         match &violation.kind {
             ViolationKind::Race(race) => {
@@ -215,7 +222,7 @@ impl Writer<'_> {
             ViolationKind::Fault(fault) => {
                 let mut spots = vec![Spot::primary(at, names.thread(violation.thread))];
                 if let Some(object) = accused(fault) {
-                    spots.extend(self.lifetime(names, object, &violation.trace));
+                    spots.extend(self.lifetime(names, object, trace));
                 }
                 spots
             }
@@ -272,7 +279,7 @@ impl Writer<'_> {
                 }]
             }
             ViolationKind::Deadlock { waiting } => {
-                let explanation = self.explanation(names, &violation.trace);
+                let explanation = self.explanation(names, violation);
                 let mark = |waiting: &Waiting| Mark {
                     thread: waiting.thread,
                     at: waiting.at,
@@ -381,6 +388,26 @@ impl Writer<'_> {
             None => String::new(),
         }
     }
+}
+
+/// The execution up to the fault. What memory refuses to do is the last step of its trace, with no result to show.
+fn before_fault(violation: &Violation) -> Trace {
+    let refused = matches!(
+        &violation.kind,
+        ViolationKind::Fault(
+            Fault::UseAfterFree { .. } | Fault::DoubleFree { .. } | Fault::Misuse { .. }
+        )
+    );
+    let mut trace = violation.trace.clone();
+    if refused
+        && trace
+            .steps
+            .last()
+            .is_some_and(|last| last.thread == violation.thread)
+    {
+        trace.steps.pop();
+    }
+    trace
 }
 
 /// The object whose lifetime explains a fault.

@@ -1,17 +1,17 @@
 //! Why threads wait for good: who waits for what, and who holds it since when.
 
 use crate::names::Names;
-use crate::source::Sources;
+use crate::source::{Sources, position};
 use crate::steps::intention;
-use raddle_program::{LocId, Op, Program, SyncAction, ThreadId};
-use raddle_search::Trace;
+use raddle_program::{LocId, Op, Program, SrcId, SyncAction, ThreadId};
+use raddle_search::Violation;
 use raddle_search::verdict::Waiting;
 
 pub(crate) struct Explanation<'a> {
     pub(crate) program: &'a Program,
     pub(crate) names: &'a Names<'a>,
     pub(crate) sources: &'a Sources,
-    pub(crate) trace: &'a Trace,
+    pub(crate) violation: &'a Violation,
 }
 
 impl Explanation<'_> {
@@ -70,19 +70,31 @@ impl Explanation<'_> {
 
     /// The last step in which `holder` took `cell`.
     fn taken(&self, cell: LocId, holder: ThreadId) -> Option<(usize, String)> {
-        let (index, step) = self.trace.steps.iter().enumerate().rfind(|(_, step)| {
-            step.thread == holder
-                && step.value == 0
-                && matches!(*self.program.op(step.state), Op::Sync { cell: other, action }
+        let (index, step) = self
+            .violation
+            .trace
+            .steps
+            .iter()
+            .enumerate()
+            .rfind(|(_, step)| {
+                step.thread == holder
+                    && step.value == 0
+                    && matches!(*self.program.op(step.state), Op::Sync { cell: other, action }
                     if other == cell && takes(action))
-        })?;
+            })?;
         Some((index + 1, self.place(self.program.at(step.state))))
     }
 
-    fn place(&self, at: raddle_program::SrcId) -> String {
-        match self.sources.place(self.names.tables(), at) {
-            Some(place) => format!(" ({place})"),
+    /// The line; with its file where that is not the one the snippet begins with.
+    fn place(&self, at: SrcId) -> String {
+        let tables = self.names.tables();
+        let file = |at| position(tables, at).map(|loc| &loc.file);
+        match position(tables, at) {
             None => String::new(),
+            Some(loc) if file(self.violation.at) == Some(&loc.file) => {
+                format!(" (line {})", loc.line)
+            }
+            Some(loc) => format!(" ({}:{})", self.sources.display(&loc.file), loc.line),
         }
     }
 }

@@ -159,10 +159,7 @@ fn fault_headline(names: &Names<'_>, fault: &Fault) -> String {
         }
         Fault::DivisionByZero => "division by zero".to_owned(),
         Fault::Overflow { operation } => format!("signed overflow in {operation}"),
-        Fault::Unreachable => {
-            "code that must never run is reached (for example the end of a non-void function)"
-                .to_owned()
-        }
+        Fault::Unreachable => "code that must never run is reached".to_owned(),
         Fault::Misuse {
             misuse,
             object,
@@ -241,7 +238,7 @@ pub fn unsupported_hint(what: &Unsupported) -> &'static str {
             "define it in the checked file; a stub that does what matters here is enough"
         }
         Unsupported::NondetValue { .. } => {
-            "`--engine bmc` is made for such values; or narrow them with a few `__VERIFIER_nondet_bool()`"
+            "`--engine bmc` will be for such values, and is not available yet; narrow them to a few `__VERIFIER_nondet_bool()`"
         }
         Unsupported::Instruction { .. } => "rewrite the line, or report it as a missing feature",
         Unsupported::InlineAsm { .. } => {

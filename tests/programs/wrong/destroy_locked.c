@@ -1,3 +1,4 @@
+// raddle: --keep-going
 // The mutex is destroyed without waiting for the thread that uses it.
 #include <pthread.h>
 

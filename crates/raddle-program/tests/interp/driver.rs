@@ -158,7 +158,11 @@ impl Memory {
 
     fn write(&mut self, program: &Program, loc: raddle_program::LocId, value: u64) {
         let (start, size) = self.place(program, loc);
-        assert_eq!(value & op::mask(size), value, "a value wider than its place");
+        assert_eq!(
+            value & op::mask(size),
+            value,
+            "a value wider than its place"
+        );
         let size = usize::from(size);
         self.bytes[start..start + size].copy_from_slice(&value.to_le_bytes()[..size]);
     }

@@ -1,7 +1,7 @@
 //! Whole programs with threads.
 
 use crate::driver::{End, load, run, run_with};
-use raddle_program::{Fault, InterpOptions, Op, OnMainReturn, Stop};
+use raddle_program::{Fault, InterpOptions, OnMainReturn, Op, Stop};
 
 const SPIN: &str = r"
 @x = global i32 0
