@@ -14,9 +14,11 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    // The last of an option that is given several times counts, so that scripts can append theirs.
     /// Check a program
     ///
     /// Exit status: 0 verified, 1 a violation was found, 2 the input or the command line is at fault, 3 inconclusive.
+    #[command(args_override_self = true)]
     Check(Box<CheckArgs>),
     /// Say what an engine, a check, a violation or an exit status means
     Explain {
@@ -212,6 +214,30 @@ mod tests {
             panic!("another command")
         };
         assert_eq!(args.clang_args, ["-DN=2", "--check"]);
+    }
+
+    #[test]
+    fn the_last_of_an_option_counts_and_lists_grow() {
+        let args = [
+            "raddle", "check", "a.c", "--format", "json", "--format", "text",
+        ];
+        let Command::Check(args) = Cli::try_parse_from(args).unwrap().command else {
+            panic!("another command")
+        };
+        assert_eq!(args.format, Format::Text);
+        let args = [
+            "raddle",
+            "check",
+            "a.c",
+            "--check",
+            "race,memory",
+            "--check",
+            "assert",
+        ];
+        let Command::Check(args) = Cli::try_parse_from(args).unwrap().command else {
+            panic!("another command")
+        };
+        assert_eq!(args.checks, [Check::Race, Check::Memory, Check::Assert]);
     }
 
     #[test]
