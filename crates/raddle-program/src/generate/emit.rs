@@ -14,6 +14,8 @@ struct Names {
     pointer: Place,
     mutexes: [SyncVar; 2],
     cond: SyncVar,
+    rwlock: SyncVar,
+    once: SyncVar,
     sem: Option<SyncVar>,
     barrier: Option<SyncVar>,
     threads: Vec<Option<ThreadDef>>,
@@ -25,6 +27,8 @@ fn contains(pieces: &[Piece], wanted: &dyn Fn(&Piece) -> bool) -> bool {
             || match piece {
                 Piece::Locked(_, inner, _)
                 | Piece::TryLocked(_, inner)
+                | Piece::RwLocked(_, inner)
+                | Piece::Once(inner)
                 | Piece::Choice(inner)
                 | Piece::Atomic(inner) => contains(inner, wanted),
                 Piece::If(_, then, otherwise) => {
@@ -56,6 +60,8 @@ pub(super) fn emit(recipe: &Recipe, seed: u64) -> BuiltProgram {
         pointer: p.var("p", 8),
         mutexes: [p.mutex("m0"), p.mutex("m1")],
         cond: p.cond("c"),
+        rwlock: p.rwlock("l"),
+        once: p.once("o"),
         sem,
         barrier,
         threads: vec![None; recipe.codes.len()],
@@ -164,6 +170,8 @@ impl<'a> Emitter<'a> {
             Piece::ExitProcess => self.t.exit_process(0),
             Piece::Locked(..)
             | Piece::TryLocked(..)
+            | Piece::RwLocked(..)
+            | Piece::Once(_)
             | Piece::If(..)
             | Piece::Choice(_)
             | Piece::Atomic(_) => self.compound(piece),
@@ -192,6 +200,19 @@ impl<'a> Emitter<'a> {
                     Self::nested(t, names, last, inner);
                     t.unlock(mutex);
                 });
+            }
+            Piece::RwLocked(writes, inner) => {
+                if *writes {
+                    self.t.write_lock(names.rwlock);
+                } else {
+                    self.t.read_lock(names.rwlock);
+                }
+                self.pieces(inner);
+                self.t.rw_unlock(names.rwlock);
+            }
+            Piece::Once(inner) => {
+                self.t
+                    .once(names.once, |t| Self::nested(t, names, last, inner));
             }
             Piece::If(value, then, otherwise) => {
                 let cond = self.last().is(*value);

@@ -24,6 +24,10 @@ pub(super) enum Piece {
     /// Lock and unlock around the pieces; `false`: the unlock is forgotten.
     Locked(u32, Vec<Piece>, bool),
     TryLocked(u32, Vec<Piece>),
+    /// Under the reader-writer lock, as a writer if true.
+    RwLocked(bool, Vec<Piece>),
+    /// Run by the first thread only.
+    Once(Vec<Piece>),
     /// If the register loaded last equals the value.
     If(u64, Vec<Piece>, Vec<Piece>),
     Choice(Vec<Piece>),
@@ -65,6 +69,8 @@ enum Kind {
     Fence,
     Locked,
     TryLocked,
+    RwLocked,
+    Once,
     If,
     Choice,
     Assume,
@@ -84,7 +90,13 @@ impl Kind {
     fn nests(self) -> bool {
         matches!(
             self,
-            Self::Locked | Self::TryLocked | Self::If | Self::Choice | Self::Atomic
+            Self::Locked
+                | Self::TryLocked
+                | Self::RwLocked
+                | Self::Once
+                | Self::If
+                | Self::Choice
+                | Self::Atomic
         )
     }
 }
@@ -93,7 +105,7 @@ impl Kind {
 type Allowed = fn(&Features) -> bool;
 
 /// How often each kind is chosen.
-const KINDS: [(Kind, u32, Allowed); 19] = [
+const KINDS: [(Kind, u32, Allowed); 21] = [
     (Kind::Load, 24, |_| true),
     (Kind::Store, 24, |_| true),
     (Kind::Rmw, 8, |f| f.updates),
@@ -101,6 +113,8 @@ const KINDS: [(Kind, u32, Allowed); 19] = [
     (Kind::Fence, 3, |f| f.fences),
     (Kind::Locked, 9, |f| f.mutexes),
     (Kind::TryLocked, 4, |f| f.try_locks),
+    (Kind::RwLocked, 4, |f| f.other_locks),
+    (Kind::Once, 2, |f| f.other_locks),
     (Kind::If, 9, |f| f.branches),
     (Kind::Choice, 3, |f| f.choices),
     (Kind::Assume, 3, |f| f.assumes),
@@ -253,6 +267,8 @@ impl Writer<'_> {
                 Piece::Locked(mutex, self.inner(depth), !forgotten)
             }
             Kind::TryLocked => Piece::TryLocked(self.random.below(2) as u32, self.inner(depth)),
+            Kind::RwLocked => Piece::RwLocked(self.random.percent(40), self.inner(depth)),
+            Kind::Once => Piece::Once(self.inner(depth)),
             Kind::If => {
                 let otherwise = if self.random.percent(30) {
                     self.inner(depth)

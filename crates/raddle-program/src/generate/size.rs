@@ -29,7 +29,7 @@ fn flatten(pieces: &[Piece], out: &mut Vec<Event>) {
                     out.push(Event::Step(1));
                 }
             }
-            Piece::TryLocked(_, inner) => {
+            Piece::TryLocked(_, inner) | Piece::RwLocked(_, inner) | Piece::Once(inner) => {
                 out.push(Event::Step(1));
                 flatten(inner, out);
                 out.push(Event::Step(1));
@@ -76,7 +76,12 @@ fn flatten(pieces: &[Piece], out: &mut Vec<Event>) {
 
 fn waits(piece: &Piece) -> bool {
     match piece {
-        Piece::Locked(..) | Piece::Wait | Piece::SemWait | Piece::Barrier => true,
+        Piece::Locked(..)
+        | Piece::RwLocked(..)
+        | Piece::Once(_)
+        | Piece::Wait
+        | Piece::SemWait
+        | Piece::Barrier => true,
         Piece::TryLocked(_, inner) | Piece::Choice(inner) => inner.iter().any(waits),
         Piece::If(_, then, otherwise) => then.iter().chain(otherwise).any(waits),
         _ => false,
