@@ -88,6 +88,8 @@ struct Skeleton {
     fans: FxHashMap<(StateId, Value), StateId>,
     /// Was the state reached by a second edge?
     reentered: Vec<bool>,
+    /// Has any state an operation that can be in a data race?
+    any_plain: bool,
     outputs: FxHashMap<(StateId, Value), Box<str>>,
     tables: Tables,
 }
@@ -100,6 +102,7 @@ impl Skeleton {
         let id = StateId::from_index(self.ops.len());
         self.ops.push(op);
         self.first_edge.push(NO_EDGE);
+        self.any_plain |= op.is_plain();
         self.reentered.push(false);
         self.nodes.push(node);
         id
@@ -343,6 +346,13 @@ impl Program {
             "a finished thread was resumed"
         );
         self.expander.expand(&mut self.skeleton, state, value)
+    }
+
+    /// Can there be data races, as far as the automata are known? As long as this says no, every access met is atomic.
+    #[inline]
+    #[must_use]
+    pub fn has_plain_accesses(&self) -> bool {
+        self.skeleton.any_plain
     }
 
     /// Do several edges lead to `state`? Every state that a thread can come back to is such a one, once an edge back to it

@@ -332,7 +332,8 @@ impl Listener for Frame {
                 self.arrived(program, machine, child)?;
             }
         }
-        if self.options.checks.races {
+        // The detector catches up with the whole execution when the first plain access is met.
+        if self.options.checks.races && program.has_plain_accesses() {
             self.find_races(program, machine)?;
         }
         ControlFlow::Continue(())

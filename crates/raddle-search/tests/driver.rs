@@ -381,7 +381,7 @@ fn stops_decide_the_verdict() {
     let fault = Stop::Fault(Fault::Abort);
     let answer = |list: &[Stop]| verdict(&stops(list), SearchOptions::default);
     assert_eq!(
-        answer(&[unroll.clone()]),
+        answer(std::slice::from_ref(&unroll)),
         Verdict::Verified(Bound::Unrolled { iterations: 3 })
     );
     assert!(matches!(
