@@ -91,6 +91,8 @@ struct Skeleton {
     /// Has any state an operation that can be in a data race?
     any_plain: bool,
     outputs: FxHashMap<(StateId, Value), Box<str>>,
+    /// What threads print before their first operation.
+    start_outputs: FxHashMap<StateId, Box<str>>,
     tables: Tables,
 }
 
@@ -189,13 +191,21 @@ impl<S: Semantics> Expander<S> {
                 *start = begin;
             }
         }
-        if let (Some((state, value)), Some(text)) = (from, output) {
-            skeleton.outputs.insert((state, value), text);
+        let mut start_output = None;
+        match (from, output) {
+            (Some((state, value)), Some(text)) => {
+                skeleton.outputs.insert((state, value), text);
+            }
+            (None, text) => start_output = text,
+            _ => {}
         }
         if let Some(&state) = self.interned.get(&local) {
             return state;
         }
         let id = StateId::from_index(skeleton.ops.len());
+        if let Some(text) = start_output {
+            skeleton.start_outputs.insert(id, text);
+        }
         let (parent, parent_value) = from.unwrap_or((id, 0));
         skeleton.add(
             op,
@@ -382,6 +392,12 @@ impl Program {
             .outputs
             .get(&(state, value))
             .map(AsRef::as_ref)
+    }
+
+    /// What a thread prints before its first operation, by the state it starts in.
+    #[must_use]
+    pub fn start_output(&self, start: StateId) -> Option<&str> {
+        self.skeleton.start_outputs.get(&start).map(AsRef::as_ref)
     }
 
     #[must_use]

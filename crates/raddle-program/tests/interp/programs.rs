@@ -79,7 +79,7 @@ fn unrolling_cuts_loops_that_may_not_end() {
     assert_eq!(run_with(counted, options).end, End::Finished(10));
 }
 
-const THREADS: &str = r#"
+pub(crate) const THREADS: &str = r#"
 @mutex = global [40 x i8] zeroinitializer, align 8
 @counter = global i32 0, align 4
 @message = private constant [7 x i8] c"%d %s\0A\00"
