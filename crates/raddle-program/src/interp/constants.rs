@@ -5,7 +5,8 @@ use super::exec::{Scalar, scalar_of};
 use super::float;
 use super::layout::{slot_count, unsupported};
 use super::machine::{Machine, Values};
-use crate::fault::Stop;
+use crate::fault::{Stop, Unsupported};
+use crate::models;
 use crate::tables::Tables;
 use raddle_ir::inst::{ArithFlags, CastOp};
 use raddle_ir::{ConstId, Constant, ConstantExpr, FuncId, GlobalId, Type, TypeId};
@@ -224,12 +225,28 @@ impl Machine<'_> {
             return Err(unsupported("a variable of more than a gibibyte"));
         }
         let mut bytes = vec![0; size as usize];
-        if let Some(initializer) = initializer {
-            self.write_constant(initializer, &mut bytes, 0)?;
+        match initializer {
+            Some(initializer) => self.write_constant(initializer, &mut bytes, 0)?,
+            None => self.write_extern(id, &mut bytes)?,
         }
         let bytes: Rc<[u8]> = bytes.into();
         self.world.global_bytes[id.index()] = Some(Rc::clone(&bytes));
         Ok(bytes)
+    }
+
+    /// Writes the contents of a variable that some library defines.
+    fn write_extern(&mut self, id: GlobalId, bytes: &mut [u8]) -> Result<(), Stop> {
+        let name = self.world.module.global(id).name.clone();
+        let contents = models::contents(self, &name)?;
+        let contents = contents.ok_or_else(|| {
+            Stop::Unsupported(Unsupported::Library {
+                function: name,
+                why: "this variable is not defined in the program".into(),
+            })
+        })?;
+        let len = contents.len().min(bytes.len());
+        bytes[..len].copy_from_slice(&contents[..len]);
+        Ok(())
     }
 
     /// Writes a constant over zeroed bytes.

@@ -33,15 +33,32 @@
 //! thread; the variables passed there become shared memory. Parameters of synchronisation objects must be listed: cells
 //! exist in shared memory only. An argument that is merely returned is not captured.
 
+mod atomics;
+mod c11;
+mod convert;
+mod cxx;
+mod errno;
+mod externs;
+mod format;
 mod heap;
+mod iostream;
+mod keys;
+mod locks;
+mod math;
 mod memory;
 mod process;
 mod pthread;
 mod script;
+mod semaphore;
+mod sort;
 mod stdio;
+mod strings;
 mod thread;
+mod time;
 mod verifier;
+mod waiting;
 
+pub(crate) use externs::{contents, is_constant};
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Script};
 
 use rustc_hash::FxHashMap;
@@ -109,11 +126,25 @@ impl Model {
 const TABLES: &[&[Model]] = &[
     thread::MODELS,
     pthread::MODELS,
+    locks::MODELS,
+    waiting::MODELS,
+    keys::MODELS,
+    semaphore::MODELS,
+    c11::MODELS,
+    atomics::MODELS,
+    errno::MODELS,
     memory::MODELS,
+    strings::MODELS,
+    convert::MODELS,
+    sort::MODELS,
+    math::MODELS,
     heap::MODELS,
-    process::MODELS,
     stdio::MODELS,
+    process::MODELS,
+    time::MODELS,
     verifier::MODELS,
+    cxx::MODELS,
+    iostream::MODELS,
 ];
 
 struct Registry {
