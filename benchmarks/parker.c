@@ -32,6 +32,7 @@ static bool try_lock(int me) {
     return true;
 }
 
+static void lock(int me){ atomic_store(&wants[me], true); __VERIFIER_assume(!atomic_load(&wants[1-me])); }
 static void unlock(int me) { atomic_store(&wants[me], false); }
 
 static void park(void) {
@@ -55,13 +56,13 @@ static void park(void) {
     } else {
         __VERIFIER_assume(atomic_load(&signalled));
     }
-    __VERIFIER_assume(try_lock(PARKER));
+    lock(PARKER);
     atomic_store(&counter, 0);
     unlock(PARKER);
 }
 
 static void unpark(void) {
-    __VERIFIER_assume(try_lock(UNPARKER));
+    lock(UNPARKER);
     int before = atomic_load(&counter);
     atomic_store(&counter, 1);
     unlock(UNPARKER);
