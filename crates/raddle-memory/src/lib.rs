@@ -10,4 +10,4 @@ pub mod sync;
 
 pub use access::{Access, AccessMode, accesses};
 pub use machine::{Chosen, Ending, Machine, Mark, MicroStep, Readiness, StepEnd};
-pub use race::{RaceAccess, RaceInfo};
+pub use race::{RaceAccess, RaceDetector, RaceInfo};

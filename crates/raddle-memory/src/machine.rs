@@ -158,6 +158,14 @@ impl Machine {
             .filter(|&state| state != NOT_STARTED)
     }
 
+    /// Is the thread inside an atomic block, where it had to wait?
+    #[must_use]
+    pub fn is_in_block(&self, thread: ThreadId) -> bool {
+        self.threads
+            .get(thread.index())
+            .is_some_and(|thread| thread.flags & IN_BLOCK != 0)
+    }
+
     /// All micro-steps so far.
     #[must_use]
     pub fn steps(&self) -> &[MicroStep] {
@@ -398,7 +406,7 @@ impl Machine {
         info: &LocInfo,
         access: AccessKind,
     ) -> Result<(), Fault> {
-        if self.memory.len() < info.arena as usize + 8 {
+        if self.known <= info.arena as usize {
             self.grow(tables);
         }
         if info.life != NO_SLOT && self.memory[info.life as usize] != ALIVE {
@@ -411,7 +419,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Takes over what the program discovered since. Some slack lets the check above ignore the access's size.
+    /// Takes over what the program discovered since. Objects enter the arena whole, so a location whose first byte is known
+    /// is known; the slack lets every access read eight bytes.
     #[cold]
     fn grow(&mut self, tables: &Tables) {
         let arena = tables.arena();
@@ -555,7 +564,7 @@ impl Machine {
     /// The word of a cell; a mutex that no call initialised has the kind of its static initialiser.
     fn cell_word(&mut self, tables: &Tables, cell: LocId, action: SyncAction) -> u64 {
         let info = *tables.loc_info(cell);
-        if self.memory.len() < info.arena as usize + 8 {
+        if self.known <= info.arena as usize {
             self.grow(tables);
         }
         let word = read_bytes(&self.memory, info.arena, 8);
@@ -640,7 +649,7 @@ impl Machine {
     fn set_life(&mut self, tables: &Tables, object: raddle_program::ObjectId, life: u8) {
         if let Some(cell) = tables.object_info(object).life {
             let arena = tables.loc_info(cell).arena;
-            if self.memory.len() < arena as usize + 8 {
+            if self.known <= arena as usize {
                 self.grow(tables);
             }
             self.write(arena, 8, u64::from(life));
@@ -663,7 +672,7 @@ impl Machine {
     #[must_use]
     pub fn peek(&mut self, tables: &Tables, loc: LocId) -> Value {
         let info = *tables.loc_info(loc);
-        if self.memory.len() < info.arena as usize + 8 {
+        if self.known <= info.arena as usize {
             self.grow(tables);
         }
         read_bytes(

@@ -365,4 +365,17 @@ impl SyncAction {
                 | Self::OnceBegin
         )
     }
+
+    /// Can this operation find its cell in a state in which it changes nothing?
+    #[must_use]
+    pub fn may_fail(self) -> bool {
+        matches!(
+            self,
+            Self::TryLock
+                | Self::TryReadLock
+                | Self::TryWriteLock
+                | Self::SemTryWait
+                | Self::Unlock
+        )
+    }
 }

@@ -4,9 +4,18 @@
 //! [`Verdict`] with its [`Statistics`]; wording is `raddle-report`'s business.
 
 pub mod dpor;
+pub mod driver;
+pub mod ending;
+mod frame;
+mod naive;
+pub mod oracle;
+#[cfg(test)]
+mod properties;
+pub mod replay;
 pub mod verdict;
 
+pub use driver::{InternalError, Limits, Progress, SearchOptions, check};
 pub use verdict::{
     Bound, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep,
-    Verdict, Violation, ViolationKind,
+    Verdict, Violation, ViolationKind, Waiting,
 };

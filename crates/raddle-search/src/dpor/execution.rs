@@ -10,8 +10,9 @@
 //! - The races of an event are the earlier events that it could have come before (definition 2 of the paper, and lines 7-22
 //!   of its algorithm 1 for events that may have to wait); they do not depend on what follows.
 
+use raddle_memory::access::sync_mode;
 use raddle_memory::{Access, AccessMode, Machine, Mark, accesses};
-use raddle_program::{LocId, Op, Program, StateId, SyncAction, ThreadId, Value};
+use raddle_program::{LocId, Op, Program, StateId, SyncAction, ThreadId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -33,12 +34,13 @@ pub(super) struct Event {
     pub(super) index: u32,
     /// The local state that it left.
     pub(super) state: StateId,
-    pub(super) value: Value,
     pub(super) choices: ChoiceId,
     pub(super) footprint: Footprint,
     /// What the first two locations of the footprint held before, where `before_known`.
     before: [u64; 2],
     before_known: bool,
+    /// Is it a whole atomic block, or the rest of one?
+    pub(super) is_block: bool,
     /// The machine before it.
     pub(super) mark: Mark,
     /// The thread's event before this one, or the event that spawned the thread.
@@ -46,6 +48,24 @@ pub(super) struct Event {
     touches: u32,
     reads: u32,
     races: u32,
+}
+
+/// A race of a later event with `first`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Race {
+    pub(super) first: EventId,
+    pub(super) last: Last,
+}
+
+/// What the later event of a race will access when it is run before the first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Last {
+    /// What it accesses in the execution.
+    Same,
+    /// The same, but for how it accesses its first location.
+    Mode(AccessMode),
+    /// That has to be found out by running it, and also whether it can be run.
+    Run,
 }
 
 /// What a location looked like before an event touched it.
@@ -74,10 +94,10 @@ struct LocState {
 pub(super) struct NewEvent {
     pub(super) thread: ThreadId,
     pub(super) state: StateId,
-    pub(super) value: Value,
     pub(super) choices: ChoiceId,
     pub(super) footprint: Footprint,
     pub(super) before: Option<[u64; 2]>,
+    pub(super) is_block: bool,
     pub(super) mark: Mark,
 }
 
@@ -92,7 +112,7 @@ pub(super) struct Execution {
     locs: Vec<LocState>,
     touches: Vec<Touch>,
     reads: Vec<ReadNode>,
-    races: Vec<EventId>,
+    races: Vec<Race>,
     candidates: Vec<EventId>,
     scratch_clock: Vec<u32>,
     choices: ChoiceTable,
@@ -173,7 +193,7 @@ impl Execution {
         start..end
     }
 
-    pub(super) fn race(&self, position: usize) -> EventId {
+    pub(super) fn race(&self, position: usize) -> Race {
         self.races[position]
     }
 
@@ -247,18 +267,24 @@ impl Execution {
         if let Op::Spawn { child, .. } = op {
             self.spawned_by[child.index()] = id;
         }
-        let race_count = self.candidates.len();
         let races = self.races.len() as u32;
-        self.races.extend_from_slice(&self.candidates[..race_count]);
+        for position in 0..self.candidates.len() {
+            let first = self.candidates[position];
+            let last = match new.is_block {
+                true => Last::Run,
+                false => self.last_of_race(program, machine, first, new.thread, op),
+            };
+            self.races.push(Race { first, last });
+        }
         self.events.push(Event {
             thread: new.thread,
             index,
             state: new.state,
-            value: new.value,
             choices: new.choices,
             footprint: new.footprint,
             before: new.before.unwrap_or_default(),
             before_known: new.before.is_some(),
+            is_block: new.is_block,
             mark: new.mark,
             parent,
             touches,
@@ -329,31 +355,55 @@ impl Execution {
     /// Leaves the races of the new event in `candidates`, and the clocks of all that it conflicts with in the scratch clock.
     fn find_races(&mut self, program: &Program, machine: &mut Machine, new: &NewEvent, op: Op) {
         self.candidates.clear();
+        let waits_at = match op {
+            Op::Sync { cell, action } if action.may_wait() => Some((cell, action)),
+            _ => None,
+        };
         for access in &new.footprint {
-            self.add_candidates(program, *access);
+            if waits_at.is_none_or(|(cell, _)| cell != access.loc) {
+                self.add_candidates(program, *access);
+            }
         }
         let mut races = std::mem::take(&mut self.candidates);
-        races.retain(|&event| !self.in_scratch(event));
-        races.sort_unstable();
-        races.dedup();
-        let conflicts = races.clone();
-        if let Op::Sync { cell, action } = op
-            && action.may_wait()
-        {
-            races.clear();
+        self.adjacent_only(&mut races);
+        if let Some((cell, action)) = waits_at {
             self.waiting_races(machine, new.thread, cell, action, &mut races);
-        } else {
-            // Adjacent only: not with another conflicting event in between.
-            races.retain(|&event| {
-                !conflicts
-                    .iter()
-                    .any(|&other| other > event && self.before(event, other))
-            });
-        }
-        for event in conflicts {
-            self.join_clock(event);
+            races.sort_unstable();
+            races.dedup();
+            if let Some(&access) = new.footprint.iter().find(|access| access.loc == cell) {
+                self.add_candidates(program, access);
+                self.join_candidates();
+            }
         }
         self.candidates = races;
+    }
+
+    /// Reduces conflicting events to those that are in a race with the new one: not known to happen before it, also not
+    /// through another of them. Joins the clocks of all into the scratch clock.
+    fn adjacent_only(&mut self, events: &mut Vec<EventId>) {
+        events.retain(|&event| !self.in_scratch(event));
+        events.sort_unstable();
+        events.dedup();
+        // The clocks of later events cover earlier ones that happen before them.
+        let mut kept = events.len();
+        for position in (0..events.len()).rev() {
+            let event = events[position];
+            if !self.in_scratch(event) {
+                self.join_clock(event);
+                kept -= 1;
+                events[kept] = event;
+            }
+        }
+        events.drain(..kept);
+    }
+
+    fn join_candidates(&mut self) {
+        let mut events = std::mem::take(&mut self.candidates);
+        for &event in &events {
+            self.join_clock(event);
+        }
+        events.clear();
+        self.candidates = events;
     }
 
     fn add_candidates(&mut self, program: &Program, access: Access) {
@@ -436,6 +486,43 @@ impl Execution {
                 .touch_of(writer, cell)
                 .map_or(NO_EVENT, |touch| touch.last_write);
         }
+    }
+
+    /// What `op` of `thread`, not part of a block, accesses when it is run after notdep(first, E). `first` accesses a location
+    /// of it; unless sizes are mixed, whatever else changes that location happens after `first`, so that its value there is
+    /// the one before `first`.
+    pub(super) fn last_of_race(
+        &self,
+        program: &Program,
+        machine: &mut Machine,
+        first: EventId,
+        thread: ThreadId,
+        op: Op,
+    ) -> Last {
+        let mode = match op {
+            Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Rmw { .. }
+            | Op::Alloc { .. }
+            | Op::Free { .. } => return Last::Same,
+            Op::Cas { loc, .. } if program.tables().loc_info(loc).mixed => None,
+            Op::Cas { loc, expected, .. } => {
+                self.value_before(first, loc)
+                    .map(|value| match value == expected {
+                        true => AccessMode::Update,
+                        false => AccessMode::Read,
+                    })
+            }
+            Op::Sync { action, .. } if !action.may_wait() && !action.may_fail() => {
+                return Last::Same;
+            }
+            Op::Sync { cell, action } => self
+                .value_before(first, cell)
+                .and_then(|word| machine.outcome(word, action, thread))
+                .map(|value| sync_mode(action, value)),
+            _ => None,
+        };
+        mode.map_or(Last::Run, Last::Mode)
     }
 
     fn touch_of(&self, event: EventId, loc: LocId) -> Option<Touch> {

@@ -13,7 +13,7 @@ mod wakeup;
 
 use execution::{ChoiceId, EventId, Execution, Footprint, NO_EVENT, NewEvent, footprint};
 use raddle_memory::access::conflict;
-use raddle_memory::{Machine, Readiness, StepEnd};
+use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::{Op, Program, Tables, ThreadId};
 use std::ops::ControlFlow;
 use wakeup::{NodeId, Step, WakeupTrees};
@@ -62,6 +62,7 @@ pub(crate) struct Search {
     machine: Machine,
     /// Runs wakeup sequences whose last event's footprint depends on values.
     scratch: Machine,
+    scratch_start: Mark,
     execution: Execution,
     trees: WakeupTrees,
     levels: Vec<Level>,
@@ -74,12 +75,9 @@ impl Search {
     pub(crate) fn new(program: &Program) -> Self {
         let machine = Machine::new(program);
         let mut trees = WakeupTrees::default();
-        let root = trees.new_node(Step {
-            thread: ThreadId::MAIN,
-            choices: 0,
-            footprint: Footprint::new(),
-        });
+        let root = trees.new_node(Step::unknown(ThreadId::MAIN));
         Self {
+            scratch_start: machine.mark(),
             scratch: machine.clone(),
             machine,
             execution: Execution::default(),
@@ -136,7 +134,7 @@ impl Search {
 
     /// Line 25: any enabled thread that is not asleep; the one that ran last if possible, so that executions have few
     /// context switches.
-    fn choose(&mut self, program: &Program) -> Choice {
+    fn choose(&mut self, program: &mut Program) -> Choice {
         let count = self.machine.thread_count();
         let last = self
             .execution
@@ -148,11 +146,10 @@ impl Search {
             let thread = ThreadId::from_index((last + offset) % count);
             if self.machine.readiness(program, thread) == Readiness::Ready {
                 any_ready = true;
-                if !self.is_asleep(thread) {
+                if let Some(choices) = self.awake_choices(program, thread) {
                     return Choice::Go(Step {
-                        thread,
-                        choices: 0,
-                        footprint: Footprint::new(),
+                        choices,
+                        ..Step::unknown(thread)
                     });
                 }
             }
@@ -164,13 +161,41 @@ impl Search {
         }
     }
 
-    fn is_asleep(&self, thread: ThreadId) -> bool {
-        self.sleep_set(self.levels.len() - 1)
+    /// The first choices with which `thread` is not asleep.
+    fn awake_choices(&mut self, program: &mut Program, thread: ThreadId) -> Option<ChoiceId> {
+        let sleeping = self
+            .sleep_set(self.levels.len() - 1)
             .iter()
-            .any(|&sleeper| {
-                let step = &self.sleepers[sleeper as usize].step;
-                step.thread == thread && !step.is_one_of_many()
-            })
+            .map(|&id| &self.sleepers[id as usize].step);
+        let mut of_thread = sleeping.filter(|step| step.thread == thread).peekable();
+        let first = of_thread.peek().copied();
+        match first {
+            None => return Some(0),
+            Some(step) if !step.is_one_of_many() => return None,
+            Some(_) => {}
+        }
+        let asleep: Vec<ChoiceId> = of_thread.map(|step| step.choices).collect();
+        // A block with choices inside: try them all.
+        let mut choices: Vec<u32> = Vec::new();
+        loop {
+            let mark = self.machine.mark();
+            self.machine.step(program, thread, &choices);
+            let mut chosen = self.machine.chosen().to_vec();
+            self.machine.undo_to(mark);
+            let taken: Vec<u32> = chosen.iter().map(|choice| choice.taken).collect();
+            let id = self.execution.choice_id(&taken);
+            if !asleep.contains(&id) {
+                return Some(id);
+            }
+            while chosen
+                .last()
+                .is_some_and(|choice| choice.taken + 1 >= choice.count)
+            {
+                chosen.pop();
+            }
+            chosen.last_mut()?.taken += 1;
+            choices = chosen.iter().map(|choice| choice.taken).collect();
+        }
     }
 
     fn sleep_set(&self, level: usize) -> &[SleeperId] {
@@ -207,6 +232,7 @@ impl Search {
         let step = self.trees.step_mut(child);
         step.footprint.clone_from(&event.footprint);
         step.choices = event.choices;
+        step.is_block = event.is_block;
         self.fall_asleep(program.tables(), child);
         listener.stepped(program, &mut self.machine, thread, end)
     }
@@ -243,10 +269,10 @@ impl Search {
             .thread_state(thread)
             .expect("a thread that is ready has a state");
         let before = self.look_before(program, *program.op(state));
+        let in_block = self.machine.is_in_block(thread);
         let end = self
             .machine
             .step(program, thread, self.execution.choices(choices));
-        let value = self.machine.steps()[mark.steps()].value;
         let footprint = footprint(program, &self.machine, mark);
         let choices = if self.machine.chosen().is_empty() {
             0
@@ -259,15 +285,15 @@ impl Search {
                 .collect();
             self.execution.choice_id(&taken)
         };
-        let single = self.machine.steps().len() == mark.steps() + 1;
-        let before = before.filter(|_| single);
+        let is_block = in_block || *program.op(state) == Op::AtomicBegin;
+        let before = before.filter(|_| !is_block);
         let new = NewEvent {
             thread,
             state,
-            value,
             choices,
             footprint,
             before,
+            is_block,
             mark,
         };
         self.execution.push(program, &mut self.machine, new);
@@ -317,6 +343,7 @@ impl Search {
                 let step = Step {
                     thread: event.thread,
                     choices: event.choices,
+                    is_block: event.is_block,
                     footprint: event.footprint,
                 };
                 self.sleeping.push(self.sleepers.len() as SleeperId);
@@ -329,11 +356,6 @@ impl Search {
             }
         }
         false
-    }
-
-    /// How much of the wakeup trees is in memory.
-    pub(crate) fn pending(&self) -> usize {
-        self.trees.len()
     }
 }
 

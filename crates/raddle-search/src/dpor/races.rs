@@ -7,12 +7,11 @@
 //! that depends on `q`'s next event. That is enough also when `q` runs in `v`: while `q` sleeps it does not run, so some
 //! event woke it; the waker happens before `q`'s event, so it is in `v` if `q`'s event is.
 
-use super::execution::{ChoiceId, EventId, Footprint, NO_EVENT};
+use super::execution::{ChoiceId, EventId, Footprint, Last, NO_EVENT, Race};
 use super::wakeup::{NodeId, Step};
 use super::{Search, independent};
-use raddle_memory::access::sync_mode;
-use raddle_memory::{Access, AccessMode, Machine, Readiness};
-use raddle_program::{LocId, Op, Program, StateId, SyncAction, Tables, ThreadId};
+use raddle_memory::{Access, AccessMode, Readiness};
+use raddle_program::{Op, Program, StateId, Tables, ThreadId};
 
 /// The second event of a race, which goes first in the sequence to explore.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +35,9 @@ impl Search {
     pub(super) fn reverse_races(&mut self, program: &mut Program) {
         for event in 0..self.execution.len() as EventId {
             for position in self.execution.races_of(event) {
-                let first = self.execution.race(position);
+                let race = self.execution.race(position);
                 let second = self.second(event);
-                self.reverse(program, first, second);
+                self.reverse(program, race, second);
             }
             if self.execution.event(event).choices != 0 {
                 self.try_other_choices(program, event);
@@ -55,7 +54,7 @@ impl Search {
             thread: found.thread,
             state: found.state,
             event,
-            choices: 0,
+            choices: found.choices,
         }
     }
 
@@ -73,17 +72,22 @@ impl Search {
         let mut races = Vec::new();
         self.execution
             .waiting_races(&mut self.machine, thread, cell, action, &mut races);
+        let op = *program.op(state);
+        let in_block = self.machine.is_in_block(thread);
         for first in races {
-            self.reverse(
-                program,
-                first,
-                Second {
-                    thread,
-                    state,
-                    event: NO_EVENT,
-                    choices: 0,
-                },
-            );
+            let last = match in_block {
+                true => Last::Run,
+                false => self
+                    .execution
+                    .last_of_race(program, &mut self.machine, first, thread, op),
+            };
+            let second = Second {
+                thread,
+                state,
+                event: NO_EVENT,
+                choices: 0,
+            };
+            self.reverse(program, Race { first, last }, second);
         }
     }
 
@@ -104,7 +108,12 @@ impl Search {
                         choices,
                         ..self.second(event)
                     };
-                    self.reverse(program, event, second);
+                    let last = if self.execution.event(event).is_block {
+                        Last::Run
+                    } else {
+                        Last::Same
+                    };
+                    self.reverse(program, Race { first: event, last }, second);
                 }
             }
         }
@@ -127,19 +136,84 @@ impl Search {
             .collect()
     }
 
-    /// Lines 4-6 and 20-21: explores `second` before `first`, unless that is redundant.
-    fn reverse(&mut self, program: &mut Program, first: EventId, second: Second) {
-        let Some(last) = self.last_step(program, first, second) else {
-            return;
+    /// Lines 4-6 and 20-21: explores `second` before the race's first event, unless that is redundant.
+    fn reverse(&mut self, program: &mut Program, race: Race, second: Second) {
+        let first = race.first;
+        let changed = match race.last {
+            Last::Same if second.event != NO_EVENT => None,
+            Last::Same | Last::Mode(_) => Some(self.changed_footprint(
+                program.tables(),
+                program.op(second.state),
+                race,
+                second,
+            )),
+            Last::Run => match self.simulate(program, first, second) {
+                Some((choices, footprint)) => {
+                    let second = Second { choices, ..second };
+                    return self.reverse_to(program.tables(), first, second, Some(footprint));
+                }
+                None => return,
+            },
         };
-        let tables = program.tables();
+        self.reverse_to(program.tables(), first, second, changed);
+    }
+
+    /// The same, knowing what the second event will access: `changed`, or what it accesses in the execution.
+    fn reverse_to(
+        &mut self,
+        tables: &Tables,
+        first: EventId,
+        second: Second,
+        changed: Option<Footprint>,
+    ) {
+        let footprint = changed
+            .as_ref()
+            .unwrap_or_else(|| &self.execution.event(second.event).footprint);
         for &sleeper in self.sleep_set(first as usize) {
-            if self.is_weak_initial(tables, sleeper as usize, first, &last) {
+            if self.is_weak_initial(tables, sleeper as usize, first, second, footprint) {
                 return;
             }
         }
+        let last = Step {
+            thread: second.thread,
+            choices: second.choices,
+            is_block: self.is_block(second),
+            footprint: footprint.clone(),
+        };
         self.build_sequence(first);
-        self.insert(program.tables(), first, second, last);
+        self.insert(tables, first, second, last);
+    }
+
+    fn is_block(&self, second: Second) -> bool {
+        match second.event {
+            NO_EVENT => self.machine.is_in_block(second.thread),
+            event => self.execution.event(event).is_block,
+        }
+    }
+
+    /// What a single operation will access, if not what it accesses in the execution.
+    fn changed_footprint(&self, tables: &Tables, op: &Op, race: Race, second: Second) -> Footprint {
+        let mut footprint = match (second.event, *op) {
+            (NO_EVENT, Op::Sync { cell, .. }) => {
+                let mut footprint = Footprint::new();
+                footprint.push(Access {
+                    loc: cell,
+                    mode: AccessMode::Update,
+                });
+                let object = tables.loc_info(cell).object;
+                footprint.extend(tables.object_info(object).life.map(|loc| Access {
+                    loc,
+                    mode: AccessMode::Read,
+                }));
+                footprint
+            }
+            (NO_EVENT, _) => Footprint::new(),
+            (event, _) => self.execution.event(event).footprint.clone(),
+        };
+        if let (Last::Mode(mode), Some(access)) = (race.last, footprint.first_mut()) {
+            access.mode = mode;
+        }
+        footprint
     }
 
     /// Line 5: notdep(e, E).
@@ -158,137 +232,43 @@ impl Search {
         tables: &Tables,
         sleeper: usize,
         first: EventId,
-        last: &Step,
+        second: Second,
+        last: &Footprint,
     ) -> bool {
         let sleeper = &self.sleepers[sleeper];
         let step = &sleeper.step;
-        if step.thread == last.thread && self.execution.event(first).thread == last.thread {
-            // Another choice of the same event: the sleeper is that choice, or has nothing to do with it.
-            return step.choices == last.choices;
-        }
-        if step.is_one_of_many() {
+        let is_last = step.thread == second.thread;
+        if (is_last && step.choices != second.choices) || (!is_last && step.is_one_of_many()) {
             return false;
         }
         let mut event = sleeper.woken_by;
         while event != NO_EVENT && (event as usize) < self.execution.len() {
-            if event > first
-                && !self.execution.before(first, event)
-                && self.execution.event(event).thread != step.thread
-                && !independent(
-                    tables,
-                    &step.footprint,
-                    &self.execution.event(event).footprint,
-                )
-            {
-                return false;
+            if event > first && !self.execution.before(first, event) {
+                let other = self.execution.event(event);
+                // A thread that woke itself made another choice, which is no more equivalent than a dependent event.
+                let depends = if other.thread == step.thread {
+                    event == sleeper.woken_by
+                } else {
+                    !independent(tables, &step.footprint, &other.footprint)
+                };
+                if depends {
+                    return false;
+                }
             }
             event += 1;
         }
-        step.thread == last.thread || independent(tables, &step.footprint, &last.footprint)
-    }
-
-    /// What the second event of the race will be when it is run before the first.
-    fn last_step(&mut self, program: &mut Program, first: EventId, second: Second) -> Option<Step> {
-        let Second {
-            thread,
-            state,
-            event,
-            choices,
-        } = second;
-        let op = *program.op(state);
-        let same = |search: &Self| match event {
-            NO_EVENT => None,
-            event => Some(search.execution.event(event).footprint.clone()),
-        };
-        let known = match op {
-            Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Rmw { .. }
-            | Op::Alloc { .. }
-            | Op::Free { .. } => same(self),
-            Op::Cas { loc, expected, .. } => {
-                self.value_there(program, first, loc).and_then(|value| {
-                    let mode = if value == expected {
-                        AccessMode::Update
-                    } else {
-                        AccessMode::Read
-                    };
-                    with_mode(same(self)?, loc, mode)
-                })
-            }
-            Op::Sync { cell, action } => self.sync_there(program, first, second, cell, action),
-            Op::Choice { .. } => Some(Footprint::new()),
-            _ => None,
-        };
-        match known {
-            Some(footprint) => Some(Step {
-                thread,
-                choices,
-                footprint,
-            }),
-            None => self.simulate(program, first, second),
-        }
-    }
-
-    /// What `loc` holds after notdep(first, E), where that can be told: `first` accesses just these bytes, so whatever
-    /// else changes them happens after it.
-    fn value_there(&self, program: &Program, first: EventId, loc: LocId) -> Option<u64> {
-        let touches_all = !program.tables().loc_info(loc).mixed;
-        if touches_all {
-            self.execution.value_before(first, loc)
-        } else {
-            None
-        }
-    }
-
-    fn sync_there(
-        &mut self,
-        program: &Program,
-        first: EventId,
-        second: Second,
-        cell: LocId,
-        action: SyncAction,
-    ) -> Option<Footprint> {
-        let info = program.tables().loc_info(cell);
-        let value = match action {
-            SyncAction::TryLock
-            | SyncAction::TryReadLock
-            | SyncAction::TryWriteLock
-            | SyncAction::SemTryWait => return None,
-            SyncAction::Lock
-            | SyncAction::Unlock
-            | SyncAction::ReadLock
-            | SyncAction::WriteLock
-            | SyncAction::OnceBegin => {
-                let word = self.execution.value_before(first, cell)?;
-                self.machine.outcome(word, action, second.thread)?
-            }
-            _ => 0,
-        };
-        if second.event != NO_EVENT {
-            return with_mode(
-                self.execution.event(second.event).footprint.clone(),
-                cell,
-                sync_mode(action, value),
-            );
-        }
-        let mut footprint = Footprint::new();
-        footprint.push(Access {
-            loc: cell,
-            mode: sync_mode(action, value),
-        });
-        if let Some(life) = program.tables().object_info(info.object).life {
-            footprint.push(Access {
-                loc: life,
-                mode: AccessMode::Read,
-            });
-        }
-        Some(footprint)
+        is_last || independent(tables, &step.footprint, last)
     }
 
     /// Runs the prefix before `first`, then notdep(first, E), then the second event, on a machine of its own.
-    fn simulate(&mut self, program: &mut Program, first: EventId, second: Second) -> Option<Step> {
-        let mut machine = std::mem::replace(&mut self.scratch, Machine::new(program));
+    fn simulate(
+        &mut self,
+        program: &mut Program,
+        first: EventId,
+        second: Second,
+    ) -> Option<(ChoiceId, Footprint)> {
+        let machine = &mut self.scratch;
+        machine.undo_to(self.scratch_start);
         for id in 0..self.execution.len() as EventId {
             if id == first || (id > first && self.execution.before(first, id)) {
                 continue;
@@ -301,13 +281,11 @@ impl Search {
             let choices = self.execution.choices(second.choices).to_vec();
             machine.step(program, second.thread, &choices);
             let taken: Vec<u32> = machine.chosen().iter().map(|chosen| chosen.taken).collect();
-            Step {
-                thread: second.thread,
-                choices: self.execution.choice_id(&taken),
-                footprint: super::footprint(program, &machine, mark),
-            }
+            (
+                self.execution.choice_id(&taken),
+                super::footprint(program, machine, mark),
+            )
         });
-        self.scratch = machine;
         step
     }
 
@@ -384,7 +362,7 @@ impl Search {
                     Position::Dependent
                 }
             }
-            _ if depends(&step.footprint) => Position::Dependent,
+            _ if step.is_one_of_many() || depends(&step.footprint) => Position::Dependent,
             Some(last) if !independent(tables, &step.footprint, &last.footprint) => {
                 Position::Dependent
             }
@@ -409,6 +387,7 @@ impl Search {
             let step = Step {
                 thread: event.thread,
                 choices: event.choices,
+                is_block: event.is_block,
                 footprint: event.footprint.clone(),
             };
             node = self.trees.add_child(node, step);
@@ -429,10 +408,4 @@ enum Position {
     At(usize),
     /// It is the last one, independent of all others.
     Last,
-}
-
-/// The footprint with another mode at `loc`.
-fn with_mode(mut footprint: Footprint, loc: LocId, mode: AccessMode) -> Option<Footprint> {
-    footprint.iter_mut().find(|access| access.loc == loc)?.mode = mode;
-    Some(footprint)
 }

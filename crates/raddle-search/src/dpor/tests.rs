@@ -156,9 +156,36 @@ fn sigma() {
     }
 }
 
+fn control_flow(n: u32) -> BuiltProgram {
+    let mut b = ProgramBuilder::new("control-flow");
+    let [x, y, z] = ["x", "y", "z"].map(|name| b.var(name, 4));
+    for i in 0..n {
+        b.thread(&format!("p{i}"), |t| {
+            t.load(x);
+        });
+        b.thread(&format!("q{i}"), |t| t.store(y, 1));
+    }
+    b.thread("r", |t| {
+        let v = t.load(y);
+        t.if_(v.is(0), |t| t.store(z, 1));
+    });
+    b.thread("s", |t| {
+        let v = t.load(z);
+        t.if_(v.is(1), |t| {
+            let w = t.load(y);
+            t.if_(w.is(0), |t| t.store(x, 1));
+        });
+    });
+    b.no_joins();
+    b.build()
+}
+
 #[test]
-fn exponential_bug_with_a_mutex() {
-    let n = 3;
+fn control_flow_counts() {
+    assert_eq!(explore(&control_flow(5)), (5160, 0));
+}
+
+fn exponential(n: u32) -> BuiltProgram {
     let mut b = ProgramBuilder::new("exponential");
     let x = b.var("x", 4);
     let y = b.var("y", 4);
@@ -196,7 +223,12 @@ fn exponential_bug_with_a_mutex() {
         }
     });
     b.no_joins();
-    assert_eq!(explore(&b.build()), (36570, 0));
+    b.build()
+}
+
+#[test]
+fn exponential_bug_with_a_mutex() {
+    assert_eq!(explore(&exponential(3)), (36570, 0));
 }
 
 #[test]
@@ -229,4 +261,288 @@ fn choices_are_explored_once_each() {
         t.load(x);
     });
     assert_eq!(explore(&b.build()), (6, 0));
+}
+
+#[test]
+#[ignore]
+fn speed() {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let timed = |name: &str, built: &BuiltProgram| {
+        if !name.contains(&only) {
+            return;
+        }
+        let start = std::time::Instant::now();
+        let mut program = built.program();
+        let outcome =
+            crate::driver::check(&mut program, crate::EngineKind::Dpor, Default::default())
+                .unwrap();
+        let (complete, blocked) = (outcome.statistics.complete, outcome.statistics.blocked);
+        let elapsed = start.elapsed();
+        println!(
+            "{name}: {complete}+{blocked} in {elapsed:?}: {:.2} us",
+            elapsed.as_secs_f64() * 1e6 / (complete + blocked) as f64
+        );
+    };
+    for n in [4, 5, 6] {
+        let mut b = ProgramBuilder::new("fib");
+        let i = b.var_init("i", 4, 1);
+        let j = b.var_init("j", 4, 1);
+        add_into(&mut b, "t1", n, i, j);
+        add_into(&mut b, "t2", n, j, i);
+        b.main(|t| {
+            t.spawn_all();
+            let a = t.load(i);
+            t.if_(a.at_most(100000), |t| {
+                t.load(j);
+            });
+        });
+        timed("fib", &b.build());
+    }
+    for n in [9, 10] {
+        let mut b = ProgramBuilder::new("casrot");
+        let x = b.var("x", 4);
+        for i in 1..=n {
+            b.thread(&format!("c{i}"), |t| {
+                t.cas(x, i - 1, i);
+            });
+        }
+        b.no_joins();
+        timed("casrot", &b.build());
+    }
+    for n in 8..=9 {
+        let mut b = ProgramBuilder::new("lastwrite");
+        let x = b.var("x", 4);
+        for i in 1..=n {
+            b.thread(&format!("w{i}"), |t| t.store(x, i));
+        }
+        b.main(|t| {
+            t.spawn_all();
+            t.join_all();
+            t.load(x);
+        });
+        timed("lastwrite", &b.build());
+    }
+    for n in [5, 7] {
+        timed("exponential", &exponential(n));
+        timed("control-flow", &control_flow(n));
+    }
+    for n in [11, 13] {
+        let mut b = ProgramBuilder::new("readers");
+        let x = b.var("x", 4);
+        b.thread("writer", |t| t.store(x, 42));
+        for i in 0..n {
+            b.thread(&format!("reader{i}"), |t| {
+                t.load(x);
+            });
+        }
+        timed("readers", &b.build());
+    }
+}
+
+/// An event, and what it accessed; identified by thread and position.
+type Key = (Vec<(u32, u32, u32, u64)>, Vec<(u32, u32, u32, u32)>);
+
+/// The class of the machine's execution: its events and the order of those that conflict.
+fn class(
+    program: &Program,
+    machine: &Machine,
+    marks: &[raddle_memory::Mark],
+    suspended: &[Option<raddle_program::StateId>],
+) -> Key {
+    let mut events = Vec::new();
+    let mut counts = std::collections::BTreeMap::new();
+    for (i, mark) in marks.iter().enumerate() {
+        let end = marks
+            .get(i + 1)
+            .map_or(machine.steps().len(), |m| m.steps());
+        let steps = &machine.steps()[mark.steps()..end];
+        let mut accesses = Vec::new();
+        for step in steps {
+            raddle_memory::accesses(program, step, |a| accesses.push(a));
+        }
+        if let Some(state) = suspended[i]
+            && let raddle_program::Op::Sync { cell, .. } = *program.op(state)
+        {
+            accesses.push(raddle_memory::Access {
+                loc: cell,
+                mode: raddle_memory::AccessMode::Read,
+            });
+        }
+        let thread = steps[0].thread.0;
+        let index = counts.entry(thread).or_insert(0u32);
+        *index += 1;
+        events.push((thread, *index, steps.to_vec(), accesses));
+    }
+    let mut names: Vec<_> = events
+        .iter()
+        .flat_map(|(t, i, steps, _)| steps.iter().map(|s| (*t, *i, s.state.0, s.value)))
+        .collect();
+    names.sort_unstable();
+    let mut order = Vec::new();
+    for (i, a) in events.iter().enumerate() {
+        for b in &events[i + 1..] {
+            if a.0 != b.0
+                && a.3.iter().any(|&x| {
+                    b.3.iter()
+                        .any(|&y| raddle_memory::access::conflict(program.tables(), x, y))
+                })
+            {
+                order.push((a.0, a.1, b.0, b.1));
+            }
+        }
+    }
+    order.sort_unstable();
+    (names, order)
+}
+
+fn all_classes(program: &mut Program) -> std::collections::HashMap<Key, u64> {
+    let mut machine = Machine::new(program);
+    let mut classes = std::collections::HashMap::new();
+    fn go(
+        program: &mut Program,
+        machine: &mut Machine,
+        marks: &mut Vec<raddle_memory::Mark>,
+        suspended: &mut Vec<Option<raddle_program::StateId>>,
+        classes: &mut std::collections::HashMap<Key, u64>,
+    ) {
+        let mut any = false;
+        for t in 0..machine.thread_count() {
+            let t = ThreadId::from_index(t);
+            if machine.readiness(program, t) != Readiness::Ready {
+                continue;
+            }
+            any = true;
+            let mut choices = Vec::new();
+            loop {
+                let mark = machine.mark();
+                machine.step(program, t, &choices);
+                let mut chosen = machine.chosen().to_vec();
+                marks.push(mark);
+                suspended.push(machine.suspended());
+                go(program, machine, marks, suspended, classes);
+                marks.pop();
+                suspended.pop();
+                machine.undo_to(mark);
+                while chosen.last().is_some_and(|c| c.taken + 1 >= c.count) {
+                    chosen.pop();
+                }
+                let Some(last) = chosen.last_mut() else { break };
+                last.taken += 1;
+                choices = chosen.iter().map(|c| c.taken).collect();
+            }
+        }
+        if !any {
+            *classes
+                .entry(class(program, machine, marks, suspended))
+                .or_insert(0) += 1;
+        }
+    }
+    go(
+        program,
+        &mut machine,
+        &mut Vec::new(),
+        &mut Vec::new(),
+        &mut classes,
+    );
+    classes
+}
+
+#[test]
+#[ignore]
+fn random_quick() {
+    use raddle_program::generate::*;
+    let from: u64 = std::env::var("FROM").map_or(0, |v| v.parse().unwrap());
+    let count: u64 = std::env::var("COUNT").map_or(1000, |v| v.parse().unwrap());
+    let options = GenOptions::default();
+    let mut total = 0;
+    for seed in from..from + count {
+        let built = generate(seed, &options);
+        if std::env::var("SHOW").is_ok() {
+            println!("{built}");
+        }
+        let mut program = built.program();
+        let classes = all_classes(&mut program);
+        let mut seen: std::collections::HashMap<Key, u64> = Default::default();
+        struct L<'a> {
+            seen: &'a mut std::collections::HashMap<Key, u64>,
+            given_up: u64,
+            marks: Vec<raddle_memory::Mark>,
+            suspended: Vec<Option<raddle_program::StateId>>,
+        }
+        impl Listener for L<'_> {
+            fn stepped(
+                &mut self,
+                _: &mut Program,
+                m: &mut Machine,
+                _: ThreadId,
+                _: StepEnd,
+            ) -> ControlFlow<()> {
+                let _ = m;
+                ControlFlow::Continue(())
+            }
+            fn undone(&mut self, _: usize) {}
+            fn ended(&mut self, p: &mut Program, m: &mut Machine) -> ControlFlow<()> {
+                let _ = (&self.marks, &self.suspended);
+                // Run it again to have the marks.
+                let steps = m.steps().to_vec();
+                let mut fresh = Machine::new(p);
+                let (mut marks, mut suspended) = (Vec::new(), Vec::new());
+                while fresh.steps().len() < steps.len() {
+                    let at = fresh.steps().len();
+                    // All choices of the event: of the micro-steps until the thread changes.
+                    let choices: Vec<u32> = steps[at..]
+                        .iter()
+                        .take_while(|s| s.thread == steps[at].thread)
+                        .filter(|s| matches!(p.op(s.state), raddle_program::Op::Choice { .. }))
+                        .map(|s| s.value as u32)
+                        .collect();
+                    marks.push(fresh.mark());
+                    fresh.step(p, steps[at].thread, &choices);
+                    suspended.push(fresh.suspended());
+                }
+                assert_eq!(fresh.steps(), &steps[..]);
+                *self
+                    .seen
+                    .entry(class(p, &fresh, &marks, &suspended))
+                    .or_insert(0) += 1;
+                ControlFlow::Continue(())
+            }
+            fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
+                self.given_up += 1;
+                ControlFlow::Continue(())
+            }
+        }
+        let mut l = L {
+            seen: &mut seen,
+            given_up: 0,
+            marks: vec![],
+            suspended: vec![],
+        };
+        let _ = Search::new(&program).run(&mut program, &mut l);
+        let given_up = l.given_up;
+        total += classes.len();
+        let twice = seen.values().filter(|&&n| n > 1).count();
+        let missing = classes.keys().filter(|k| !seen.contains_key(*k)).count();
+        let extra = seen.keys().filter(|k| !classes.contains_key(*k)).count();
+        if twice + missing + extra + given_up as usize > 0 {
+            println!(
+                "seed {seed}: {} classes, {} seen, missing {missing}, extra {extra}, twice {twice}, given up {given_up}\n{built}",
+                classes.len(),
+                seen.len()
+            );
+            if std::env::var("STOP").is_ok() {
+                for (k, n) in &classes {
+                    println!(
+                        "class x{n}: {k:?} {}",
+                        if seen.contains_key(k) { "" } else { "MISSING" }
+                    );
+                }
+                for k in seen.keys().filter(|k| !classes.contains_key(*k)) {
+                    println!("EXTRA {k:?}");
+                }
+                panic!()
+            }
+        }
+    }
+    println!("{total} classes");
 }

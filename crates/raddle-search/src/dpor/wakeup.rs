@@ -12,14 +12,25 @@ use raddle_program::ThreadId;
 pub(super) struct Step {
     pub(super) thread: ThreadId,
     pub(super) choices: ChoiceId,
+    pub(super) is_block: bool,
     pub(super) footprint: Footprint,
 }
 
 impl Step {
+    /// A step of `thread` that was not run yet: what it accesses will be known then.
+    pub(super) fn unknown(thread: ThreadId) -> Self {
+        Self {
+            thread,
+            choices: 0,
+            is_block: false,
+            footprint: Footprint::new(),
+        }
+    }
+
     /// An atomic block with choices inside: its other choices may access other things, so that this one being explored
     /// says nothing about the thread (deviation 2).
     pub(super) fn is_one_of_many(&self) -> bool {
-        self.choices != 0 && !self.footprint.is_empty()
+        self.choices != 0 && self.is_block
     }
 }
 
@@ -116,11 +127,6 @@ impl WakeupTrees {
             child = next;
         }
         self.free.push(node);
-    }
-
-    /// How many nodes are in use.
-    pub(super) fn len(&self) -> usize {
-        self.nodes.len() - self.free.len()
     }
 }
 

@@ -1,0 +1,503 @@
+//! Data races: two accesses to the same bytes, one of them a write, one of them plain, unordered by happens-before.
+//!
+//! Happens-before is built from program order and
+//! - spawn → the thread's first step, its last step → join;
+//! - unlock → lock (also within a condition variable's wait), unlock of a reader → lock of a writer but not of a reader;
+//!   post → wait of a semaphore; arrivals → departures of the same generation of a barrier; signal, broadcast → wake-up; end
+//!   of an initialiser → calls that find it run. An operation that fails (`EBUSY`, …) orders nothing, nor do initialisation
+//!   and destruction;
+//! - a release write → an acquire read of it or of a read-modify-write in its release sequence, as in C++20: only
+//!   read-modify-writes (of any thread) continue a release sequence. A release fence makes relaxed writes after it release
+//!   what came before the fence, an acquire fence makes relaxed reads before it acquire. Sequentially consistent fences are
+//!   both. Where accesses of several sizes meet, a read acquires from the last write of each of its bytes;
+//! - one atomic block → the next: as if a global lock were held. Accesses in blocks do not race with each other.
+//!
+//! A free is a plain write to the whole object. An operation on a synchronisation object is an atomic access to the object
+//! it lies in, so it races with an unordered free only.
+//!
+//! The detector follows one execution step by step and can go back to any prefix. Thread ids index its clocks, so they
+//! must be those of one program.
+
+mod clock;
+mod history;
+#[cfg(test)]
+mod tests;
+
+use crate::access::sync_mode;
+use crate::machine::MicroStep;
+use clock::Clock;
+use history::{Cell, Class, History, Message, Slot};
+use raddle_program::{
+    LocId, ObjectId, Op, Order, Program, SrcId, StateId, SyncAction, Tables, ThreadId,
+};
+
+/// One side of a race.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RaceAccess {
+    pub thread: ThreadId,
+    /// The local state whose operation is the access.
+    pub state: StateId,
+    pub at: SrcId,
+    /// Index of the access in the execution's sequence of steps.
+    pub step: usize,
+}
+
+/// A data race with both accesses, in the order of the execution it was seen in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RaceInfo {
+    pub first: RaceAccess,
+    pub second: RaceAccess,
+}
+
+/// What one thread knows.
+#[derive(Clone, Debug, Default)]
+struct Knowledge {
+    /// What happened before its next step; its own component may be behind.
+    clock: Clock,
+    /// What its last release fence publishes through relaxed writes.
+    fence: Clock,
+    /// What its relaxed reads learnt, to be known after an acquire fence.
+    pending: Clock,
+    in_block: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Location {
+    history: History,
+    message: Message,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Block {
+    /// All accesses to the object, for frees.
+    history: History,
+    /// Frees, for accesses.
+    frees: History,
+}
+
+#[derive(Clone, Debug)]
+enum Undo {
+    Knowledge(ThreadId, Knowledge),
+    Access(LocId, u32, Option<Slot>),
+    Message(LocId, Message),
+    Object(ObjectId, u32, Option<Slot>),
+    Free(ObjectId, u32, Option<Slot>),
+    Cell(LocId, Box<Cell>),
+    Blocks(Clock),
+}
+
+/// Follows an execution and finds its races.
+#[derive(Clone, Debug, Default)]
+pub struct RaceDetector {
+    threads: Vec<Knowledge>,
+    /// Steps of each thread so far.
+    counts: Vec<u32>,
+    locations: Vec<Location>,
+    objects: Vec<Block>,
+    cells: Vec<Cell>,
+    /// Published by atomic blocks.
+    blocks: Clock,
+    steps: Vec<MicroStep>,
+    undo: Vec<Undo>,
+    /// Length of the undo log before each step.
+    marks: Vec<u32>,
+}
+
+/// The entry of an id, made if there is none yet.
+fn entry<T: Default>(items: &mut Vec<T>, index: usize) -> &mut T {
+    if items.len() <= index {
+        items.resize_with(index + 1, T::default);
+    }
+    &mut items[index]
+}
+
+impl RaceDetector {
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many steps it has seen.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Forgets all steps but the first `length`.
+    pub fn truncate(&mut self, length: usize) {
+        while self.steps.len() > length {
+            if let (Some(step), Some(mark)) = (self.steps.pop(), self.marks.pop()) {
+                self.counts[step.thread.index()] -= 1;
+                self.undo_to(mark as usize);
+            }
+        }
+    }
+
+    fn undo_to(&mut self, mark: usize) {
+        for undo in self.undo.drain(mark..).rev() {
+            match undo {
+                Undo::Knowledge(thread, old) => self.threads[thread.index()] = old,
+                Undo::Access(loc, index, old) => {
+                    self.locations[loc.index()].history.restore(index, old);
+                }
+                Undo::Message(loc, old) => self.locations[loc.index()].message = old,
+                Undo::Object(object, index, old) => {
+                    self.objects[object.index()].history.restore(index, old);
+                }
+                Undo::Free(object, index, old) => {
+                    self.objects[object.index()].frees.restore(index, old);
+                }
+                Undo::Cell(cell, old) => self.cells[cell.index()] = *old,
+                Undo::Blocks(old) => self.blocks = old,
+            }
+        }
+    }
+
+    /// Takes the next step of the execution. Returns a race of this step with an earlier one: the latest such.
+    pub fn push(&mut self, program: &Program, step: MicroStep) -> Option<RaceInfo> {
+        let thread = step.thread;
+        self.marks.push(self.undo.len() as u32);
+        self.steps.push(step);
+        *entry(&mut self.counts, thread.index()) += 1;
+        entry(&mut self.threads, thread.index());
+        let op = *program.op(step.state);
+        let in_block = self.threads[thread.index()].in_block || op == Op::AtomicBegin;
+        if in_block {
+            self.learn(thread, &self.blocks.clone());
+        }
+        let tables = program.tables();
+        // An access that acquires is itself ordered after what it learns of.
+        self.synchronise(tables, step, op);
+        let first = self.find_race(tables, step, op);
+        self.record(tables, step, op);
+        if in_block {
+            self.undo.push(Undo::Blocks(self.blocks.clone()));
+            self.blocks = self.blocks.joined(&self.present(thread));
+        }
+        first.map(|first| RaceInfo {
+            first: self.access(program, first as usize),
+            second: self.access(program, self.steps.len() - 1),
+        })
+    }
+
+    fn access(&self, program: &Program, index: usize) -> RaceAccess {
+        let MicroStep { thread, state, .. } = self.steps[index];
+        RaceAccess {
+            thread,
+            state,
+            at: program.at(state),
+            step: index,
+        }
+    }
+
+    // ---- knowledge of threads
+
+    /// What is known after the thread's present step.
+    fn present(&self, thread: ThreadId) -> Clock {
+        self.threads[thread.index()]
+            .clock
+            .advanced(thread, self.counts[thread.index()])
+    }
+
+    fn change(&mut self, thread: ThreadId, change: impl FnOnce(&mut Knowledge)) {
+        let knowledge = entry(&mut self.threads, thread.index());
+        let old = knowledge.clone();
+        change(knowledge);
+        self.undo.push(Undo::Knowledge(thread, old));
+    }
+
+    fn learn(&mut self, thread: ThreadId, clock: &Clock) {
+        let joined = self.threads[thread.index()].clock.joined(clock);
+        if joined != self.threads[thread.index()].clock {
+            self.change(thread, |knowledge| knowledge.clock = joined);
+        }
+    }
+
+    fn learn_later(&mut self, thread: ThreadId, clock: &Clock) {
+        let joined = self.threads[thread.index()].pending.joined(clock);
+        if joined != self.threads[thread.index()].pending {
+            self.change(thread, |knowledge| knowledge.pending = joined);
+        }
+    }
+
+    // ---- accesses
+
+    fn class(&self, thread: ThreadId, writes: bool, atomic: bool) -> Class {
+        Class {
+            writes,
+            atomic,
+            in_block: self.threads[thread.index()].in_block,
+        }
+    }
+
+    /// The bytes a step accesses, and how.
+    fn classify(&self, step: MicroStep, op: Op) -> Option<(LocId, Class)> {
+        let (loc, writes, order) = match op {
+            Op::Load { loc, order } => (loc, false, order),
+            Op::Store { loc, order, .. } | Op::Rmw { loc, order, .. } => (loc, true, order),
+            Op::Cas {
+                loc,
+                expected,
+                success,
+                failure,
+                ..
+            } => {
+                let succeeded = step.value == expected;
+                (loc, succeeded, if succeeded { success } else { failure })
+            }
+            Op::Sync { cell, action } => {
+                let mode = sync_mode(action, step.value);
+                return Some((cell, self.class(step.thread, mode.writes(), true)));
+            }
+            _ => return None,
+        };
+        Some((loc, self.class(step.thread, writes, order.is_atomic())))
+    }
+
+    /// The latest earlier step that races with this one.
+    fn find_race(&self, tables: &Tables, step: MicroStep, op: Op) -> Option<u32> {
+        let thread = step.thread;
+        let known = &self.threads[thread.index()].clock;
+        let latest = |history: &History, class: Class| {
+            history
+                .racing(thread, class, known)
+                .map(|slot| slot.step)
+                .max()
+        };
+        if let Op::Free { object } = op {
+            let block = self.objects.get(object.index())?;
+            let class = self.class(thread, true, false);
+            return latest(&block.history, class).max(latest(&block.frees, class));
+        }
+        let (loc, class) = self.classify(step, op)?;
+        let info = tables.loc_info(loc);
+        let mut found = self
+            .objects
+            .get(info.object.index())
+            .and_then(|block| latest(&block.frees, class));
+        let mut look = |loc: LocId| {
+            let location = self.locations.get(loc.index());
+            found = found.max(location.and_then(|location| latest(&location.history, class)));
+        };
+        look(loc);
+        if info.mixed {
+            tables.overlaps(loc).iter().copied().for_each(look);
+        }
+        found
+    }
+
+    fn record(&mut self, tables: &Tables, step: MicroStep, op: Op) {
+        let slot = |class| Slot {
+            thread: step.thread,
+            class,
+            time: self.counts[step.thread.index()],
+            step: self.steps.len() as u32 - 1,
+        };
+        if let Op::Free { object } = op {
+            let slot = slot(self.class(step.thread, true, false));
+            let (index, old) = entry(&mut self.objects, object.index()).frees.record(slot);
+            self.undo.push(Undo::Free(object, index, old));
+            return;
+        }
+        let Some((loc, class)) = self.classify(step, op) else {
+            return;
+        };
+        let slot = slot(class);
+        let info = tables.loc_info(loc);
+        if !info.is_sync() {
+            let (index, old) = entry(&mut self.locations, loc.index()).history.record(slot);
+            self.undo.push(Undo::Access(loc, index, old));
+        }
+        if tables.object_info(info.object).kind.has_lifetime() {
+            let block = entry(&mut self.objects, info.object.index());
+            let (index, old) = block.history.record(slot);
+            self.undo.push(Undo::Object(info.object, index, old));
+        }
+    }
+
+    // ---- synchronisation
+
+    fn synchronise(&mut self, tables: &Tables, step: MicroStep, op: Op) {
+        let thread = step.thread;
+        match op {
+            Op::Load { loc, order } => self.read(tables, thread, loc, order),
+            Op::Store { loc, order, .. } => {
+                let clock = self.published(thread, order);
+                self.write(loc, clock);
+            }
+            Op::Rmw { loc, order, .. } => self.update(tables, thread, loc, order),
+            Op::Cas {
+                loc,
+                expected,
+                success,
+                failure,
+                ..
+            } => {
+                if step.value == expected {
+                    self.update(tables, thread, loc, success);
+                } else {
+                    self.read(tables, thread, loc, failure);
+                }
+            }
+            Op::Fence { order } => self.fence(thread, order),
+            Op::Sync { cell, action } => self.sync(thread, cell, action, step.value),
+            Op::Spawn { child, .. } => {
+                let clock = self.present(thread);
+                entry(&mut self.counts, child.index());
+                self.change(child, |knowledge| knowledge.clock = clock);
+            }
+            // A join that is misuse finds no such thread, or one that it does not wait for.
+            Op::Join { thread: target } if self.counts.len() > target.index() => {
+                self.learn(thread, &self.present(target));
+            }
+            Op::AtomicBegin => self.change(thread, |knowledge| knowledge.in_block = true),
+            Op::AtomicEnd => self.change(thread, |knowledge| knowledge.in_block = false),
+            _ => {}
+        }
+    }
+
+    /// What a write with this order publishes.
+    fn published(&self, thread: ThreadId, order: Order) -> Clock {
+        match order {
+            Order::Plain => Clock::default(),
+            _ if order.releases() => self.present(thread),
+            _ => self.threads[thread.index()].fence.clone(),
+        }
+    }
+
+    fn write(&mut self, loc: LocId, clock: Clock) {
+        let stamp = self.steps.len() as u32;
+        let location = entry(&mut self.locations, loc.index());
+        let old = std::mem::replace(&mut location.message, Message { stamp, clock });
+        self.undo.push(Undo::Message(loc, old));
+    }
+
+    fn read(&mut self, tables: &Tables, thread: ThreadId, loc: LocId, order: Order) {
+        if !order.is_atomic() {
+            return;
+        }
+        let clock = self.message(tables, loc);
+        if order.acquires() {
+            self.learn(thread, &clock);
+        } else {
+            self.learn_later(thread, &clock);
+        }
+    }
+
+    /// The write part continues every release sequence that the read part reads from.
+    fn update(&mut self, tables: &Tables, thread: ThreadId, loc: LocId, order: Order) {
+        let continued = self.message(tables, loc);
+        self.read(tables, thread, loc, order);
+        let clock = self.published(thread, order).joined(&continued);
+        self.write(loc, clock);
+    }
+
+    /// What the last writes of a location's bytes publish.
+    fn message(&self, tables: &Tables, loc: LocId) -> Clock {
+        let at = |loc: LocId| self.locations.get(loc.index()).map(|found| &found.message);
+        let info = tables.loc_info(loc);
+        if !info.mixed {
+            return at(loc).map_or_else(Clock::default, |message| message.clock.clone());
+        }
+        let mut clock = Clock::default();
+        for byte in info.offset..info.offset + u64::from(info.size) {
+            let covers = |other: &LocId| {
+                let other = tables.loc_info(*other);
+                (other.offset..other.offset + u64::from(other.size)).contains(&byte)
+            };
+            let last = std::iter::once(loc)
+                .chain(tables.overlaps(loc).iter().copied())
+                .filter(covers)
+                .filter_map(at)
+                .max_by_key(|message| message.stamp);
+            if let Some(message) = last {
+                clock = clock.joined(&message.clock);
+            }
+        }
+        clock
+    }
+
+    fn fence(&mut self, thread: ThreadId, order: Order) {
+        if order.acquires() {
+            let pending = self.threads[thread.index()].pending.clone();
+            self.learn(thread, &pending);
+        }
+        if order.releases() {
+            let clock = self.present(thread);
+            self.change(thread, |knowledge| knowledge.fence = clock);
+        }
+    }
+
+    fn sync(&mut self, thread: ThreadId, cell: LocId, action: SyncAction, value: u64) {
+        use SyncAction as A;
+        let failed = value != 0;
+        match action {
+            A::Lock | A::TryLock | A::SemWait | A::SemTryWait | A::CondTimeout if failed => {}
+            A::Lock | A::TryLock | A::SemWait | A::SemTryWait | A::CondAwait | A::CondTimeout => {
+                self.acquire(thread, cell, |cell| cell.released.clone());
+            }
+            A::Unlock if failed => {}
+            A::Unlock | A::SemPost | A::Signal | A::Broadcast | A::OnceEnd => {
+                self.release(thread, cell, |cell, clock| {
+                    cell.released = cell.released.joined(clock);
+                });
+            }
+            A::CondRelease { mutex } => self.release(thread, mutex, |cell, clock| {
+                cell.released = cell.released.joined(clock);
+            }),
+            A::OnceBegin if failed => self.acquire(thread, cell, |cell| cell.released.clone()),
+            A::ReadLock | A::TryReadLock if !failed => {
+                self.acquire(thread, cell, |cell| cell.released.clone());
+            }
+            A::WriteLock | A::TryWriteLock if !failed => {
+                self.acquire(thread, cell, |cell| cell.released.joined(&cell.readers));
+                self.release(thread, cell, |cell, _| cell.writer = Some(thread));
+            }
+            A::RwUnlock => self.release(thread, cell, |cell, clock| {
+                if cell.writer == Some(thread) {
+                    cell.writer = None;
+                    cell.released = cell.released.joined(clock);
+                } else {
+                    cell.readers = cell.readers.joined(clock);
+                }
+            }),
+            A::BarrierArrive => {
+                let generation = (value >> 1) as usize;
+                let last = value & 1 == 1;
+                self.release(thread, cell, |cell, clock| {
+                    cell.released = cell.released.joined(clock);
+                    if last {
+                        let opened = std::mem::take(&mut cell.released);
+                        *entry(&mut cell.generations, generation) = opened;
+                    }
+                });
+                if last {
+                    self.acquire(thread, cell, |cell| cell.generations[generation].clone());
+                }
+            }
+            A::BarrierAwait { generation } => self.acquire(thread, cell, |cell| {
+                let opened = cell.generations.get(generation as usize);
+                opened.cloned().unwrap_or_default()
+            }),
+            _ => {}
+        }
+    }
+
+    fn acquire(&mut self, thread: ThreadId, cell: LocId, clock: impl FnOnce(&Cell) -> Clock) {
+        let clock = clock(entry(&mut self.cells, cell.index()));
+        self.learn(thread, &clock);
+    }
+
+    fn release(&mut self, thread: ThreadId, cell: LocId, change: impl FnOnce(&mut Cell, &Clock)) {
+        let present = self.present(thread);
+        let state = entry(&mut self.cells, cell.index());
+        let old = Box::new(state.clone());
+        change(state, &present);
+        self.undo.push(Undo::Cell(cell, old));
+    }
+}

@@ -1,0 +1,197 @@
+//! What all engines share: limits, checks, statistics, and the one place where a verdict is made.
+//!
+//! An engine tells its [`Frame`] of every event, every step back and every end of an execution; the frame finds faults,
+//! races and deadlocks there, has each replayed before it is believed, and says when to stop.
+//!
+//! Conventions
+//! - A thread that meets a fault goes no further; the other threads do, as if it were slow. What they do then they could
+//!   have done before the fault, so whatever is found there is real. The execution counts as blocked.
+//! - A fault whose check is off is such a stop and nothing else. [`check_of`] says which check a fault belongs to.
+//! - The answer `verified` is given only if the engine ran to its end and no execution was cut short, but for the bound on
+//!   loop iterations that the user asked for.
+
+use crate::dpor;
+use crate::frame::Frame;
+use crate::naive;
+use crate::replay::{Mismatch, Schedule};
+use crate::verdict::{Check, Checks, EngineKind, Outcome, ViolationKind};
+use raddle_memory::Machine;
+use raddle_program::{Fault, Program, SrcId, ThreadId};
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Bounds on the search. Reaching one makes the answer inconclusive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    pub executions: Option<u64>,
+    pub time: Option<Duration>,
+    pub memory_bytes: Option<u64>,
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Complete and blocked ones.
+    pub executions: u64,
+    pub blocked: u64,
+    pub elapsed: Duration,
+    /// Executions a second.
+    pub rate: f64,
+    /// Events of the present execution.
+    pub depth: usize,
+}
+
+/// Is told how far the search is, now and then.
+pub type ProgressSink = Box<dyn FnMut(&Progress)>;
+
+/// What to look for, and for how long.
+#[derive(Default)]
+pub struct SearchOptions {
+    pub checks: Checks,
+    pub limits: Limits,
+    /// Find every distinct violation instead of the first.
+    pub keep_going: bool,
+    /// Set from outside to end the search.
+    pub interrupted: Option<Arc<AtomicBool>>,
+    pub progress: Option<ProgressSink>,
+}
+
+/// A mistake in Raddle, not in the program that is checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InternalError {
+    /// A violation was found, but running the same schedule again did not show it.
+    NotReproduced {
+        kind: Box<ViolationKind>,
+        schedule: Schedule,
+        mismatch: Mismatch,
+    },
+}
+
+impl fmt::Display for InternalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotReproduced {
+                kind,
+                schedule,
+                mismatch,
+            } => write!(
+                f,
+                "internal error: a violation was not reproduced ({mismatch:?} after {} events): {kind:?}",
+                schedule.steps.len()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for InternalError {}
+
+/// Something that explores executions.
+pub(crate) trait Engine {
+    fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()>;
+}
+
+struct Naive;
+
+impl Engine for Naive {
+    fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
+        naive::explore(program, naive::Sequence::Ascending, frame)
+    }
+}
+
+struct Dpor;
+
+impl Engine for Dpor {
+    fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
+        dpor::Search::new(program).run(program, frame)
+    }
+}
+
+/// Checks a program.
+pub fn check(
+    program: &mut Program,
+    kind: EngineKind,
+    options: SearchOptions,
+) -> Result<Outcome, InternalError> {
+    let mut frame = Frame::new(options);
+    // `main` may stop before it does anything.
+    let start = Machine::new(program);
+    let flow = match (frame.arrived(program, &start, ThreadId::MAIN), kind) {
+        (ControlFlow::Break(()), _) => ControlFlow::Break(()),
+        (_, EngineKind::Naive) => Naive.explore(program, &mut frame),
+        (_, EngineKind::Dpor) => Dpor.explore(program, &mut frame),
+    };
+    debug_assert!(
+        flow.is_continue() || frame.has_reason(),
+        "an engine stops only when told to"
+    );
+    frame.conclude(program, kind)
+}
+
+/// The check that a fault belongs to. Undefined behaviour other than overflow goes with memory faults.
+#[must_use]
+pub fn check_of(fault: &Fault) -> Check {
+    match fault {
+        Fault::Assertion { .. }
+        | Fault::ErrorReached { .. }
+        | Fault::Abort
+        | Fault::Panic { .. } => Check::Assert,
+        Fault::Overflow { .. } => Check::Overflow,
+        Fault::NullDereference { .. }
+        | Fault::WildPointer { .. }
+        | Fault::OutOfBounds { .. }
+        | Fault::Misaligned { .. }
+        | Fault::WriteToConstant { .. }
+        | Fault::UseAfterFree { .. }
+        | Fault::DoubleFree { .. }
+        | Fault::InvalidFree { .. }
+        | Fault::DivisionByZero
+        | Fault::Unreachable
+        | Fault::Misuse { .. } => Check::Memory,
+    }
+}
+
+impl Checks {
+    #[must_use]
+    pub fn contains(&self, check: Check) -> bool {
+        match check {
+            Check::Assert => self.assertions,
+            Check::Memory => self.memory,
+            Check::Race => self.races,
+            Check::Deadlock => self.deadlocks,
+            Check::Livelock => self.livelocks,
+            Check::Overflow => self.overflows,
+        }
+    }
+}
+
+/// What makes two violations the same one to a user: their kind and their places.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ViolationKey {
+    Fault(std::mem::Discriminant<Fault>, SrcId),
+    /// The two places, the smaller first.
+    Race(SrcId, SrcId),
+    /// Where the threads wait, ascending.
+    Deadlock(Vec<SrcId>),
+}
+
+impl ViolationKey {
+    /// The key of a violation at `at`.
+    #[must_use]
+    pub fn new(kind: &ViolationKind, at: SrcId) -> Self {
+        match kind {
+            ViolationKind::Fault(fault) => Self::Fault(std::mem::discriminant(fault), at),
+            ViolationKind::Race(race) => {
+                let (a, b) = (race.first.at, race.second.at);
+                Self::Race(a.min(b), a.max(b))
+            }
+            ViolationKind::Deadlock { waiting } => {
+                let mut places: Vec<SrcId> = waiting.iter().map(|waiting| waiting.at).collect();
+                places.sort_unstable();
+                Self::Deadlock(places)
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What the end of an execution means: complete, blocked, or a deadlock.
+
+use crate::verdict::Waiting;
+use raddle_memory::{Ending, Machine, Readiness};
+use raddle_program::{Program, ThreadId};
+
+/// Every thread id that may have been started.
+pub(crate) fn threads(machine: &Machine) -> impl Iterator<Item = ThreadId> + use<> {
+    (0..machine.thread_count()).map(ThreadId::from_index)
+}
+
+/// How many threads have been started.
+pub(crate) fn started(machine: &Machine) -> usize {
+    threads(machine)
+        .filter(|&thread| machine.thread_state(thread).is_some())
+        .count()
+}
+
+/// Did every thread finish? A process that exited has finished, whatever its other threads were waiting for.
+pub fn is_complete(program: &Program, machine: &mut Machine) -> bool {
+    let (mut waiting, mut exited) = (false, false);
+    for thread in threads(machine) {
+        match machine.readiness(program, thread) {
+            Readiness::Ready | Readiness::Waiting => waiting = true,
+            Readiness::Ended(Ending::ExitedProcess) => exited = true,
+            Readiness::Ended(Ending::Finished) | Readiness::NotStarted => {}
+            Readiness::Ended(Ending::AssumeFailed | Ending::Stopped(_) | Ending::Faulted) => {
+                return false;
+            }
+        }
+    }
+    exited || !waiting
+}
+
+/// The threads that wait for good, if that is a deadlock. For executions in which no thread is ready.
+///
+/// A thread whose assumption failed, or that stopped at a fault or a limit, is not to blame: had it gone on, it might have
+/// helped. So threads that wait for it, directly or not, are merely blocked, and so are those that anybody could help (a
+/// semaphore, a condition variable) if there is such a thread. What remains is a deadlock: threads that wait only for
+/// finished threads and for each other. Where the process has exited nothing is.
+pub fn deadlock(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
+    let count = machine.thread_count();
+    // Could the thread still do something for others?
+    let mut helpful = vec![false; count];
+    let mut waiting = Vec::new();
+    for thread in threads(machine) {
+        match machine.readiness(program, thread) {
+            Readiness::Ended(Ending::ExitedProcess) | Readiness::Ready => return None,
+            Readiness::Ended(Ending::Finished) | Readiness::NotStarted => {}
+            Readiness::Ended(Ending::AssumeFailed | Ending::Stopped(_) | Ending::Faulted) => {
+                helpful[thread.index()] = true;
+            }
+            Readiness::Waiting => {
+                let on = machine.waits_for(program, thread);
+                let state = machine.thread_state(thread)?;
+                waiting.push(Waiting {
+                    thread,
+                    state,
+                    on,
+                    at: program.at(state),
+                });
+            }
+        }
+    }
+    let anybody = helpful.contains(&true);
+    loop {
+        let freed = waiting.iter().position(|waiting| {
+            // All holders of a lock have to let it go; `on` is empty where anybody could help.
+            !helpful[waiting.thread.index()]
+                && if waiting.on.is_empty() {
+                    anybody
+                } else {
+                    waiting.on.iter().all(|on| helpful[on.index()])
+                }
+        });
+        match freed {
+            Some(index) => helpful[waiting[index].thread.index()] = true,
+            None => break,
+        }
+    }
+    waiting.retain(|waiting| !helpful[waiting.thread.index()]);
+    (!waiting.is_empty()).then_some(waiting)
+}

@@ -1,0 +1,383 @@
+//! What an engine reports to.
+
+use crate::dpor::Listener;
+use crate::driver::{InternalError, Progress, SearchOptions, ViolationKey, check_of};
+use crate::ending;
+use crate::replay::{self, Schedule};
+use crate::verdict::{
+    Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, Violation,
+    ViolationKind,
+};
+use raddle_memory::{Machine, RaceDetector, StepEnd};
+use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
+use rustc_hash::FxHashSet;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Time is looked at after so many events, and after every execution.
+const EVENTS_BETWEEN_LOOKS: u32 = 1024;
+/// Memory is measured, and progress told, this often.
+const BETWEEN_SLOW_LOOKS: Duration = Duration::from_millis(100);
+/// What an atomic block without end is reported as; the machine's own bound is about that.
+const BLOCK_STEPS: u64 = 1 << 20;
+
+/// A construct beyond Raddle that an execution reached.
+struct Beyond {
+    what: Unsupported,
+    thread: ThreadId,
+    at: SrcId,
+    trace: Trace,
+}
+
+/// Judges the executions of one search.
+pub(crate) struct Frame {
+    options: SearchOptions,
+    statistics: Statistics,
+    detector: RaceDetector,
+    /// Number of micro-steps after each event of the present execution.
+    ends: Vec<u32>,
+    violations: Vec<Violation>,
+    seen: FxHashSet<ViolationKey>,
+    unsupported: Option<Beyond>,
+    /// A limit inside a thread: the search goes on, but cannot end in `verified`.
+    thread_limit: Option<Reason>,
+    unrolled: Option<u32>,
+    /// Why the search was stopped.
+    stopped: Option<Reason>,
+    error: Option<InternalError>,
+    /// An execution was begun and has not ended.
+    midway: bool,
+    started: Instant,
+    last_slow_look: Instant,
+    events_since_look: u32,
+}
+
+impl Frame {
+    pub(crate) fn new(options: SearchOptions) -> Self {
+        let now = Instant::now();
+        Self {
+            options,
+            statistics: Statistics {
+                threads: 1,
+                ..Statistics::default()
+            },
+            detector: RaceDetector::new(),
+            ends: Vec::new(),
+            violations: Vec::new(),
+            seen: FxHashSet::default(),
+            unsupported: None,
+            thread_limit: None,
+            unrolled: None,
+            stopped: None,
+            error: None,
+            midway: false,
+            started: now,
+            last_slow_look: now,
+            events_since_look: 0,
+        }
+    }
+
+    fn executions(&self) -> u64 {
+        self.statistics.complete + self.statistics.blocked
+    }
+
+    /// Is there a reason to stop?
+    pub(crate) fn has_reason(&self) -> bool {
+        !self.violations.is_empty()
+            || self.unsupported.is_some()
+            || self.stopped.is_some()
+            || self.error.is_some()
+    }
+
+    /// Counts the present execution.
+    fn count(&mut self, complete: bool) {
+        self.midway = false;
+        if complete {
+            self.statistics.complete += 1;
+        } else {
+            self.statistics.blocked += 1;
+        }
+        self.statistics.max_events = self.statistics.max_events.max(self.ends.len());
+    }
+
+    fn stop(&mut self, reason: Reason) -> ControlFlow<()> {
+        self.stopped.get_or_insert(reason);
+        ControlFlow::Break(())
+    }
+
+    // ---- limits
+
+    /// Looks at the clock and the flag; now and then also at memory.
+    fn look_around(&mut self) -> ControlFlow<()> {
+        self.events_since_look = 0;
+        if let Some(flag) = &self.options.interrupted
+            && flag.load(Ordering::Relaxed)
+        {
+            return self.stop(Reason::Interrupted);
+        }
+        let now = Instant::now();
+        let elapsed = now - self.started;
+        if let Some(limit) = self.options.limits.time
+            && elapsed >= limit
+        {
+            return self.stop(Reason::Time { limit });
+        }
+        if now - self.last_slow_look < BETWEEN_SLOW_LOOKS {
+            return ControlFlow::Continue(());
+        }
+        self.last_slow_look = now;
+        if let Some(limit_bytes) = self.options.limits.memory_bytes
+            && memory_bytes("VmRSS:") > limit_bytes
+        {
+            return self.stop(Reason::Memory { limit_bytes });
+        }
+        let executions = self.executions();
+        if let Some(sink) = &mut self.options.progress {
+            sink(&Progress {
+                executions,
+                blocked: self.statistics.blocked,
+                elapsed,
+                rate: executions as f64 / elapsed.as_secs_f64().max(1e-9),
+                depth: self.ends.len(),
+            });
+        }
+        ControlFlow::Continue(())
+    }
+
+    // ---- violations
+
+    /// Reports a violation of the present execution, unless it is known.
+    fn violation(
+        &mut self,
+        program: &mut Program,
+        machine: &Machine,
+        kind: ViolationKind,
+        thread: ThreadId,
+        at: SrcId,
+    ) -> ControlFlow<()> {
+        if !self.seen.insert(ViolationKey::new(&kind, at)) {
+            return ControlFlow::Continue(());
+        }
+        let schedule = Schedule::of(program, machine.steps(), &self.ends);
+        match replay::confirm(program, &schedule, &kind, thread) {
+            Ok(trace) => self.violations.push(Violation {
+                kind,
+                thread,
+                at,
+                trace,
+            }),
+            Err(mismatch) => {
+                self.error = Some(InternalError::NotReproduced {
+                    kind: Box::new(kind),
+                    schedule,
+                    mismatch,
+                });
+                return ControlFlow::Break(());
+            }
+        }
+        if self.options.keep_going {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+
+    fn fault(
+        &mut self,
+        program: &mut Program,
+        machine: &Machine,
+        thread: ThreadId,
+        fault: Fault,
+    ) -> ControlFlow<()> {
+        if !self.options.checks.contains(check_of(&fault)) {
+            return ControlFlow::Continue(());
+        }
+        let at = machine
+            .thread_state(thread)
+            .map_or(SrcId::NOWHERE, |state| program.at(state));
+        self.violation(program, machine, ViolationKind::Fault(fault), thread, at)
+    }
+
+    /// A thread has a new local state: has it stopped there?
+    pub(crate) fn arrived(
+        &mut self,
+        program: &mut Program,
+        machine: &Machine,
+        thread: ThreadId,
+    ) -> ControlFlow<()> {
+        let Some(stop) = replay::stop_of(program, machine, thread).cloned() else {
+            return ControlFlow::Continue(());
+        };
+        let at = machine
+            .thread_state(thread)
+            .map_or(SrcId::NOWHERE, |state| program.at(state));
+        match stop {
+            Stop::Fault(fault) => return self.fault(program, machine, thread, fault),
+            Stop::Limit(Limit::Unroll { bound }) => {
+                self.unrolled = self.unrolled.max(Some(bound));
+            }
+            Stop::Limit(limit) => {
+                self.thread_limit
+                    .get_or_insert(Reason::Thread { limit, thread, at });
+            }
+            Stop::Unsupported(what) => {
+                if self.unsupported.is_none() {
+                    let steps = machine.steps();
+                    self.unsupported = Some(Beyond {
+                        what,
+                        thread,
+                        at,
+                        trace: replay::trace(program, steps, steps.len()),
+                    });
+                }
+                // Nothing but a violation can change the answer now.
+                if !self.options.keep_going {
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Feeds the race detector.
+    fn find_races(&mut self, program: &mut Program, machine: &Machine) -> ControlFlow<()> {
+        while self.detector.len() < machine.steps().len() {
+            let step = machine.steps()[self.detector.len()];
+            if let Some(race) = self.detector.push(program, step) {
+                let (thread, at) = (race.second.thread, race.second.at);
+                self.violation(program, machine, ViolationKind::Race(race), thread, at)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    // ---- the answer
+
+    /// The verdict, from all that was seen.
+    pub(crate) fn conclude(
+        mut self,
+        program: &Program,
+        engine: EngineKind,
+    ) -> Result<Outcome, InternalError> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        if self.midway {
+            self.count(false);
+        }
+        self.statistics.elapsed = self.started.elapsed();
+        self.statistics.states = program.state_count();
+        self.statistics.peak_memory_bytes = memory_bytes("VmHWM:");
+        let verdict = if !self.violations.is_empty() {
+            Verdict::Violation(self.violations)
+        } else if let Some(beyond) = self.unsupported {
+            Verdict::Unsupported {
+                what: beyond.what,
+                thread: beyond.thread,
+                at: beyond.at,
+                trace: beyond.trace,
+            }
+        } else if let Some(reason) = self.stopped.or(self.thread_limit) {
+            Verdict::Inconclusive(reason)
+        } else if let Some(iterations) = self.unrolled {
+            Verdict::Verified(Bound::Unrolled { iterations })
+        } else {
+            Verdict::Verified(Bound::Complete)
+        };
+        Ok(Outcome {
+            engine,
+            memory: MemoryModel::Sc,
+            verdict,
+            statistics: self.statistics,
+        })
+    }
+}
+
+impl Listener for Frame {
+    fn stepped(
+        &mut self,
+        program: &mut Program,
+        machine: &mut Machine,
+        thread: ThreadId,
+        end: StepEnd,
+    ) -> ControlFlow<()> {
+        // Only an engine that has more to explore comes here: exactly as many executions as allowed are no reason to stop.
+        if let Some(limit) = self.options.limits.executions
+            && self.executions() >= limit
+        {
+            return self.stop(Reason::Executions { limit });
+        }
+        self.midway = true;
+        self.events_since_look += 1;
+        if self.events_since_look >= EVENTS_BETWEEN_LOOKS {
+            self.look_around()?;
+        }
+        let start = self.ends.last().map_or(0, |&end| end as usize);
+        self.ends.push(machine.steps().len() as u32);
+        match end {
+            StepEnd::Done => {}
+            StepEnd::Fault(fault) => self.fault(program, machine, thread, fault)?,
+            StepEnd::EndlessBlock => {
+                let at = program.at(machine.steps()[start].state);
+                let limit = Limit::PrivateSteps { steps: BLOCK_STEPS };
+                return self.stop(Reason::Thread { limit, thread, at });
+            }
+        }
+        self.arrived(program, machine, thread)?;
+        for index in start..machine.steps().len() {
+            if let Op::Spawn { child, .. } = *program.op(machine.steps()[index].state) {
+                let started = ending::started(machine);
+                self.statistics.threads = self.statistics.threads.max(started);
+                self.arrived(program, machine, child)?;
+            }
+        }
+        if self.options.checks.races {
+            self.find_races(program, machine)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn undone(&mut self, steps: usize) {
+        while self.ends.last().is_some_and(|&end| end as usize > steps) {
+            self.ends.pop();
+        }
+        self.detector.truncate(steps);
+    }
+
+    fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
+        let complete = ending::is_complete(program, machine);
+        self.count(complete);
+        if !complete
+            && self.options.checks.deadlocks
+            && let Some(waiting) = ending::deadlock(program, machine)
+        {
+            let (thread, at) = (waiting[0].thread, waiting[0].at);
+            let kind = ViolationKind::Deadlock { waiting };
+            self.violation(program, machine, kind, thread, at)?;
+        }
+        self.look_around()
+    }
+
+    fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
+        self.count(false);
+        self.look_around()
+    }
+}
+
+/// A line of the process's status: `VmHWM:` is the peak of its resident memory, `VmRSS:` the present. 0 where there is no
+/// such file.
+fn memory_bytes(field: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kibibytes = status
+        .lines()
+        .find_map(|line| line.strip_prefix(field))
+        .and_then(|rest| {
+            rest.trim()
+                .trim_end_matches("kB")
+                .trim()
+                .parse::<u64>()
+                .ok()
+        });
+    kibibytes.unwrap_or(0) * 1024
+}

@@ -1,0 +1,214 @@
+//! Races by their definition: every edge of happens-before is written down, and its closure is computed for each step as a
+//! set of all steps before it. Shares nothing with the detector.
+
+use raddle_memory::MicroStep;
+use raddle_program::{LocId, ObjectId, Op, Order, Program, SyncAction, Tables, ThreadId};
+use std::ops::Range;
+
+/// What a step does, as far as races are concerned.
+struct Step {
+    thread: ThreadId,
+    op: Op,
+    value: u64,
+    in_block: bool,
+    /// Bytes accessed; all of them for a free.
+    bytes: Option<(ObjectId, Range<u64>)>,
+    /// Of memory, not of synchronisation objects.
+    reads: Option<Order>,
+    writes: Option<Order>,
+    is_sync: bool,
+}
+
+fn bytes(tables: &Tables, loc: LocId) -> (ObjectId, Range<u64>) {
+    let info = tables.loc_info(loc);
+    (info.object, info.offset..info.offset + u64::from(info.size))
+}
+
+fn understand(program: &Program, steps: &[MicroStep]) -> Vec<Step> {
+    let tables = program.tables();
+    let mut blocks = Vec::new();
+    let mut understood = Vec::new();
+    for step in steps {
+        let op = *program.op(step.state);
+        if op == Op::AtomicBegin {
+            blocks.push(step.thread);
+        }
+        let (mut reads, mut writes, mut place) = (None, None, None);
+        match op {
+            Op::Load { loc, order } => (reads, place) = (Some(order), Some(bytes(tables, loc))),
+            Op::Store { loc, order, .. } => {
+                (writes, place) = (Some(order), Some(bytes(tables, loc)));
+            }
+            Op::Rmw { loc, order, .. } => {
+                (reads, writes, place) = (Some(order), Some(order), Some(bytes(tables, loc)));
+            }
+            Op::Cas {
+                loc,
+                expected,
+                success,
+                failure,
+                ..
+            } => {
+                place = Some(bytes(tables, loc));
+                if step.value == expected {
+                    (reads, writes) = (Some(success), Some(success));
+                } else {
+                    reads = Some(failure);
+                }
+            }
+            Op::Free { object } => {
+                place = Some((object, 0..u64::MAX));
+                writes = Some(Order::Plain);
+            }
+            _ => {}
+        }
+        understood.push(Step {
+            thread: step.thread,
+            op,
+            value: step.value,
+            in_block: blocks.contains(&step.thread),
+            bytes: place,
+            reads,
+            writes,
+            is_sync: matches!(op, Op::Sync { .. }),
+        });
+        if op == Op::AtomicEnd {
+            blocks.retain(|&thread| thread != step.thread);
+        }
+    }
+    understood
+}
+
+/// For each step the latest earlier one that it races with.
+pub(super) fn races(program: &Program, steps: &[MicroStep]) -> Vec<Option<usize>> {
+    assert!(steps.len() <= 128, "a set of steps is 128 bits");
+    let steps = understand(program, steps);
+    let mut before: Vec<u128> = Vec::new();
+    for later in 0..steps.len() {
+        let direct = (0..later).filter(|&earlier| is_edge(&steps, earlier, later));
+        let closure = direct.fold(0, |set, earlier| set | before[earlier] | 1 << earlier);
+        before.push(closure);
+    }
+    (0..steps.len())
+        .map(|later| {
+            (0..later).rev().find(|&earlier| {
+                before[later] >> earlier & 1 == 0 && conflict(&steps[earlier], &steps[later])
+            })
+        })
+        .collect()
+}
+
+fn conflict(a: &Step, b: &Step) -> bool {
+    let (Some((object_a, bytes_a)), Some((object_b, bytes_b))) = (&a.bytes, &b.bytes) else {
+        return false;
+    };
+    let atomic = |step: &Step| step.reads.or(step.writes).is_some_and(Order::is_atomic);
+    a.thread != b.thread
+        && object_a == object_b
+        && bytes_a.start < bytes_b.end
+        && bytes_b.start < bytes_a.end
+        && (a.writes.is_some() || b.writes.is_some())
+        && !(atomic(a) && atomic(b))
+        && !(a.in_block && b.in_block)
+}
+
+fn is_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
+    let (a, b) = (&steps[earlier], &steps[later]);
+    a.thread == b.thread
+        || (a.in_block && b.in_block)
+        || matches!(a.op, Op::Spawn { child, .. } if child == b.thread)
+        || matches!(b.op, Op::Join { thread } if thread == a.thread)
+        || (matches!(b.op, Op::Join { thread } if matches!(a.op, Op::Spawn { child, .. } if child == thread)))
+        || (a.is_sync && b.is_sync && sync_edge(steps, earlier, later))
+        || message_edge(steps, earlier, later)
+}
+
+/// Does a release on a synchronisation object come before an acquire of it?
+fn sync_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
+    use SyncAction as A;
+    let (a, b) = (&steps[earlier], &steps[later]);
+    let (
+        Op::Sync {
+            cell: released,
+            action: release,
+        },
+        Op::Sync {
+            cell: acquired,
+            action: acquire,
+        },
+    ) = (a.op, b.op)
+    else {
+        return false;
+    };
+    if let A::CondRelease { mutex } = release {
+        return mutex == acquired && matches!(acquire, A::Lock | A::TryLock) && b.value == 0;
+    }
+    if released != acquired {
+        return false;
+    }
+    match (release, acquire) {
+        (A::Unlock, A::Lock | A::TryLock) | (A::SemPost, A::SemWait | A::SemTryWait) => {
+            a.value == 0 && b.value == 0
+        }
+        (A::Signal | A::Broadcast, A::CondAwait) => true,
+        (A::OnceEnd, A::OnceBegin) => b.value == 1,
+        (A::BarrierArrive, A::BarrierAwait { generation }) => a.value >> 1 == u64::from(generation),
+        (A::BarrierArrive, A::BarrierArrive) => a.value | 1 == b.value,
+        _ => false,
+    }
+}
+
+/// Does `earlier`, a release write or fence, publish something that `later`, an acquire read or fence, learns?
+fn message_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
+    // The reads through which `later` learns.
+    let acquiring: Vec<usize> = match steps[later].op {
+        Op::Fence { order } if order.acquires() => (0..later)
+            .filter(|&read| {
+                steps[read].thread == steps[later].thread
+                    && steps[read].reads.is_some_and(Order::is_atomic)
+            })
+            .collect(),
+        _ if steps[later].reads.is_some_and(Order::acquires) => vec![later],
+        _ => return false,
+    };
+    acquiring
+        .into_iter()
+        .flat_map(|read| heads(steps, read))
+        .any(|head| publishes(steps, earlier, head))
+}
+
+/// The writes whose release sequences a step reads from.
+fn heads(steps: &[Step], read: usize) -> Vec<usize> {
+    let Some((object, range)) = steps[read].bytes.clone() else {
+        return Vec::new();
+    };
+    let mut heads = Vec::new();
+    for byte in range {
+        let last = (0..read).rev().find(|&write| {
+            let step = &steps[write];
+            step.writes.is_some()
+                && !matches!(step.op, Op::Free { .. })
+                && step
+                    .bytes
+                    .as_ref()
+                    .is_some_and(|(other, bytes)| *other == object && bytes.contains(&byte))
+        });
+        if let Some(write) = last {
+            heads.push(write);
+            if steps[write].reads.is_some() {
+                heads.extend(self::heads(steps, write));
+            }
+        }
+    }
+    heads
+}
+
+/// Is what happened before `source` published by the write `head`: because that is a release, or follows a release fence?
+fn publishes(steps: &[Step], source: usize, head: usize) -> bool {
+    let order = steps[head].writes.unwrap_or(Order::Plain);
+    (source == head && order.releases())
+        || (source < head
+            && order.is_atomic()
+            && steps[source].thread == steps[head].thread
+            && matches!(steps[source].op, Op::Fence { order } if order.releases()))
+}

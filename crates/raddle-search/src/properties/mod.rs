@@ -1,0 +1,322 @@
+//! Properties of generated programs: engines against the oracle, the race detector against its definition, undoing.
+//!
+//! `RADDLE_PROPTEST_CASES` sets the number of programs, `RADDLE_PROPTEST_SEED` the first seed.
+
+mod happens_before;
+
+use crate::dpor::{self, Listener};
+use crate::driver::{SearchOptions, ViolationKey, check};
+use crate::naive::{self, Sequence};
+use crate::oracle::{self, FinalStates, Mode};
+use crate::replay::{self, Schedule};
+use crate::verdict::{Checks, EngineKind, Verdict};
+use crate::{ending, verdict};
+use raddle_memory::{Machine, MicroStep, RaceDetector, Readiness, StepEnd};
+use raddle_program::builder::BuiltProgram;
+use raddle_program::generate::{GenOptions, Random, generate};
+use raddle_program::{LocId, Program, StateId, ThreadId, Value};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
+}
+
+/// Calls `f` with generated programs; where it fails, the program is printed.
+fn for_each_program(default_cases: u64, options: GenOptions, f: impl Fn(u64, &BuiltProgram)) {
+    struct Shown<'a>(&'a BuiltProgram);
+    impl Drop for Shown<'_> {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                eprintln!("{}", self.0);
+            }
+        }
+    }
+    let first = number("RADDLE_PROPTEST_SEED", 0);
+    for seed in first..first + number("RADDLE_PROPTEST_CASES", default_cases) {
+        let built = generate(seed, &options);
+        let _shown = Shown(&built);
+        f(seed, &built);
+    }
+}
+
+/// What a search saw.
+#[derive(Default, PartialEq, Eq, Debug)]
+struct Summary {
+    complete: u64,
+    blocked: u64,
+    given_up: u64,
+    final_states: BTreeSet<FinalStates>,
+    local_states: BTreeSet<StateId>,
+}
+
+impl Listener for Summary {
+    fn stepped(
+        &mut self,
+        _: &mut Program,
+        machine: &mut Machine,
+        _: ThreadId,
+        _: StepEnd,
+    ) -> ControlFlow<()> {
+        let states = ending::threads(machine).filter_map(|thread| machine.thread_state(thread));
+        self.local_states.extend(states);
+        self.local_states
+            .extend(machine.steps().iter().map(|step| step.state));
+        ControlFlow::Continue(())
+    }
+
+    fn undone(&mut self, _: usize) {}
+
+    fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
+        if ending::is_complete(program, machine) {
+            self.complete += 1;
+        } else {
+            self.blocked += 1;
+        }
+        let mut states: FinalStates = ending::threads(machine)
+            .map(|thread| machine.thread_state(thread))
+            .collect();
+        self.local_states.extend(states.iter().flatten());
+        while states.last() == Some(&None) {
+            states.pop();
+        }
+        self.final_states.insert(states);
+        ControlFlow::Continue(())
+    }
+
+    fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
+        self.given_up += 1;
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn exploring_in_another_order_finds_the_same() {
+    for_each_program(150, GenOptions::default(), |_, built| {
+        let mut program = built.program();
+        let mut explore = |sequence| {
+            let mut summary = Summary::default();
+            let _ = naive::explore(&mut program, sequence, &mut summary);
+            summary
+        };
+        let ascending = explore(Sequence::Ascending);
+        assert_eq!(ascending, explore(Sequence::Descending));
+        let truth = oracle::enumerate(&mut program, Mode::Every);
+        assert_eq!(truth.interleavings, ascending.complete + ascending.blocked);
+        assert_eq!(truth.final_states, ascending.final_states);
+        assert_eq!(truth.local_states, ascending.local_states);
+    });
+}
+
+#[test]
+fn equivalent_prefixes_have_the_same_future() {
+    for_each_program(200, GenOptions::default(), |_, built| {
+        let mut program = built.program();
+        let every = oracle::enumerate(&mut program, Mode::Every);
+        assert_eq!(every.contradictions, 0);
+        assert_eq!(every, oracle::enumerate(&mut program, Mode::Memoised));
+        for classes in [every.complete, every.blocked] {
+            assert!(classes.reads_value_from <= classes.reads_from);
+            assert!(classes.reads_from <= classes.mazurkiewicz);
+        }
+    });
+}
+
+#[test]
+fn dpor_explores_each_class_once() {
+    for_each_program(300, GenOptions::default(), |_, built| {
+        let mut program = built.program();
+        let truth = oracle::enumerate(&mut program, Mode::Memoised);
+        let mut summary = Summary::default();
+        let _ = dpor::Search::new(&program).run(&mut program, &mut summary);
+        assert_eq!(summary.given_up, 0);
+        assert_eq!(summary.complete, truth.complete.mazurkiewicz as u64);
+        assert_eq!(summary.blocked, truth.blocked.mazurkiewicz as u64);
+        assert_eq!(summary.final_states, truth.final_states);
+        assert_eq!(summary.local_states, truth.local_states);
+    });
+}
+
+/// All violations that an engine finds; each was replayed.
+fn violations(program: &mut Program, engine: EngineKind) -> FxHashSet<ViolationKey> {
+    let options = SearchOptions {
+        checks: Checks {
+            overflows: true,
+            ..Checks::default()
+        },
+        keep_going: true,
+        ..SearchOptions::default()
+    };
+    let outcome = check(program, engine, options).expect("violations are reproduced");
+    match outcome.verdict {
+        Verdict::Violation(found) => {
+            let keys: FxHashSet<_> = found
+                .iter()
+                .map(|violation| ViolationKey::new(&violation.kind, violation.at))
+                .collect();
+            assert_eq!(keys.len(), found.len(), "a violation was reported twice");
+            keys
+        }
+        Verdict::Verified(verdict::Bound::Complete) => FxHashSet::default(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn engines_find_all_violations_and_reproduce_them() {
+    for_each_program(200, GenOptions::default(), |_, built| {
+        let mut program = built.program();
+        let truth = oracle::enumerate(&mut program, Mode::Memoised);
+        for engine in [EngineKind::Naive, EngineKind::Dpor] {
+            assert_eq!(
+                violations(&mut program, engine),
+                truth.violations,
+                "{engine:?}"
+            );
+        }
+    });
+}
+
+/// Calls `f` with some executions.
+struct Executions<F> {
+    left: u32,
+    ends: Vec<u32>,
+    f: F,
+}
+
+impl<F: FnMut(&mut Program, &mut Machine, &[u32])> Listener for Executions<F> {
+    fn stepped(
+        &mut self,
+        _: &mut Program,
+        machine: &mut Machine,
+        _: ThreadId,
+        _: StepEnd,
+    ) -> ControlFlow<()> {
+        self.ends.push(machine.steps().len() as u32);
+        ControlFlow::Continue(())
+    }
+
+    fn undone(&mut self, steps: usize) {
+        self.ends.retain(|&end| end as usize <= steps);
+    }
+
+    fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
+        (self.f)(program, machine, &self.ends);
+        self.left -= 1;
+        if self.left == 0 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+fn for_some_executions(
+    built: &BuiltProgram,
+    count: u32,
+    f: impl FnMut(&mut Program, &mut Machine, &[u32]),
+) {
+    let mut program = built.program();
+    let mut executions = Executions {
+        left: count,
+        ends: Vec::new(),
+        f,
+    };
+    let _ = naive::explore(&mut program, Sequence::Ascending, &mut executions);
+}
+
+#[test]
+fn races_are_what_the_definition_says() {
+    for_each_program(300, GenOptions::default(), |_, built| {
+        let mut detector = RaceDetector::new();
+        let mut before: Vec<MicroStep> = Vec::new();
+        for_some_executions(built, 100, |program, machine, _| {
+            // As engines use it: back to the common prefix, then on.
+            let steps = machine.steps();
+            let common = before.iter().zip(steps).take_while(|(a, b)| a == b).count();
+            let expected = happens_before::races(program, steps);
+            detector.truncate(common);
+            for (index, &step) in steps.iter().enumerate().skip(common) {
+                let found = detector.push(program, step).map(|race| race.first.step);
+                assert_eq!(found, expected[index], "step {index} of {steps:?}");
+            }
+            before = steps.to_vec();
+        });
+    });
+}
+
+#[test]
+fn replays_repeat_executions() {
+    for_each_program(200, GenOptions::default(), |_, built| {
+        for_some_executions(built, 50, |program, machine, ends| {
+            let schedule = Schedule::of(program, machine.steps(), ends);
+            let replayed = replay::replay(program, &schedule).expect("it was run before");
+            assert_eq!(replayed.machine.steps(), machine.steps());
+            assert_eq!(replayed.ends, ends);
+            assert_eq!(replayed.trace.steps.len(), machine.steps().len());
+        });
+    });
+}
+
+/// All that can be seen of a machine; locations and threads found later are left out.
+#[derive(PartialEq, Eq, Debug)]
+struct Seen {
+    steps: Vec<MicroStep>,
+    threads: Vec<(Option<StateId>, Readiness)>,
+    memory: Vec<Value>,
+}
+
+fn look(program: &Program, machine: &mut Machine, threads: usize, locs: usize) -> Seen {
+    Seen {
+        steps: machine.steps().to_vec(),
+        threads: (0..threads)
+            .map(ThreadId::from_index)
+            .map(|thread| {
+                let ready = machine.readiness(program, thread);
+                (machine.thread_state(thread), ready)
+            })
+            .collect(),
+        memory: (0..locs)
+            .map(|loc| machine.peek(program.tables(), LocId::from_index(loc)))
+            .collect(),
+    }
+}
+
+#[test]
+fn undoing_restores_the_machine() {
+    for_each_program(300, GenOptions::default(), |seed, built| {
+        let mut program = built.program();
+        let mut random = Random::new(seed);
+        let mut machine = Machine::new(&program);
+        for _ in 0..10 {
+            let (mark, threads) = (machine.mark(), machine.thread_count());
+            let locs = program.tables().loc_count();
+            let before = look(&program, &mut machine, threads, locs);
+            for _ in 0..random.below(20) {
+                let ready: Vec<ThreadId> = ending::threads(&machine)
+                    .filter(|&t| machine.readiness(&program, t) == Readiness::Ready)
+                    .collect();
+                if ready.is_empty() {
+                    break;
+                }
+                let choices = [random.below(2) as u32, random.below(2) as u32];
+                machine.step(&mut program, random.pick(&ready), &choices);
+            }
+            let after = machine.clone();
+            machine.undo_to(mark);
+            assert_eq!(before, look(&program, &mut machine, threads, locs));
+            // Go on from the far end half of the time.
+            if random.percent(50) {
+                machine = after;
+            }
+        }
+    });
+}
