@@ -32,7 +32,7 @@ pub struct Global {
     pub source_name: Option<Box<str>>,
 }
 
-/// A function, declared or defined. The body of a defined one is parsed on demand: [`Module::body`].
+/// A function, declared or defined. The body of a defined one is parsed on demand: [`Module::parse_body`].
 #[derive(Clone, Debug)]
 pub struct Function {
     /// Without `@`.
@@ -61,8 +61,10 @@ pub struct Module {
     pub debug: DebugInfo,
     /// `llvm.global_ctors`, in order of priority.
     pub constructors: Vec<FuncId>,
-    /// `llvm.global_dtors`.
+    /// `llvm.global_dtors`, in the order they run.
     pub destructors: Vec<FuncId>,
+    /// The text, and what is needed to read bodies from it.
+    pub(crate) parsed: crate::parse::Parsed,
 }
 
 impl Module {

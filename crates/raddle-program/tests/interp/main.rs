@@ -1,0 +1,5 @@
+//! The interpreter on small modules in text form.
+
+mod driver;
+mod instructions;
+mod programs;
