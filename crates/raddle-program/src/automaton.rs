@@ -86,6 +86,8 @@ struct Skeleton {
     nodes: Vec<Node>,
     /// States with many successors find them here: the list would be long.
     fans: FxHashMap<(StateId, Value), StateId>,
+    /// Was the state reached by a second edge?
+    reentered: Vec<bool>,
     outputs: FxHashMap<(StateId, Value), Box<str>>,
     tables: Tables,
 }
@@ -98,6 +100,7 @@ impl Skeleton {
         let id = StateId::from_index(self.ops.len());
         self.ops.push(op);
         self.first_edge.push(NO_EDGE);
+        self.reentered.push(false);
         self.nodes.push(node);
         id
     }
@@ -257,7 +260,11 @@ impl<S: Semantics> Expand for Expander<S> {
         if self.bytes > self.limit {
             self.drop_snapshots(skeleton);
         }
+        let known = skeleton.ops.len();
         let target = self.intern(skeleton, transition, Some((state, value)));
+        if target.index() < known {
+            skeleton.reentered[target.index()] = true;
+        }
         skeleton.connect(state, value, target);
         target
     }
@@ -336,6 +343,14 @@ impl Program {
             "a finished thread was resumed"
         );
         self.expander.expand(&mut self.skeleton, state, value)
+    }
+
+    /// Do several edges lead to `state`? Every state that a thread can come back to is such a one, once an edge back to it
+    /// was walked.
+    #[inline]
+    #[must_use]
+    pub fn is_reentered(&self, state: StateId) -> bool {
+        self.skeleton.reentered[state.index()]
     }
 
     /// Where in the source the operation of `state` stands.

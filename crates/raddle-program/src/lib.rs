@@ -11,6 +11,7 @@ pub mod generate;
 pub mod ids;
 pub mod interp;
 pub mod models;
+pub mod names;
 pub mod op;
 pub mod tables;
 

@@ -126,7 +126,7 @@ impl<'a> Names<'a> {
 
     /// The path to what begins at `offset`, stopping at types whose parts are the library's business.
     fn public_path(&self, ty: SourceTypeId, offset: u64) -> Option<String> {
-        match self.tables.debug.source_type(ty) {
+        match self.source_type(ty)? {
             SourceType::Array { element, len } => {
                 let size = self.size(*element)?.max(1);
                 let index = offset / size;
@@ -150,7 +150,7 @@ impl<'a> Names<'a> {
 
     /// The path to the innermost part at `offset`.
     fn path(&self, ty: SourceTypeId, offset: u64, size: u64) -> Option<Part> {
-        match self.tables.debug.source_type(ty) {
+        match self.source_type(ty)? {
             SourceType::Scalar { size: own, .. } => (offset < (*own).max(1)).then(|| Part {
                 text: if offset == 0 {
                     String::new()
@@ -196,8 +196,13 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// A name is worth less than a report: types that the tables do not hold are as if there were none.
+    fn source_type(&self, ty: SourceTypeId) -> Option<&'a SourceType> {
+        self.tables.debug.types.get(ty.index())
+    }
+
     fn size(&self, ty: SourceTypeId) -> Option<u64> {
-        Some(match self.tables.debug.source_type(ty) {
+        Some(match self.source_type(ty)? {
             SourceType::Scalar { size, .. } | SourceType::Record { size, .. } => *size,
             SourceType::Pointer { .. } => 8,
             SourceType::Array { element, len } => self.size(*element)?.checked_mul(*len)?,
@@ -209,7 +214,7 @@ impl<'a> Names<'a> {
         let info = self.tables.loc_info(loc);
         let ty = self.tables.object_info(info.object).source_type?;
         let part = self.path(ty, info.offset, u64::from(info.size))?;
-        part.exact.then(|| self.tables.debug.source_type(part.ty))
+        self.source_type(part.ty).filter(|_| part.exact)
     }
 
     /// A value of a location, in the notation of its type.

@@ -2,7 +2,7 @@
 
 use crate::names::{Names, short};
 use raddle_program::op::mask;
-use raddle_program::{LocId, ObjectKind, Op, Order, Program, RmwKind, SyncAction, Value};
+use raddle_program::{LocId, ObjectId, ObjectKind, Op, Order, Program, RmwKind, SyncAction, Value};
 use raddle_search::TraceStep;
 
 const EPERM: Value = 1;
@@ -12,8 +12,13 @@ const EDEADLK: Value = 35;
 const ETIMEDOUT: Value = 110;
 
 /// The step in words: `x = 1`, `read x → 0`, `lock m`. `None` for steps that tell a reader nothing: the lifetimes of
-/// stack variables.
-pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> Option<String> {
+/// stack variables other than the one that the violation is about.
+pub(crate) fn phrase(
+    names: &Names<'_>,
+    program: &Program,
+    step: &TraceStep,
+    accused: Option<ObjectId>,
+) -> Option<String> {
     Some(match *program.op(step.state) {
         Op::Load { loc, order } => format!(
             "read {} → {}{}",
@@ -73,10 +78,11 @@ pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> 
         Op::Spawn { child, .. } => format!("start {}", names.thread(child)),
         Op::Join { thread } => format!("join {}", short(thread)),
         Op::Detach { thread } => format!("detach {}", short(thread)),
-        Op::Alloc { object } if is_heap(names, object) => {
-            format!("allocate {}", names.object(object))
+        Op::Alloc { object } | Op::Free { object }
+            if is_heap(names, object) || accused == Some(object) =>
+        {
+            life(names, program.op(step.state))
         }
-        Op::Free { object } if is_heap(names, object) => format!("free {}", names.object(object)),
         Op::Alloc { .. } | Op::Free { .. } => return None,
         Op::Choice { count } => format!("choose {} of 0..{count}", step.value),
         Op::AtomicBegin => "atomic {".to_owned(),
@@ -88,8 +94,21 @@ pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> 
     })
 }
 
-fn is_heap(names: &Names<'_>, object: raddle_program::ObjectId) -> bool {
+fn is_heap(names: &Names<'_>, object: ObjectId) -> bool {
     names.tables().object_info(object).kind == ObjectKind::Heap
+}
+
+/// The beginning or the end of an object's life.
+pub(crate) fn life(names: &Names<'_>, op: &Op) -> String {
+    match *op {
+        Op::Alloc { object } if is_heap(names, object) => {
+            format!("allocate {}", names.object(object))
+        }
+        Op::Free { object } if is_heap(names, object) => format!("free {}", names.object(object)),
+        Op::Alloc { object } => format!("{} comes to life", names.object(object)),
+        Op::Free { object } => format!("{} dies", names.object(object)),
+        _ => String::new(),
+    }
 }
 
 /// The operation's name for scripts. Stable.

@@ -3,6 +3,7 @@
 use crate::Report;
 use crate::names::{Names, short};
 use crate::source::{Sources, position};
+use crate::steps;
 use crate::style::Paint;
 use crate::timeline::{Mark, Timeline};
 use crate::waits::Explanation;
@@ -160,6 +161,7 @@ impl Writer<'_> {
             program: self.report.program,
             names: &names,
             trace: &trace,
+            accused: accused(&violation.kind),
             pointed: pointed(violation),
             end: self.end_marks(&names, violation, &headline),
         };
@@ -219,9 +221,9 @@ impl Writer<'_> {
                 };
                 waiting.iter().enumerate().map(spot).collect()
             }
-            ViolationKind::Fault(fault) => {
+            ViolationKind::Fault(_) => {
                 let mut spots = vec![Spot::primary(at, names.thread(violation.thread))];
-                if let Some(object) = accused(fault) {
+                if let Some(object) = accused(&violation.kind) {
                     spots.extend(self.lifetime(names, object, trace));
                 }
                 spots
@@ -234,18 +236,20 @@ impl Writer<'_> {
         let program = self.report.program;
         let mut spots = Vec::new();
         for (index, step) in trace.steps.iter().enumerate() {
-            let verb = match *program.op(step.state) {
-                Op::Alloc { object: other } if other == object => "allocated",
-                Op::Free { object: other } if other == object => "freed",
-                _ => continue,
+            let (Op::Alloc { object: other } | Op::Free { object: other }) =
+                *program.op(step.state)
+            else {
+                continue;
             };
-            let label = format!(
-                "`{}` is {verb} here by {} (step {})",
-                names.object(object),
-                short(step.thread),
-                index + 1
-            );
-            spots.push(Spot::context(program.at(step.state), label));
+            if other == object {
+                let label = format!(
+                    "{} (step {}, {})",
+                    steps::life(names, program.op(step.state)),
+                    index + 1,
+                    short(step.thread)
+                );
+                spots.push(Spot::context(program.at(step.state), label));
+            }
         }
         if spots.is_empty() {
             let info = names.tables().object_info(object);
@@ -411,12 +415,14 @@ fn before_fault(violation: &Violation) -> Trace {
 }
 
 /// The object whose lifetime explains a fault.
-fn accused(fault: &Fault) -> Option<ObjectId> {
-    match fault {
-        Fault::UseAfterFree { object, .. }
-        | Fault::DoubleFree { object }
-        | Fault::OutOfBounds { object, .. } => Some(*object),
-        Fault::InvalidFree { object, .. } => *object,
+fn accused(kind: &ViolationKind) -> Option<ObjectId> {
+    match kind {
+        ViolationKind::Fault(
+            Fault::UseAfterFree { object, .. }
+            | Fault::DoubleFree { object }
+            | Fault::OutOfBounds { object, .. },
+        ) => Some(*object),
+        ViolationKind::Fault(Fault::InvalidFree { object, .. }) => *object,
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use crate::names::{Names, short};
 use crate::source::position;
 use crate::steps::phrase;
 use crate::style::Paint;
-use raddle_program::{Op, Program, SrcId, ThreadId};
+use raddle_program::{ObjectId, Op, Program, SrcId, ThreadId};
 use raddle_search::{Trace, TraceStep};
 
 /// What ends the execution, or takes part in the violation.
@@ -22,6 +22,8 @@ pub(crate) struct Timeline<'a> {
     pub(crate) program: &'a Program,
     pub(crate) names: &'a Names<'a>,
     pub(crate) trace: &'a Trace,
+    /// The object that the violation is about.
+    pub(crate) accused: Option<ObjectId>,
     /// Steps (by index) to point out, and why.
     pub(crate) pointed: Vec<(usize, &'static str)>,
     /// What stands below the last step.
@@ -79,7 +81,7 @@ impl Timeline<'_> {
         self.trace
             .steps
             .iter()
-            .filter(|step| phrase(self.names, self.program, step).is_none())
+            .filter(|step| phrase(self.names, self.program, step, self.accused).is_none())
             .count()
     }
 
@@ -103,7 +105,7 @@ impl Timeline<'_> {
             .enumerate()
             .filter_map(|(index, step)| {
                 let pointed = self.pointed.iter().find(|(other, _)| *other == index);
-                let mut text = phrase(self.names, self.program, step)?;
+                let mut text = phrase(self.names, self.program, step, self.accused)?;
                 text += &self.origin(step);
                 if let Some((_, why)) = pointed {
                     text += "  ✗ ";

@@ -27,10 +27,15 @@ pub fn check(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Err
 }
 
 fn load(options: &Options, ir: String) -> Result<Program, Error> {
-    let name = options.file.display().to_string();
+    let from_clang = !compile::is_ir(&options.file);
+    let name = match options.file.display() {
+        // Line numbers of messages are those of the IR, not of the source.
+        file if from_clang => format!("LLVM IR of {file}"),
+        file => file.to_string(),
+    };
     let module = raddle_ir::parse_module(ir, &name).map_err(|error| Error::Ir {
-        file: options.file.clone(),
         what: error.to_string(),
+        from_clang,
     })?;
     let interpretation = InterpOptions {
         unroll: options.unroll,

@@ -14,9 +14,11 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    // The last of an option that is given several times counts, so that scripts can append theirs.
     /// Check a program
     ///
     /// Exit status: 0 verified, 1 a violation was found, 2 the input or the command line is at fault, 3 inconclusive.
+    #[command(args_override_self = true)]
     Check(Box<CheckArgs>),
     /// Say what an engine, a check, a violation or an exit status means
     Explain {
@@ -30,11 +32,11 @@ pub struct CheckArgs {
     /// The program: .c .i .cc .cpp .cxx .C, or LLVM IR as text (.ll)
     pub file: PathBuf,
 
-    /// How to explore executions
+    /// How to explore executions (available now: auto, dpor, naive)
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
-    /// Memory model
+    /// Memory model (available now: sc)
     #[arg(long, value_enum, default_value_t = Memory::Sc)]
     pub memory: Memory,
 
@@ -42,7 +44,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
-    /// What to look for, separated by commas
+    /// What to look for, separated by commas (livelock is not available yet)
     #[arg(
         long = "check",
         value_enum,
@@ -65,46 +67,46 @@ pub struct CheckArgs {
     pub max_executions: Option<u64>,
 
     /// Give up after S seconds (fractions allowed)
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Option<std::time::Duration>,
 
     /// Give up when more than this much memory is needed
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub memory_limit: Option<u64>,
 
-    /// Worker threads
+    /// Worker threads (more than one are not available yet)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: u32,
 
-    /// Seed of randomised choices
+    /// Seed of randomised choices (no engine makes any yet)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
-    /// Do not treat loop iterations without effect as if they had not happened
+    /// Do not treat loop iterations without effect as if they had not happened (no engine does so yet)
     #[arg(long)]
     pub no_purity: bool,
 
-    /// Do not treat loops that wait for a value as one blocking operation
+    /// Do not treat loops that wait for a value as one blocking operation (no engine does so yet)
     #[arg(long)]
     pub no_await: bool,
 
-    /// Do not treat fetch-and-adds whose results do not matter as independent
+    /// Do not treat fetch-and-adds whose results do not matter as independent (no engine does so yet)
     #[arg(long)]
     pub no_ifaa: bool,
 
-    /// How to print the answer on standard output
+    /// How to print the answer on standard output (sarif is not available yet)
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
-    /// Write a report as a web page besides
+    /// Write a report as a web page besides (not available yet)
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 
-    /// Write the violating execution besides, for replay
+    /// Write the violating execution besides, for replay (not available yet)
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
-    /// Write an SV-COMP witness besides
+    /// Write an SV-COMP witness besides (not available yet)
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
 
@@ -212,6 +214,30 @@ mod tests {
             panic!("another command")
         };
         assert_eq!(args.clang_args, ["-DN=2", "--check"]);
+    }
+
+    #[test]
+    fn the_last_of_an_option_counts_and_lists_grow() {
+        let args = [
+            "raddle", "check", "a.c", "--format", "json", "--format", "text",
+        ];
+        let Command::Check(args) = Cli::try_parse_from(args).unwrap().command else {
+            panic!("another command")
+        };
+        assert_eq!(args.format, Format::Text);
+        let args = [
+            "raddle",
+            "check",
+            "a.c",
+            "--check",
+            "race,memory",
+            "--check",
+            "assert",
+        ];
+        let Command::Check(args) = Cli::try_parse_from(args).unwrap().command else {
+            panic!("another command")
+        };
+        assert_eq!(args.checks, [Check::Race, Check::Memory, Check::Assert]);
     }
 
     #[test]

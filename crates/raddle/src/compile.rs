@@ -143,6 +143,12 @@ fn kind(file: &Path) -> Result<Kind, CompileError> {
     }
 }
 
+/// Is the file LLVM IR already?
+#[must_use]
+pub fn is_ir(file: &Path) -> bool {
+    matches!(kind(file), Ok(Kind::Ir))
+}
+
 /// The program as LLVM IR text. clang's messages go to standard error as they are.
 pub fn to_ir(file: &Path, clang_args: &[OsString]) -> Result<String, CompileError> {
     let text = read(file)?;

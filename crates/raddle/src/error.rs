@@ -23,8 +23,8 @@ pub enum Error {
     Compile(CompileError),
     /// The compiled program cannot be read: `what` says where and why.
     Ir {
-        file: PathBuf,
         what: String,
+        from_clang: bool,
     },
     /// The program can be read, but not started (no `main`, …).
     Load {
@@ -56,9 +56,7 @@ impl fmt::Display for Error {
             Self::UnavailableOption { option } => write!(f, "`{option}` is not available yet"),
             Self::UnknownTopic { topic, .. } => write!(f, "there is no topic `{topic}`"),
             Self::Compile(error) => error.fmt(f),
-            Self::Ir { file, what } => {
-                write!(f, "{}: cannot read the LLVM IR: {what}", file.display())
-            }
+            Self::Ir { what, .. } => write!(f, "cannot read the LLVM IR: {what}"),
             Self::Load { file, what } => write!(f, "{}: {what}", file.display()),
             Self::Internal(what) => f.write_str(what),
             Self::Output(error) => write!(f, "cannot write the answer: {error}"),
@@ -79,9 +77,13 @@ impl Error {
             Self::UnavailableOption { option } => Some(format!("leave `{option}` out")),
             Self::UnknownTopic { topics, .. } => Some(format!("topics: {topics}")),
             Self::Compile(error) => error.hint(),
-            Self::Ir { .. } => Some(
-                "another version of clang may write something Raddle reads: set RADDLE_CLANG to it"
-                    .to_owned(),
+            Self::Ir { from_clang, .. } => Some(
+                if *from_clang {
+                    "another version of clang may write something Raddle reads: set RADDLE_CLANG to it"
+                } else {
+                    "it must be text as `clang -S -emit-llvm` writes it"
+                }
+                .to_owned(),
             ),
         }
     }

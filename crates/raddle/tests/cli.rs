@@ -193,7 +193,7 @@ fn malformed_ir() {
     says(
         &check(&file, &[]),
         2,
-        &["cannot read the LLVM IR", "a.ll:1:"],
+        &["cannot read the LLVM IR", "a.ll:2:1: expected"],
     );
 }
 

@@ -5,6 +5,7 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use similar::TextDiff;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -158,30 +159,43 @@ fn without_number(line: &str, before: &str, after: &str) -> Option<String> {
     Some(format!("{}…{rest}", &line[..number]))
 }
 
-/// What engines must agree on.
+/// What engines must agree on. Which violation comes first is their own choice, so all are looked for.
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
     status: Option<i32>,
     verdict: String,
-    kind: Option<String>,
+    kinds: BTreeSet<String>,
+}
+
+fn answer(program: &Path, engine: &str) -> Result<Answer, Failed> {
+    let output = check(
+        program,
+        &["--engine", engine, "--format", "json", "--keep-going"],
+    );
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|error| {
+        format!(
+            "{engine}: no JSON ({error}): {}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        )
+    })?;
+    let more = json["more_violations"].as_array().into_iter().flatten();
+    let violations = std::iter::once(&json["violation"]).chain(more);
+    Ok(Answer {
+        status: output.status.code(),
+        verdict: json["verdict"].as_str().unwrap_or_default().to_owned(),
+        kinds: violations
+            .filter_map(|violation| violation["kind"].as_str())
+            .map(str::to_owned)
+            .collect(),
+    })
 }
 
 fn engines_agree(program: &Path) -> Result<(), Failed> {
+    let engines = raddle::options::ENGINES.iter().map(|(name, _)| *name);
     let mut first: Option<(&str, Answer)> = None;
-    for &(engine, _) in raddle::options::ENGINES {
-        let output = check(program, &["--engine", engine, "--format", "json"]);
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|error| {
-            format!(
-                "{engine}: no JSON ({error}): {}{}",
-                String::from_utf8_lossy(&output.stdout),
-                String::from_utf8_lossy(&output.stderr)
-            )
-        })?;
-        let answer = Answer {
-            status: output.status.code(),
-            verdict: json["verdict"].as_str().unwrap_or_default().to_owned(),
-            kind: json["violation"]["kind"].as_str().map(str::to_owned),
-        };
+    for engine in engines.filter(|name| *name != "auto") {
+        let answer = answer(program, engine)?;
         match &first {
             None => first = Some((engine, answer)),
             Some((other, expected)) if *expected != answer => {

@@ -55,7 +55,7 @@ impl<'t> Parser<'t, '_> {
         if valid && (op == CastOp::Bitcast || lanes(from) == lanes(to)) {
             return Ok(());
         }
-        self.invalid("this cast cannot convert between these types")
+        self.invalid_behind("this cast cannot convert between these types")
     }
 
     pub(super) fn intern(&mut self, constant: Constant) -> ConstId {
@@ -155,10 +155,6 @@ impl<'t> Parser<'t, '_> {
                 if let Some(op) = words::binary_op(word) {
                     return self.binary_expression(ty, op);
                 }
-                if words::is_value_word(word) {
-                    let what = format!("constant expression '{word}'");
-                    return self.fail(ParseErrorKind::Unsupported(what.into()));
-                }
                 let special = match self.type_of(ty) {
                     Type::Int(bits) => {
                         number::hex_int_bits(word, *bits).map(|bits| Constant::Int(ty, bits))
@@ -170,6 +166,10 @@ impl<'t> Parser<'t, '_> {
                 };
                 match special {
                     Some(constant) => constant,
+                    None if words::is_value_word(word) => {
+                        let what = format!("constant expression '{word}'");
+                        return self.fail(ParseErrorKind::Unsupported(what.into()));
+                    }
                     None => return self.expected("a value"),
                 }
             }
@@ -422,7 +422,7 @@ impl<'t> Parser<'t, '_> {
             };
             ty = match self.step_into(ty, number) {
                 Some(ty) => ty,
-                None => return self.invalid("getelementptr index into nothing"),
+                None => return self.invalid_behind("getelementptr index into nothing"),
             };
         }
         Ok(())
@@ -494,7 +494,7 @@ impl<'t> Parser<'t, '_> {
             })
         };
         let Some(expr) = expr else {
-            return self.invalid("no such predicate");
+            return self.invalid_behind("no such predicate");
         };
         Ok(self.intern(Constant::Expr(ty, expr)))
     }

@@ -79,7 +79,9 @@ impl Parser<'_, '_> {
                 };
             }
             if node.kind == "DISubprogram" {
-                scope.function = node.str("name").map(|name| unescape_name(name).into());
+                // What the compiler makes up itself has the name of the symbol only.
+                let name = node.str("name").or_else(|| node.str("linkageName"));
+                scope.function = name.map(|name| unescape_name(name).into());
                 if scope.file.is_some() {
                     break;
                 }

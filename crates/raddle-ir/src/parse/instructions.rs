@@ -94,7 +94,8 @@ impl BodyParser<'_, '_> {
         if self.p.scalar_class(ty) == class {
             return Ok(());
         }
-        self.p.invalid("the instruction does not work on this type")
+        self.p
+            .invalid_behind("the instruction does not work on this type")
     }
 
     fn binary(&mut self, op: BinaryOp) -> PResult<(InstKind, TypeId)> {
@@ -172,7 +173,11 @@ impl BodyParser<'_, '_> {
                 lhs,
                 rhs,
             },
-            _ => return self.p.invalid("values of this type cannot be compared"),
+            _ => {
+                return self
+                    .p
+                    .invalid_behind("values of this type cannot be compared");
+            }
         };
         Ok((kind, result))
     }
@@ -186,7 +191,7 @@ impl BodyParser<'_, '_> {
             ty => is_bool(ty),
         };
         if !valid {
-            return self.p.invalid("the condition must be an i1");
+            return self.p.invalid_behind("the condition must be an i1");
         }
         self.p.expect_punct(b',')?;
         let (ty, then) = self.typed_value()?;

@@ -29,7 +29,9 @@ impl BodyParser<'_, '_> {
             if self.p.at_type() {
                 (count_ty, count) = self.typed_value()?;
                 if !matches!(self.p.type_of(count_ty), Type::Int(_)) {
-                    return self.p.invalid("the number of elements must be an integer");
+                    return self
+                        .p
+                        .invalid_behind("the number of elements must be an integer");
                 }
             } else {
                 self.p.jump(comma)?;
@@ -130,7 +132,9 @@ impl BodyParser<'_, '_> {
         self.p.expect_punct(b',')?;
         let (ty, expected) = self.typed_value()?;
         if !matches!(self.p.type_of(ty), Type::Int(_) | Type::Ptr) {
-            return self.p.invalid("cmpxchg needs an integer or a pointer");
+            return self
+                .p
+                .invalid_behind("cmpxchg needs an integer or a pointer");
         }
         self.p.expect_punct(b',')?;
         let new = self.value_of_type(ty)?;
@@ -173,7 +177,7 @@ impl BodyParser<'_, '_> {
         self.p.expect_punct(b',')?;
         let (ty, value) = self.typed_value()?;
         if self.p.scalar_class(ty) == ScalarClass::Other {
-            return self.p.invalid("atomicrmw needs a scalar");
+            return self.p.invalid_behind("atomicrmw needs a scalar");
         }
         let scope = self.sync_scope()?;
         let ordering = self.ordering()?;

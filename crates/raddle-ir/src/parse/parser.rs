@@ -16,6 +16,8 @@ pub(super) struct Parser<'t, 'm> {
     pub(super) token: Token<'t>,
     /// Its offset.
     pub(super) at: usize,
+    /// The offset of the token before it.
+    last: usize,
     depth: u32,
     pub(super) module: &'m mut Module,
 }
@@ -29,6 +31,7 @@ impl<'t, 'm> Parser<'t, 'm> {
             lexer,
             token,
             at,
+            last: at,
             depth: 0,
             module,
         })
@@ -45,6 +48,7 @@ impl<'t, 'm> Parser<'t, 'm> {
 
     #[inline]
     pub(super) fn bump(&mut self) -> PResult<()> {
+        self.last = self.at;
         (self.token, self.at) = self.lexer.next()?;
         Ok(())
     }
@@ -68,6 +72,11 @@ impl<'t, 'm> Parser<'t, 'm> {
 
     pub(super) fn invalid<T>(&self, rule: &'static str) -> PResult<T> {
         self.fail(ParseErrorKind::Invalid(rule))
+    }
+
+    /// For a rule that is checked when what breaks it was already read.
+    pub(super) fn invalid_behind<T>(&self, rule: &'static str) -> PResult<T> {
+        fail(self.last, ParseErrorKind::Invalid(rule))
     }
 
     #[inline]

@@ -10,16 +10,22 @@ use crate::debug::{SourceType, SourceTypeId};
 const MAX_CHAIN: usize = 256;
 /// Array lengths are shown, not allocated, but nested ones are multiplied by readers.
 const MAX_DIMENSIONS: usize = 16;
+/// Records and arrays inside of each other.
+const MAX_NESTING: u32 = 256;
 
 impl<'t> Parser<'t, '_> {
     /// The type that a node stands for. Types refer to themselves through pointers, so ids are given out first and
     /// the types behind them are read one after the other, without recursion.
     pub(super) fn source_type(&mut self, number: u32) -> PResult<SourceTypeId> {
         let mut work = Vec::new();
+        let first_new = self.module.debug.types.len();
         let id = self.source_type_id(number, &mut work)?;
         while let Some((node, id)) = work.pop() {
             let ty = self.read_source_type(&node, &mut work)?;
             self.module.debug.types[id.index()] = ty;
+        }
+        if !is_finite(&self.module.debug.types, first_new) {
+            return self.invalid("a source type contains itself");
         }
         Ok(id)
     }
@@ -179,4 +185,51 @@ impl<'t> Parser<'t, '_> {
 struct NamedNode<'t> {
     node: Node<'t>,
     name: Option<&'t str>,
+}
+
+/// Whether the types from `first` on contain themselves through pointers only, and no deeper than readers can follow
+/// by recursion. Those before are known to, and do not refer to these.
+fn is_finite(types: &[SourceType], first: usize) -> bool {
+    // The depth of each new type: 0 is unknown, `OPEN` is on the stack.
+    const OPEN: u32 = u32::MAX;
+    let mut depths = vec![0u32; types.len() - first];
+    let parts = |id: usize| -> Vec<usize> {
+        let parts: Vec<SourceTypeId> = match &types[id] {
+            SourceType::Record { fields, .. } => fields.iter().map(|&(_, _, ty)| ty).collect(),
+            SourceType::Array { element, .. } => vec![*element],
+            SourceType::Scalar { .. } | SourceType::Pointer { .. } => Vec::new(),
+        };
+        let new = parts.into_iter().map(SourceTypeId::index);
+        new.filter(|&part| part >= first).collect()
+    };
+    for root in first..types.len() {
+        let mut stack = vec![root];
+        while let Some(&id) = stack.last() {
+            match depths[id - first] {
+                0 => {
+                    depths[id - first] = OPEN;
+                    for part in parts(id) {
+                        match depths[part - first] {
+                            OPEN => return false,
+                            0 => stack.push(part),
+                            _ => {}
+                        }
+                    }
+                }
+                OPEN => {
+                    let deepest = parts(id).into_iter().map(|part| depths[part - first]).max();
+                    let depth = deepest.unwrap_or(0) + 1;
+                    if depth > MAX_NESTING {
+                        return false;
+                    }
+                    depths[id - first] = depth;
+                    stack.pop();
+                }
+                _ => {
+                    stack.pop();
+                }
+            }
+        }
+    }
+    true
 }

@@ -82,7 +82,7 @@ impl<'t> BodyParser<'t, '_> {
     fn switch(&mut self) -> PResult<Terminator> {
         let (ty, value) = self.typed_value()?;
         if !matches!(self.p.type_of(ty), Type::Int(_)) {
-            return self.p.invalid("switch needs an integer");
+            return self.p.invalid_behind("switch needs an integer");
         }
         self.p.expect_punct(b',')?;
         let default = self.label()?;

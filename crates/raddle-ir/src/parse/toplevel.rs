@@ -123,24 +123,22 @@ impl<'t> Parser<'t, '_> {
         self.skip_group()
     }
 
-    /// `uselistorder ptr @f, { 1, 0 }`: the order of uses in LLVM's memory.
+    /// `uselistorder ptr @f, { 1, 0 }`, `uselistorder_bb @f, %bb, { 1, 0 }`: the order of uses in LLVM's memory.
     pub(super) fn skip_use_list_order(&mut self) -> PResult<()> {
-        while !self.is_punct(b'{') {
-            match self.token {
-                Token::Punct(b'(' | b'[') => self.skip_group()?,
-                Token::Eof | Token::Punct(b'}') => return self.expected("'{'"),
-                _ => self.bump()?,
-            }
+        let of_block = self.is_word("uselistorder_bb");
+        self.bump()?;
+        if of_block {
+            self.skip_constant()?;
+            self.expect_punct(b',')?;
+        } else {
+            self.parse_type()?;
         }
-        self.skip_group()?;
-        // The type of the value may have been a struct, in which case this was not the list.
-        if matches!(
-            self.token,
-            Token::Local(_) | Token::Global(_) | Token::LocalNumber(_) | Token::Punct(b'*')
-        ) {
-            return self.skip_use_list_order();
+        match self.token {
+            Token::Local(_) | Token::LocalNumber(_) => self.bump()?,
+            _ => self.skip_constant()?,
         }
-        Ok(())
+        self.expect_punct(b',')?;
+        self.skip_bracketed()
     }
 
     fn target(&mut self) -> PResult<()> {

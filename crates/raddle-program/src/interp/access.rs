@@ -5,14 +5,14 @@ use super::exec::Done;
 use super::layout::{Layout, Piece, unsupported};
 use super::local::PrivateBlock;
 use super::machine::{Machine, Values};
-use super::memory::{MAX_BLOCK, Place, private_address};
+use super::memory::{MAX_BLOCK, Place, THREAD_LOCALS, private_address};
 use crate::fault::{AccessKind, Limit, Stop};
 use crate::ids::ObjectId;
 use crate::models::Access;
 use crate::op::{Op, Order, RmwKind};
 use crate::tables::{NewObject, ObjectKind};
 use raddle_ir::inst::{AtomicOrdering, RmwOp, SyncScope};
-use raddle_ir::{Inst, InstKind, Operand, TypeId, ValueId};
+use raddle_ir::{FuncId, Inst, InstKind, Operand, TypeId, ValueId};
 use std::rc::Rc;
 
 pub(crate) fn order_of(ordering: AtomicOrdering) -> Order {
@@ -148,7 +148,8 @@ impl Machine<'_> {
             .filter(|&size| size <= MAX_BLOCK)
             .ok_or_else(|| unsupported("a stack variable without a sensible size"))?;
         if !code.shared_allocas.contains(&result) {
-            let address = self.push_private(vec![0; size as usize], Some(result))?;
+            let address =
+                self.push_private(vec![0; size as usize], Some((code.function, result)))?;
             self.set(code, result, &[address]);
             return Ok(Done::Next);
         }
@@ -195,29 +196,17 @@ impl Machine<'_> {
     pub(crate) fn push_private(
         &mut self,
         bytes: Vec<u8>,
-        origin: Option<ValueId>,
+        origin: Option<(FuncId, ValueId)>,
     ) -> Result<u64, Stop> {
-        const MAX_BLOCKS: usize = 1 << 20;
         let position = self.state.private.len();
-        if position >= MAX_BLOCKS {
+        if position >= THREAD_LOCALS {
             return Err(Stop::Limit(Limit::Ids {
                 what: "private variables",
             }));
         }
-        let origin = origin.map(|value| (self.frame().code.function, value));
         self.state.private.push(PrivateBlock {
             bytes: bytes.into(),
             origin,
-        });
-        Ok(private_address(position))
-    }
-
-    /// Puts the argument list of the calling function on the private stack.
-    pub(crate) fn push_varargs(&mut self, bytes: Vec<u8>) -> Result<u64, Stop> {
-        let position = self.state.private.len();
-        self.state.private.push(PrivateBlock {
-            bytes: bytes.into(),
-            origin: None,
         });
         Ok(private_address(position))
     }
@@ -269,7 +258,7 @@ impl Machine<'_> {
         if let Place::Private { block, offset } = place {
             for piece in &layout.pieces {
                 let at = offset + piece.offset as usize;
-                self.write_here(block, at, piece.size, part_of(values, piece));
+                self.write_here(block, at, piece.size, part_of(values, piece))?;
             }
             return Ok(Progress::Finished(()));
         }
@@ -454,7 +443,7 @@ impl Machine<'_> {
             if let Some(new) = update(&old)? {
                 for piece in &layout.pieces {
                     let at = offset + piece.offset as usize;
-                    self.write_here(block, at, piece.size, part_of(&new, piece));
+                    self.write_here(block, at, piece.size, part_of(&new, piece))?;
                 }
             }
             return Ok(Progress::Finished(old));

@@ -6,7 +6,7 @@ use super::exec::Done;
 use super::layout::unsupported;
 use super::local::FrameExtra;
 use super::machine::{ActiveFrame, Machine, Step, Top};
-use super::memory::{Place, read_bytes};
+use super::memory::Place;
 use super::world::Callee;
 use crate::fault::{AccessKind, Fault, Stop, Unsupported};
 use crate::models::Access;
@@ -221,17 +221,8 @@ impl Machine<'_> {
     ) -> Result<(), Stop> {
         let size = self.world.module.types.alloc_size(ty);
         let size = size.map_err(|_| unsupported("an argument of a type without size"))?;
-        let place = self.place(address, size, AccessKind::Read)?;
-        let contents = match place {
-            Place::Private { block, offset } => {
-                self.state.private[block].bytes[offset..offset + size as usize].to_vec()
-            }
-            Place::Constant { global, offset } => {
-                self.initial_bytes(global)?[offset..offset + size as usize].to_vec()
-            }
-            Place::Shared { .. } => {
-                return Err(unsupported("a shared struct as a variadic argument"));
-            }
+        let Some(contents) = self.bytes_here(address, size)? else {
+            return Err(unsupported("a shared struct as a variadic argument"));
         };
         bytes.extend(contents);
         bytes.resize(bytes.len().next_multiple_of(8), 0);
@@ -344,29 +335,6 @@ impl Machine<'_> {
             self.set_result(code, result, &values);
         }
         Ok(Done::Next)
-    }
-
-    // ---- bytes for models and intrinsics
-
-    /// Reads private or constant bytes as they are; none if they are shared.
-    pub(crate) fn bytes_here(&mut self, address: u64, size: u64) -> Result<Option<Vec<u8>>, Stop> {
-        let place = self.place(address, size, AccessKind::Read)?;
-        Ok(match place {
-            Place::Private { block, offset } => {
-                let bytes = &self.state.private[block].bytes;
-                Some(bytes[offset..offset + size as usize].to_vec())
-            }
-            Place::Constant { global, offset } => {
-                let bytes = self.initial_bytes(global)?;
-                Some(bytes[offset..offset + size as usize].to_vec())
-            }
-            Place::Shared { .. } => None,
-        })
-    }
-
-    /// Reads a number of `size` bytes from bytes.
-    pub(crate) fn number(bytes: &[u8], offset: usize, size: u8) -> u64 {
-        read_bytes(bytes, offset, size)
     }
 }
 

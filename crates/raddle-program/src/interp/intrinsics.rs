@@ -7,7 +7,7 @@ use super::exec::{Done, Scalar};
 use super::float;
 use super::layout::unsupported;
 use super::machine::{Machine, Values};
-use super::memory::Place;
+use super::memory::{Place, read_bytes};
 use crate::fault::{AccessKind, Fault, Stop};
 use crate::op::{Op, Order};
 use crate::tables::Tables;
@@ -357,7 +357,7 @@ impl Machine<'_> {
                 let Some(bytes) = self.bytes_here(at, 4)? else {
                     return Err(unsupported("llvm.load.relative from shared memory"));
                 };
-                let relative = Self::number(&bytes, 0, 4) as u32 as i32;
+                let relative = read_bytes(&bytes, 0, 4) as u32 as i32;
                 smallvec::smallvec![base.wrapping_add_signed(i64::from(relative))]
             }
             "is.fpclass" => smallvec::smallvec![u64::from(self.float_class(cx)?)],
@@ -370,11 +370,12 @@ impl Machine<'_> {
         if Tables::function_at(address).is_some() || address == 0 {
             return;
         }
-        if let Ok(Place::Private { block, offset: 0 }) = self.place(address, 0, AccessKind::Write) {
-            let bytes = &mut self.state.private[block].bytes;
-            if bytes.iter().any(|&byte| byte != 0) {
-                *bytes = Rc::from(vec![0; bytes.len()]);
-            }
+        let place = self.place(address, 0, AccessKind::Write);
+        if let Ok(Place::Private { block, offset: 0 }) = place
+            && let Some(block) = self.state.private.get_mut(block)
+            && block.bytes.iter().any(|&byte| byte != 0)
+        {
+            block.bytes = Rc::from(vec![0; block.bytes.len()]);
         }
     }
 

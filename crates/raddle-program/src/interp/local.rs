@@ -159,6 +159,8 @@ pub struct ThreadState {
     pub atomic_depth: u32,
     /// Private memory, a stack.
     pub private: Vec<PrivateBlock>,
+    /// Private thread-local variables that were written to, by their global.
+    pub thread_locals: BTreeMap<u32, Rc<[u8]>>,
     /// Values that models keep per thread (thread-specific data and the like): (kind, key) to value, without zeros.
     pub slots: BTreeMap<(u32, u64), u64>,
     pub callers: Option<Rc<Link>>,
@@ -173,6 +175,7 @@ impl ThreadState {
             spawns: 0,
             atomic_depth: 0,
             private: Vec::new(),
+            thread_locals: BTreeMap::new(),
             slots: BTreeMap::new(),
             callers: None,
         }
@@ -209,7 +212,8 @@ impl Local {
             Frame::Native(frame) => frame.log.capacity() * 8 + spilled(&frame.args) + 32,
             Frame::Finished => 0,
         };
-        size_of::<Self>() + private + top + self.thread.slots.len() * 40
+        let maps = self.thread.slots.len() + self.thread.thread_locals.len();
+        size_of::<Self>() + private + top + maps * 40
     }
 }
 

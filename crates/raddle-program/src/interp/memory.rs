@@ -31,6 +31,8 @@ pub enum Place {
 
 /// Position bits of a private address number.
 const POSITION_BITS: u32 = 20;
+/// Private blocks from this position on are the thread's copies of private thread-local variables.
+pub(crate) const THREAD_LOCALS: usize = 0xF_0000;
 /// Objects made only to name a private variable in a fault are numbered from here on among the thread-local ones.
 const FAULT_OBJECTS: u32 = 0xC000;
 /// Objects that models ask for by name are numbered from here on among the thread-local ones.
@@ -75,10 +77,10 @@ impl Machine<'_> {
         }
         let offset = offset_of(address);
         if let Some(block) = private_position(address) {
-            let Some(memory) = self.state.private.get(block) else {
+            let Some(bytes) = self.private_bytes(block)? else {
                 return Err(Stop::Fault(Fault::WildPointer { access, address }));
             };
-            if !in_bounds(offset, size, memory.bytes.len() as u64) {
+            if !in_bounds(offset, size, bytes.len() as u64) {
                 return Err(self.private_fault(block, address, size, access));
             }
             return Ok(Place::Private {
@@ -118,12 +120,9 @@ impl Machine<'_> {
 
     /// A fault in private memory names an object that exists for the report only.
     fn private_fault(&mut self, block: usize, address: u64, size: u64, access: AccessKind) -> Stop {
-        let memory = &self.state.private[block];
-        let (bytes, origin) = (memory.bytes.len() as u64, memory.origin);
-        let (name, source_type) = match origin {
-            Some((function, value)) => self.variable_name(function, value),
-            None => ("variadic arguments".into(), None),
-        };
+        let bytes = self.private_bytes(block).ok().flatten();
+        let bytes = bytes.map_or(0, |bytes| bytes.len() as u64);
+        let (name, source_type) = self.private_name(block);
         let new = NewObject {
             kind: ObjectKind::ThreadLocal,
             size: bytes,
@@ -143,6 +142,47 @@ impl Machine<'_> {
             },
             Err(_) => Fault::WildPointer { access, address },
         })
+    }
+
+    fn private_name(&self, block: usize) -> (Rc<str>, Option<raddle_ir::debug::SourceTypeId>) {
+        if let Some(global) = self.world.thread_local_at(block) {
+            let global = self.world.module.global(global);
+            let name = global.source_name.as_deref().unwrap_or(&global.name);
+            return (name.into(), global.source_type);
+        }
+        let origin = self.state.private.get(block).and_then(|block| block.origin);
+        match origin {
+            Some((function, value)) => self.variable_name(function, value),
+            None => ("variadic arguments".into(), None),
+        }
+    }
+
+    /// The contents of a private block.
+    pub(crate) fn private_bytes(&mut self, block: usize) -> Result<Option<Rc<[u8]>>, Stop> {
+        if let Some(block) = self.state.private.get(block) {
+            return Ok(Some(Rc::clone(&block.bytes)));
+        }
+        let Some(global) = self.world.thread_local_at(block) else {
+            return Ok(None);
+        };
+        // A thread's copy exists once it has been written to.
+        match self.state.thread_locals.get(&global.0) {
+            Some(bytes) => Ok(Some(Rc::clone(bytes))),
+            None => self.initial_bytes(global).map(Some),
+        }
+    }
+
+    /// The contents of a private block, to be changed.
+    fn private_bytes_mut(&mut self, block: usize) -> Result<&mut [u8], Stop> {
+        if block < self.state.private.len() {
+            return Ok(Rc::make_mut(&mut self.state.private[block].bytes));
+        }
+        let Some(global) = self.world.thread_local_at(block) else {
+            return Ok(&mut []);
+        };
+        let initial = self.initial_bytes(global)?;
+        let bytes = self.state.thread_locals.entry(global.0).or_insert(initial);
+        Ok(Rc::make_mut(bytes))
     }
 
     /// The source name and type of the variable behind an `alloca`.
@@ -215,25 +255,49 @@ impl Machine<'_> {
     /// Reads from private or constant memory. `place` has room for `size` bytes.
     pub(crate) fn read_here(&mut self, place: Place, size: u8) -> Result<Value, Stop> {
         let (bytes, offset) = match place {
-            Place::Private { block, offset } => {
-                (Rc::clone(&self.state.private[block].bytes), offset)
-            }
+            Place::Private { block, offset } => match self.private_bytes(block)? {
+                Some(bytes) => (bytes, offset),
+                None => return Ok(0),
+            },
             Place::Constant { global, offset } => (self.initial_bytes(global)?, offset),
             Place::Shared { .. } => return Ok(0),
         };
         Ok(read_bytes(&bytes, offset, size))
     }
 
-    pub(crate) fn write_here(&mut self, block: usize, offset: usize, size: u8, value: Value) {
-        let bytes = Rc::make_mut(&mut self.state.private[block].bytes);
-        let size = usize::from(size);
-        bytes[offset..offset + size].copy_from_slice(&value.to_le_bytes()[..size]);
+    /// Writes a number to private memory.
+    pub(crate) fn write_here(
+        &mut self,
+        block: usize,
+        offset: usize,
+        size: u8,
+        value: Value,
+    ) -> Result<(), Stop> {
+        self.write_bytes(block, offset, &value.to_le_bytes()[..usize::from(size)])
     }
 
     /// Writes bytes over a private block, which must have room for them.
-    pub(crate) fn write_bytes(&mut self, block: usize, offset: usize, bytes: &[u8]) {
-        let memory = Rc::make_mut(&mut self.state.private[block].bytes);
-        memory[offset..offset + bytes.len()].copy_from_slice(bytes);
+    pub(crate) fn write_bytes(
+        &mut self,
+        block: usize,
+        offset: usize,
+        bytes: &[u8],
+    ) -> Result<(), Stop> {
+        let memory = self.private_bytes_mut(block)?;
+        if let Some(place) = memory.get_mut(offset..offset + bytes.len()) {
+            place.copy_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    /// Reads private or constant bytes as they are; none if they are shared.
+    pub(crate) fn bytes_here(&mut self, address: u64, size: u64) -> Result<Option<Vec<u8>>, Stop> {
+        let (bytes, offset) = match self.place(address, size, AccessKind::Read)? {
+            Place::Private { block, offset } => (self.private_bytes(block)?, offset),
+            Place::Constant { global, offset } => (Some(self.initial_bytes(global)?), offset),
+            Place::Shared { .. } => return Ok(None),
+        };
+        Ok(bytes.and_then(|bytes| Some(bytes.get(offset..offset + size as usize)?.to_vec())))
     }
 
     pub(crate) fn store_piece(
@@ -245,7 +309,7 @@ impl Machine<'_> {
     ) -> Result<Access, Stop> {
         match self.place(address, u64::from(size), AccessKind::Write)? {
             Place::Private { block, offset } => {
-                self.write_here(block, offset, size, value);
+                self.write_here(block, offset, size, value)?;
                 Ok(Access::Done(0))
             }
             Place::Shared { object, offset } => {
@@ -279,7 +343,7 @@ impl Machine<'_> {
             Place::Private { block, offset } => {
                 let old = self.read_here(place, size)?;
                 let new = kind.apply(old, operand & mask(size), size);
-                self.write_here(block, offset, size, new);
+                self.write_here(block, offset, size, new)?;
                 Ok(Access::Done(old))
             }
             Place::Constant { .. } => Ok(Access::Done(0)),
@@ -308,7 +372,7 @@ impl Machine<'_> {
             Place::Private { block, offset } => {
                 let old = self.read_here(place, size)?;
                 if old == expected & mask(size) {
-                    self.write_here(block, offset, size, new);
+                    self.write_here(block, offset, size, new)?;
                 }
                 Ok(Access::Done(old))
             }
@@ -433,6 +497,9 @@ impl Machine<'_> {
 
     /// The address of a global, or of this thread's copy of a thread-local one.
     pub(crate) fn global_address(&mut self, id: GlobalId) -> Result<u64, Stop> {
+        if let Some(position) = self.world.private_thread_local(id) {
+            return Ok(private_address(position));
+        }
         let global = self.world.module.global(id);
         if !global.thread_local
             && let Some(address) = self.world.global_addresses[id.index()]
@@ -481,6 +548,9 @@ impl Machine<'_> {
     pub(crate) fn type_at(&self, address: u64) -> Option<(TypeId, u64)> {
         let offset = u64::try_from(offset_of(address)).ok()?;
         if let Some(block) = private_position(address) {
+            if let Some(global) = self.world.thread_local_at(block) {
+                return Some((self.world.module.global(global).ty, offset));
+            }
             let (function, value) = self.state.private.get(block)?.origin?;
             let code = self.world.cached_code(function)?;
             return Some((*code.alloca_types.get(&value)?, offset));

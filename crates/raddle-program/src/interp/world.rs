@@ -4,11 +4,12 @@ use super::InterpOptions;
 use super::bodies::{Bodies, does_not_capture};
 use super::code::{self, Code};
 use super::layout::{self, Layout};
+use super::memory::THREAD_LOCALS;
 use crate::fault::Stop;
 use crate::ids::{ObjectId, SrcId};
 use crate::models::{self, ModelId};
 use crate::tables::{SourceLoc, Tables};
-use raddle_ir::passes::Escapes;
+use raddle_ir::passes::{BitSet, Escapes};
 use raddle_ir::{ConstId, DebugLocId, FuncId, GlobalId, Module, TypeId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -44,7 +45,11 @@ pub(crate) struct World {
     pub(crate) untouched: FxHashMap<ObjectId, GlobalId>,
     /// IR types of variables.
     pub(crate) object_types: FxHashMap<ObjectId, TypeId>,
-    thread_locals: FxHashMap<GlobalId, u32>,
+    /// Thread-local variables in order, and their positions there.
+    thread_locals: Vec<GlobalId>,
+    thread_local_indices: FxHashMap<GlobalId, u32>,
+    /// Those that no other thread can see; found out when the first one is used.
+    private_thread_locals: Option<BitSet>,
     named_objects: FxHashMap<&'static str, u32>,
     sources: FxHashMap<(FuncId, Option<DebugLocId>), SrcId>,
 }
@@ -52,10 +57,9 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(module: Module, options: InterpOptions, main: FuncId) -> Self {
         let (functions, globals) = (module.functions.len(), module.globals.len());
-        let thread_locals = (0..globals)
+        let thread_locals: Vec<GlobalId> = (0..globals)
             .map(GlobalId::from_index)
             .filter(|&id| module.global(id).thread_local)
-            .zip(0..)
             .collect();
         Self {
             module,
@@ -72,7 +76,9 @@ impl World {
             constant_objects: FxHashMap::default(),
             untouched: FxHashMap::default(),
             object_types: FxHashMap::default(),
+            thread_local_indices: thread_locals.iter().copied().zip(0..).collect(),
             thread_locals,
+            private_thread_locals: None,
             named_objects: FxHashMap::default(),
             sources: FxHashMap::default(),
         }
@@ -131,7 +137,43 @@ impl World {
     }
 
     pub(crate) fn thread_local_index(&self, global: GlobalId) -> u32 {
-        self.thread_locals.get(&global).copied().unwrap_or(0)
+        self.thread_local_indices.get(&global).copied().unwrap_or(0)
+    }
+
+    /// The private position of a thread-local variable that no other thread can see.
+    pub(crate) fn private_thread_local(&mut self, global: GlobalId) -> Option<usize> {
+        let index = *self.thread_local_indices.get(&global)?;
+        let private = match &self.private_thread_locals {
+            Some(private) => private,
+            None => {
+                let private = self.find_private_thread_locals();
+                self.private_thread_locals.insert(private)
+            }
+        };
+        private
+            .contains(global.index())
+            .then_some(THREAD_LOCALS + index as usize)
+    }
+
+    /// All functions are looked at: nobody knows which ones will run. In modules where that takes too long, every
+    /// thread-local variable counts as shared, which is sound.
+    fn find_private_thread_locals(&mut self) -> BitSet {
+        const MANY: usize = 4000;
+        let defined: Vec<FuncId> = (0..self.module.functions.len())
+            .map(FuncId::from_index)
+            .filter(|&id| !self.module.function(id).is_declaration)
+            .collect();
+        if defined.len() > MANY {
+            return BitSet::new(self.module.globals.len());
+        }
+        self.escapes
+            .private_thread_locals(&mut self.module, &mut self.bodies, &defined)
+    }
+
+    /// The thread-local variable at a private position.
+    pub(crate) fn thread_local_at(&self, position: usize) -> Option<GlobalId> {
+        let index = position.checked_sub(THREAD_LOCALS)?;
+        self.thread_locals.get(index).copied()
     }
 
     /// A number for an object that only models know.

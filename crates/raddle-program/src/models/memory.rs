@@ -12,12 +12,12 @@ pub(super) const MODELS: &[Model] = &[
     model("llvm.memcpy.*", memcpy),
     model("llvm.memmove.*", memmove),
     model("llvm.memset.*", memset),
-    model("memcpy", memcpy),
-    model("memmove", memmove),
-    model("memset", memset),
-    model("__memcpy_chk", memcpy),
-    model("__memmove_chk", memmove),
-    model("__memset_chk", memset),
+    model("memcpy", memcpy).returning(0),
+    model("memmove", memmove).returning(0),
+    model("memset", memset).returning(0),
+    model("__memcpy_chk", memcpy).returning(0),
+    model("__memmove_chk", memmove).returning(0),
+    model("__memset_chk", memset).returning(0),
     model("llvm.va_start*", va_start),
     model("llvm.va_copy*", va_copy),
 ];
@@ -55,7 +55,7 @@ fn va_start(cx: &mut Script<'_, '_>) -> ModelResult {
         let bytes = machine
             .caller_varargs()
             .map_or(Vec::new(), |bytes| bytes.to_vec());
-        machine.push_varargs(bytes)
+        machine.push_private(bytes, None)
     })?;
     cx.store(list, 4, REGISTERS_END, Order::Plain)?;
     cx.store(list + 4, 4, FLOATS_END, Order::Plain)?;
@@ -84,7 +84,7 @@ impl Script<'_, '_> {
                 && !matches!(source, Place::Shared { .. })
             {
                 let bytes = self.machine.bytes_here(from, len)?.unwrap_or_default();
-                self.machine.write_bytes(block, offset, &bytes);
+                self.machine.write_bytes(block, offset, &bytes)?;
                 self.set_var(progress, len);
                 self.checkpoint();
             }
@@ -126,7 +126,7 @@ impl Script<'_, '_> {
             && let Place::Private { block, offset } = self.place(to, len, AccessKind::Write)?
         {
             self.machine
-                .write_bytes(block, offset, &vec![byte; len as usize]);
+                .write_bytes(block, offset, &vec![byte; len as usize])?;
             self.set_var(progress, len);
             self.checkpoint();
         }

@@ -141,6 +141,60 @@ fn dpor_explores_each_class_once() {
     });
 }
 
+#[test]
+fn dpor_explores_each_class_of_larger_programs_once() {
+    let options = GenOptions {
+        max_threads: 4,
+        max_ops_per_thread: 7,
+        variables: 3,
+        max_interleavings: 2_000_000,
+        ..GenOptions::default()
+    };
+    for_each_program(40, options, |_, built| {
+        let mut program = built.program();
+        let truth = oracle::enumerate(&mut program, Mode::Memoised);
+        let mut summary = Summary::default();
+        let _ = dpor::Search::new(&program).run(&mut program, &mut summary);
+        assert_eq!(
+            (summary.complete, summary.blocked, summary.given_up),
+            (
+                truth.complete.mazurkiewicz as u64,
+                truth.blocked.mazurkiewicz as u64,
+                0
+            )
+        );
+        assert_eq!(summary.final_states, truth.final_states);
+    });
+}
+
+/// How often what is interesting occurs in generated programs, so that a change of the generator does not make all other
+/// properties trivial.
+#[test]
+fn generated_programs_are_interesting() {
+    let mut counts = [0; 8];
+    let cell = std::cell::RefCell::new(&mut counts);
+    for_each_program(200, GenOptions::default(), |_, built| {
+        let truth = oracle::enumerate(&mut built.program(), Mode::Memoised);
+        let (complete, blocked) = (truth.complete, truth.blocked);
+        let has = |kind: fn(&ViolationKey) -> bool| truth.violations.iter().any(kind);
+        let seen = [
+            complete.mazurkiewicz > 10,
+            blocked.mazurkiewicz > 0,
+            complete.reads_from < complete.mazurkiewicz,
+            complete.reads_value_from < complete.reads_from,
+            has(|key| matches!(key, ViolationKey::Fault(..))),
+            has(|key| matches!(key, ViolationKey::Race(..))),
+            has(|key| matches!(key, ViolationKey::Deadlock(_))),
+            truth.interleavings > 100,
+        ];
+        for (count, seen) in cell.borrow_mut().iter_mut().zip(seen) {
+            *count += u32::from(seen);
+        }
+    });
+    println!("{counts:?}");
+    assert!(counts.iter().all(|&count| count >= 5), "{counts:?}");
+}
+
 /// All violations that an engine finds; each was replayed.
 fn violations(program: &mut Program, engine: EngineKind) -> FxHashSet<ViolationKey> {
     let options = SearchOptions {
