@@ -2,7 +2,7 @@
 // that readers decrease by one and a writer by a large bias, and which is given back when it was taken already.
 //
 // Awaiting for Godot (FMCAD 2022), table I. The loop's two additions cancel out, but it is not pure.
-// With BOUND, loops are cut after that many iterations.
+// With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
 
 #include <assert.h>
 #include <pthread.h>
@@ -16,8 +16,10 @@ void __VERIFIER_assume(int);
 #define BIAS 0x100000
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
+#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#define AWAIT(condition) while (!(condition)) {}
 #endif
 
 static atomic_int lock;
@@ -29,11 +31,7 @@ static void read_lock(void) {
             break;
         }
         atomic_fetch_add(&lock, 1);
-        FOREVER {
-            if (atomic_load(&lock) > 0) {
-                break;
-            }
-        }
+        AWAIT(atomic_load(&lock) > 0);
     }
 }
 
@@ -45,11 +43,7 @@ static void write_lock(void) {
             break;
         }
         atomic_fetch_add(&lock, BIAS);
-        FOREVER {
-            if (atomic_load(&lock) == BIAS) {
-                break;
-            }
-        }
+        AWAIT(atomic_load(&lock) == BIAS);
     }
 }
 

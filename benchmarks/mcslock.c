@@ -1,7 +1,7 @@
 // mcslock: N threads pass through a queue lock of Mellor-Crummey and Scott once each.
 //
 // Awaiting for Godot (FMCAD 2022), table I. Both waits (for the lock, for a successor) are pure loops.
-// With BOUND, loops are cut after that many iterations.
+// With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
 
 #include <assert.h>
 #include <pthread.h>
@@ -15,8 +15,10 @@ void __VERIFIER_assume(int);
 #endif
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
+#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#define AWAIT(condition) while (!(condition)) {}
 #endif
 
 struct node {
@@ -34,11 +36,7 @@ static void lock(struct node *me) {
     if (before) {
         atomic_store(&me->locked, true);
         atomic_store(&before->next, me);
-        FOREVER {
-            if (!atomic_load(&me->locked)) {
-                break;
-            }
-        }
+        AWAIT(!atomic_load(&me->locked));
     }
 }
 

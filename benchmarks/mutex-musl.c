@@ -1,8 +1,8 @@
-// mutex-musl: N threads pass once each through a lock with a counter of waiters, in the manner of musl's: spin while nobody
-// sleeps, then announce oneself, mark the lock as contended and sleep.
+// mutex-musl: N threads pass once each through a lock with a counter of waiters, in the manner of musl's: spin a little while
+// nobody sleeps, then announce oneself, mark the lock as contended and sleep.
 //
 // Awaiting for Godot (FMCAD 2022), table I. Sleeping is a loop that waits for the lock to change.
-// With BOUND, loops are cut after that many iterations.
+// With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
 
 #include <assert.h>
 #include <pthread.h>
@@ -14,10 +14,13 @@ void __VERIFIER_assume(int);
 #ifndef N
 #define N 2
 #endif
+#define SPINS 1
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
+#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#define AWAIT(condition) while (!(condition)) {}
 #endif
 
 enum { FREE, TAKEN, CONTENDED };
@@ -36,7 +39,7 @@ static void lock(void) {
     if (try_lock()) {
         return;
     }
-    FOREVER {
+    for (int i = 0; i < SPINS; i++) {
         if (atomic_load(&state) == FREE || atomic_load(&waiters) != 0) {
             break;
         }
@@ -48,11 +51,7 @@ static void lock(void) {
         atomic_fetch_add(&waiters, 1);
         int expected = TAKEN;
         atomic_compare_exchange_strong(&state, &expected, CONTENDED);
-        FOREVER {
-            if (atomic_load(&state) != CONTENDED) {
-                break;
-            }
-        }
+        AWAIT(atomic_load(&state) != CONTENDED);
         atomic_fetch_sub(&waiters, 1);
     }
 }

@@ -55,8 +55,8 @@ static int pop(void) {
 }
 
 static void push(int item) {
-    int first = atomic_load(&head);
     FOREVER {
+        int first = atomic_load(&head);
         atomic_store(&items[item].next, first);
         if (atomic_compare_exchange_strong(&head, &first, item)) {
             break;

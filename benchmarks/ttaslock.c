@@ -1,6 +1,6 @@
 // ttaslock: N threads pass through a test-and-test-and-set lock once each.
 //
-// Awaiting for Godot (FMCAD 2022), table I. With BOUND, loops are cut after that many iterations.
+// Awaiting for Godot (FMCAD 2022), table I. With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
 
 #include <assert.h>
 #include <pthread.h>
@@ -14,8 +14,10 @@ void __VERIFIER_assume(int);
 #endif
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
+#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#define AWAIT(condition) while (!(condition)) {}
 #endif
 
 static atomic_bool taken;
@@ -23,11 +25,7 @@ static int shared;
 
 static void lock(void) {
     FOREVER {
-        FOREVER {
-            if (!atomic_load(&taken)) {
-                break;
-            }
-        }
+        AWAIT(!atomic_load(&taken));
         if (!atomic_exchange(&taken, true)) {
             break;
         }

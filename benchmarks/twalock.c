@@ -1,7 +1,7 @@
 // twalock: N threads pass through a ticket lock with a waiting array once each.
 //
 // Awaiting for Godot (FMCAD 2022), table I. Threads far from their turn wait on a slot of the array, the next one on the
-// ticket that is served. With BOUND, loops are cut after that many iterations.
+// ticket that is served. With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
 
 #include <assert.h>
 #include <pthread.h>
@@ -16,8 +16,10 @@ void __VERIFIER_assume(int);
 #define NEAR 1
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
+#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#define AWAIT(condition) while (!(condition)) {}
 #endif
 
 static atomic_int next_ticket;
@@ -38,18 +40,10 @@ static void lock(void) {
             if (ticket - atomic_load(&served) <= NEAR) {
                 break;
             }
-            FOREVER {
-                if (atomic_load(slot) != seen) {
-                    break;
-                }
-            }
+            AWAIT(atomic_load(slot) != seen);
         }
     }
-    FOREVER {
-        if (atomic_load(&served) == ticket) {
-            break;
-        }
-    }
+    AWAIT(atomic_load(&served) == ticket);
 }
 
 static void unlock(void) {
