@@ -90,7 +90,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_purity: bool,
 
-    /// Do not treat loops that wait for a value as one blocking operation (no engine does so yet)
+    /// Do not treat loops that wait for a value as one blocking operation (not available yet)
     #[arg(long)]
     pub no_await: bool,
 

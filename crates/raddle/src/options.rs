@@ -56,6 +56,8 @@ impl Options {
             ("--report", args.report.is_some()),
             ("--trace", args.trace.is_some()),
             ("--witness", args.witness.is_some()),
+            // The other reductions that can be switched off do not exist yet; this one does.
+            ("--no-await", args.no_await),
         ] {
             if given {
                 return Err(Error::UnavailableOption { option });
@@ -218,6 +220,10 @@ mod tests {
                 "--jobs `2` is not available yet; available: 1",
             ),
             (["--witness", "w"], "`--witness` is not available yet"),
+            (
+                ["--no-await", "--quiet"],
+                "`--no-await` is not available yet",
+            ),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);
         }
