@@ -1,1 +1,43 @@
-fn main() {}
+//! `cargo xtask`: the one entry for people who work on Raddle, or want to see it work.
+
+mod clang;
+mod tasks;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask TASK
+
+  demo            install clang if there is none, build Raddle, check the examples
+  test            install clang if there is none; formatting, lints, all tests
+  setup           install clang if there is none (apt; with sudo if not root)
+  bless           accept what the program tests and report tests print now
+  bench           build Raddle for speed, and time it on the test programs
+  fuzz [SECONDS]  compare engines on random programs (60 seconds)
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let result = match args.as_slice() {
+        ["demo"] => tasks::demo(),
+        ["test"] => tasks::test(),
+        ["setup"] => clang::setup(),
+        ["bless"] => tasks::bless(),
+        ["bench"] => tasks::bench(),
+        ["fuzz"] => tasks::fuzz("60"),
+        ["fuzz", seconds] => tasks::fuzz(seconds),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => Err(format!("no such task: {}\n\n{USAGE}", args.join(" "))),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

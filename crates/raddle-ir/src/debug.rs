@@ -21,6 +21,8 @@ pub struct DebugVariable {
     pub ty: Option<SourceTypeId>,
     /// Set for the variables that came with a parameter.
     pub is_parameter: bool,
+    /// The value is the variable's address (`declare`) rather than its contents.
+    pub is_address: bool,
 }
 
 crate::define_id!(

@@ -357,6 +357,31 @@ pub enum Terminator {
 }
 
 impl Terminator {
+    /// Calls `f` with every successor in order, to redirect it.
+    pub fn for_each_target_mut(&mut self, mut f: impl FnMut(&mut BlockId)) {
+        match self {
+            Self::Ret { .. } | Self::Resume { .. } | Self::Unreachable => {}
+            Self::Br { target } => f(target),
+            Self::CondBr {
+                then, otherwise, ..
+            } => {
+                f(then);
+                f(otherwise);
+            }
+            Self::Switch { default, cases, .. } => {
+                f(default);
+                cases.iter_mut().for_each(|(_, block)| f(block));
+            }
+            Self::IndirectBr { targets, .. } | Self::Other { targets, .. } => {
+                targets.iter_mut().for_each(f);
+            }
+            Self::Invoke { normal, unwind, .. } => {
+                f(normal);
+                f(unwind);
+            }
+        }
+    }
+
     /// The successors in order, repeated where several edges lead to one block.
     #[must_use]
     pub fn successors(&self) -> Vec<BlockId> {

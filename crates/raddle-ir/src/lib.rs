@@ -9,11 +9,16 @@ pub mod debug;
 pub mod ids;
 pub mod inst;
 pub mod module;
+pub mod parse;
+pub mod passes;
 pub mod types;
+pub mod verify;
 
 pub use constant::{Constant, ConstantExpr};
 pub use debug::{DebugInfo, DebugLoc};
 pub use ids::{BlockId, ConstId, DebugLocId, FuncId, GlobalId, TypeId, ValueId};
 pub use inst::{Block, Body, Inst, InstKind, Operand, Phi, Terminator};
 pub use module::{Function, Global, Module, Symbol};
+pub use parse::{ParseError, ParseErrorKind, parse_module};
 pub use types::{DataLayout, FloatKind, Type, TypeTable};
+pub use verify::{VerifyError, verify};

@@ -4,9 +4,10 @@ use crate::constant::Constant;
 use crate::debug::{DebugInfo, DebugLoc, SourceTypeId};
 use crate::ids::{ConstId, FuncId, GlobalId, TypeId};
 use crate::types::TypeTable;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a name `@…` stands for. Aliases and ifuncs are resolved to what they name while parsing.
+/// What a name `@…` stands for. Aliases are resolved to what they name while parsing; an ifunc to what its resolver
+/// returns if that is a constant, and is a declared function otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol {
     Global(GlobalId),
@@ -32,7 +33,7 @@ pub struct Global {
     pub source_name: Option<Box<str>>,
 }
 
-/// A function, declared or defined. The body of a defined one is parsed on demand: [`Module::body`].
+/// A function, declared or defined. The body of a defined one is parsed on demand: [`Module::parse_body`].
 #[derive(Clone, Debug)]
 pub struct Function {
     /// Without `@`.
@@ -61,8 +62,12 @@ pub struct Module {
     pub debug: DebugInfo,
     /// `llvm.global_ctors`, in order of priority.
     pub constructors: Vec<FuncId>,
-    /// `llvm.global_dtors`.
+    /// `llvm.global_dtors`, in the order they run.
     pub destructors: Vec<FuncId>,
+    /// Names declared `extern_weak`.
+    pub(crate) extern_weak: FxHashSet<Box<str>>,
+    /// The text, and what is needed to read bodies from it.
+    pub(crate) parsed: crate::parse::Parsed,
 }
 
 impl Module {
@@ -90,6 +95,12 @@ impl Module {
     #[must_use]
     pub fn global(&self, id: GlobalId) -> &Global {
         &self.globals[id.index()]
+    }
+
+    /// Whether `name` is declared but may be missing in the whole program, in which case its address is null.
+    #[must_use]
+    pub fn is_extern_weak(&self, name: &str) -> bool {
+        self.extern_weak.contains(name)
     }
 
     /// The function called `name`, through aliases.

@@ -2,6 +2,7 @@
 
 use crate::ids::TypeId;
 use rustc_hash::FxHashMap;
+use std::fmt;
 
 /// Floating-point formats. Storage sizes: 2, 2, 4, 8, 16, 16, 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -144,7 +145,9 @@ impl TypeTable {
                 scalable: false, ..
             } => {
                 let align = self.align(id)?;
-                self.store_size(id)?.next_multiple_of(align)
+                self.store_size(id)?
+                    .checked_next_multiple_of(align)
+                    .ok_or(UnsizedType(id))?
             }
             Type::Float(kind) => match kind {
                 FloatKind::Half | FloatKind::BFloat => 2,
@@ -207,7 +210,9 @@ impl TypeTable {
         let mut size = 0u64;
         for &field in fields {
             if !packed {
-                size = size.next_multiple_of(self.align(field)?);
+                size = size
+                    .checked_next_multiple_of(self.align(field)?)
+                    .ok_or(UnsizedType(id))?;
             }
             offsets.push(size);
             size = size
@@ -217,9 +222,92 @@ impl TypeTable {
         let align = self.align(id)?;
         Ok(StructLayout {
             offsets,
-            size: size.next_multiple_of(align),
+            size: size
+                .checked_next_multiple_of(align)
+                .ok_or(UnsizedType(id))?,
             align,
         })
+    }
+}
+
+impl TypeTable {
+    /// A type in LLVM's notation, for messages. Named structs print their name only.
+    #[must_use]
+    pub fn display(&self, id: TypeId) -> TypeDisplay<'_> {
+        TypeDisplay { types: self, id }
+    }
+}
+
+/// See [`TypeTable::display`].
+#[derive(Clone, Copy, Debug)]
+pub struct TypeDisplay<'a> {
+    types: &'a TypeTable,
+    id: TypeId,
+}
+
+impl TypeDisplay<'_> {
+    fn list(&self, f: &mut fmt::Formatter<'_>, ids: &[TypeId]) -> fmt::Result {
+        for (i, &id) in ids.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(f, "{comma}{}", self.types.display(id))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for TypeDisplay<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.types.get(self.id) {
+            Type::Void => f.write_str("void"),
+            Type::Int(bits) => write!(f, "i{bits}"),
+            Type::Float(kind) => f.write_str(match kind {
+                FloatKind::Half => "half",
+                FloatKind::BFloat => "bfloat",
+                FloatKind::Float => "float",
+                FloatKind::Double => "double",
+                FloatKind::X86Fp80 => "x86_fp80",
+                FloatKind::Fp128 => "fp128",
+                FloatKind::PpcFp128 => "ppc_fp128",
+            }),
+            Type::Ptr => f.write_str("ptr"),
+            Type::Array { element, len } => {
+                write!(f, "[{len} x {}]", self.types.display(*element))
+            }
+            Type::Vector {
+                element,
+                len,
+                scalable,
+            } => {
+                let scale = if *scalable { "vscale x " } else { "" };
+                write!(f, "<{scale}{len} x {}>", self.types.display(*element))
+            }
+            Type::Struct {
+                name: Some(name), ..
+            }
+            | Type::Opaque { name } => write!(f, "%{name}"),
+            Type::Struct { fields, packed, .. } => {
+                f.write_str(if *packed { "<{ " } else { "{ " })?;
+                self.list(f, fields)?;
+                f.write_str(if *packed { " }>" } else { " }" })
+            }
+            Type::Function {
+                ret,
+                params,
+                varargs,
+            } => {
+                write!(f, "{} (", self.types.display(*ret))?;
+                self.list(f, params)?;
+                f.write_str(match (varargs, params.is_empty()) {
+                    (true, true) => "...)",
+                    (true, false) => ", ...)",
+                    (false, _) => ")",
+                })
+            }
+            Type::Label => f.write_str("label"),
+            Type::Metadata => f.write_str("metadata"),
+            Type::Token => f.write_str("token"),
+            Type::Other(name) => f.write_str(name),
+        }
     }
 }
 

@@ -9,11 +9,15 @@ pub mod builder;
 pub mod fault;
 pub mod generate;
 pub mod ids;
+pub mod interp;
+pub mod models;
+pub mod names;
 pub mod op;
 pub mod tables;
 
 pub use automaton::{Program, Semantics, Transition};
 pub use fault::{AccessKind, Fault, Limit, Misuse, Stop, Unsupported};
 pub use ids::{LocId, ObjectId, SrcId, StateId, StopId, ThreadId};
+pub use interp::{InterpOptions, Interpreter, LoadError, OnMainReturn};
 pub use op::{MutexKind, Op, Order, RmwKind, SyncAction, Value};
 pub use tables::{LocInfo, ObjectInfo, ObjectKind, SourceLoc, Tables, ThreadInfo};

@@ -1,1 +1,44 @@
-fn main() {}
+//! `raddle`: checks multithreaded programs.
+
+use clap::Parser;
+use raddle::cli::Cli;
+use raddle::{Status, run};
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+fn main() -> ExitCode {
+    report_panics();
+    let cli = Cli::parse();
+    let interrupt = interrupt_flag();
+    let status =
+        panic::catch_unwind(AssertUnwindSafe(|| run(cli, &interrupt))).unwrap_or(Status::Failure);
+    ExitCode::from(status as u8)
+}
+
+/// A panic is a bug of Raddle and must never look like an answer about the program.
+fn report_panics() {
+    panic::set_hook(Box::new(|info| {
+        eprintln!("internal error: {info}");
+        eprintln!(
+            "help: this is a bug of Raddle {}, not of your program; please report it with the program and the command line",
+            env!("CARGO_PKG_VERSION")
+        );
+    }));
+}
+
+/// Ctrl-C ends the exploration with what is known so far; a second one ends the process at once.
+fn interrupt_flag() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&flag);
+    let result = ctrlc::set_handler(move || {
+        if raised.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(Status::Inconclusive as u8));
+        }
+    });
+    if let Err(error) = result {
+        eprintln!("warning: Ctrl-C will end Raddle without an answer: {error}");
+    }
+    flag
+}

@@ -2,6 +2,7 @@
 
 use super::ThreadDef;
 use super::expr::{Compare, Expr, Reg};
+use crate::fault::Stop;
 use crate::op::{Order, RmwKind, SyncAction};
 use std::rc::Rc;
 
@@ -146,6 +147,7 @@ pub(super) enum StmtKind {
     },
     Exit(Expr),
     ExitProcess(i32),
+    Stop(Stop),
 }
 
 #[derive(Clone, Debug)]
@@ -310,6 +312,11 @@ impl ThreadBuilder {
 
     pub fn exit_process(&mut self, code: i32) {
         self.push(StmtKind::ExitProcess(code));
+    }
+
+    /// The thread cannot go on from here: a fault, a limit or something unsupported.
+    pub fn stop(&mut self, stop: Stop) {
+        self.push(StmtKind::Stop(stop));
     }
 
     // ---- memory

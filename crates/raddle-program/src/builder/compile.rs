@@ -3,6 +3,7 @@
 use super::code::{ALLOCATIONS, ARGUMENT, Action, Code, SPAWNS, Stmt, StmtKind, SyncStep, Target};
 use super::expr::{Expr, Reg};
 use super::{Source, ThreadDef};
+use crate::fault::Stop;
 use std::rc::Rc;
 
 #[derive(Clone, Debug)]
@@ -15,6 +16,7 @@ pub(super) enum Inst {
     Assert { cond: Expr, text: Rc<str> },
     Exit(Expr),
     ExitProcess(i32),
+    Stop(Stop),
 }
 
 /// Flat code. The last instruction never falls through.
@@ -144,6 +146,9 @@ impl Flattener {
             StmtKind::ExitProcess(code) => {
                 self.emit(line, Inst::ExitProcess(*code));
             }
+            StmtKind::Stop(stop) => {
+                self.emit(line, Inst::Stop(stop.clone()));
+            }
         }
     }
 }
@@ -199,7 +204,7 @@ impl Inst {
             | Self::Assert { cond: expr, .. }
             | Self::Exit(expr) => expr.for_each_reg(f),
             Self::Do { action, .. } => action_uses(action, f),
-            Self::Jump(_) | Self::ExitProcess(_) => {}
+            Self::Jump(_) | Self::ExitProcess(_) | Self::Stop(_) => {}
         }
     }
 
@@ -219,7 +224,7 @@ impl Inst {
                 f(at + 1);
                 f(*target);
             }
-            Self::Exit(_) | Self::ExitProcess(_) => {}
+            Self::Exit(_) | Self::ExitProcess(_) | Self::Stop(_) => {}
             _ => f(at + 1),
         }
     }

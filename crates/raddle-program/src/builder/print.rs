@@ -96,6 +96,7 @@ impl Printer<'_> {
             StmtKind::Assume(cond) => self.line(indent, &format!("assume {cond}")),
             StmtKind::Assert { cond, .. } => self.line(indent, &format!("assert {cond}")),
             StmtKind::Exit(value) => self.line(indent, &format!("exit {value}")),
+            StmtKind::Stop(stop) => self.line(indent, &format!("stop {stop:?}")),
             StmtKind::ExitProcess(code) => self.line(indent, &format!("exit process {code}")),
         }
     }

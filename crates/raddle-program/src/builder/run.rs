@@ -121,6 +121,7 @@ impl Interpreter {
                 Inst::ExitProcess(code) => {
                     return self.arrive(tables, &frame, Op::ExitProcess { code: *code }, None);
                 }
+                Inst::Stop(stop) => return self.stop(tables, &frame, stop.clone()),
                 Inst::Do { action, .. } => match self.resolve(tables, &mut frame, action) {
                     Ok(Resolved::Op(op, child)) => return self.arrive(tables, &frame, op, child),
                     Ok(Resolved::Skip) => {}

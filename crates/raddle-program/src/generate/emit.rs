@@ -14,6 +14,8 @@ struct Names {
     pointer: Place,
     mutexes: [SyncVar; 2],
     cond: SyncVar,
+    rwlock: SyncVar,
+    once: SyncVar,
     sem: Option<SyncVar>,
     barrier: Option<SyncVar>,
     threads: Vec<Option<ThreadDef>>,
@@ -25,6 +27,8 @@ fn contains(pieces: &[Piece], wanted: &dyn Fn(&Piece) -> bool) -> bool {
             || match piece {
                 Piece::Locked(_, inner, _)
                 | Piece::TryLocked(_, inner)
+                | Piece::RwLocked(_, inner)
+                | Piece::Once(inner)
                 | Piece::Choice(inner)
                 | Piece::Atomic(inner) => contains(inner, wanted),
                 Piece::If(_, then, otherwise) => {
@@ -56,6 +60,8 @@ pub(super) fn emit(recipe: &Recipe, seed: u64) -> BuiltProgram {
         pointer: p.var("p", 8),
         mutexes: [p.mutex("m0"), p.mutex("m1")],
         cond: p.cond("c"),
+        rwlock: p.rwlock("l"),
+        once: p.once("o"),
         sem,
         barrier,
         threads: vec![None; recipe.codes.len()],
@@ -105,6 +111,18 @@ impl<'a> Emitter<'a> {
         self.last.map_or(Expr::Const(0), Expr::from)
     }
 
+    /// For conditions: a constant would decide too much.
+    fn something_read(&mut self) -> Reg {
+        match self.last {
+            Some(last) => last,
+            None => {
+                let reg = self.t.load(self.names.flag);
+                self.last = Some(reg);
+                reg
+            }
+        }
+    }
+
     fn operand(&self, operand: Operand) -> Expr {
         match operand {
             Operand::Const(value) => value.into(),
@@ -140,11 +158,11 @@ impl<'a> Emitter<'a> {
             }
             Piece::Fence(order) => self.t.fence(*order),
             Piece::Assume(value) => {
-                let cond = self.last().differs(*value);
+                let cond = self.something_read().differs(*value);
                 self.t.assume(cond);
             }
             Piece::Assert(value) => {
-                let cond = self.last().differs(*value);
+                let cond = self.something_read().differs(*value);
                 self.t.assert(cond);
             }
             Piece::Spawn(code) => {
@@ -164,6 +182,8 @@ impl<'a> Emitter<'a> {
             Piece::ExitProcess => self.t.exit_process(0),
             Piece::Locked(..)
             | Piece::TryLocked(..)
+            | Piece::RwLocked(..)
+            | Piece::Once(_)
             | Piece::If(..)
             | Piece::Choice(_)
             | Piece::Atomic(_) => self.compound(piece),
@@ -192,6 +212,19 @@ impl<'a> Emitter<'a> {
                     Self::nested(t, names, last, inner);
                     t.unlock(mutex);
                 });
+            }
+            Piece::RwLocked(writes, inner) => {
+                if *writes {
+                    self.t.write_lock(names.rwlock);
+                } else {
+                    self.t.read_lock(names.rwlock);
+                }
+                self.pieces(inner);
+                self.t.rw_unlock(names.rwlock);
+            }
+            Piece::Once(inner) => {
+                self.t
+                    .once(names.once, |t| Self::nested(t, names, last, inner));
             }
             Piece::If(value, then, otherwise) => {
                 let cond = self.last().is(*value);

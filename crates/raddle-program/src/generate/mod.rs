@@ -22,6 +22,8 @@ pub struct Features {
     pub fences: bool,
     pub mutexes: bool,
     pub try_locks: bool,
+    /// Reader-writer locks and initialisers that run once.
+    pub other_locks: bool,
     pub branches: bool,
     pub assumes: bool,
     pub asserts: bool,
@@ -46,6 +48,7 @@ impl Features {
         fences: true,
         mutexes: true,
         try_locks: true,
+        other_locks: true,
         branches: true,
         assumes: true,
         asserts: true,
@@ -67,6 +70,7 @@ impl Features {
         fences: false,
         mutexes: false,
         try_locks: false,
+        other_locks: false,
         branches: false,
         assumes: false,
         asserts: false,
@@ -102,7 +106,7 @@ impl Default for GenOptions {
             max_ops_per_thread: 5,
             variables: 2,
             values: 3,
-            max_interleavings: 2_000,
+            max_interleavings: 6_000,
             features: Features::ALL,
         }
     }
@@ -163,6 +167,9 @@ mod tests {
             "choice",
             "exit process",
             "Signal",
+            "ReadLock",
+            "WriteLock",
+            "OnceBegin",
             "join",
         ] {
             assert!(all.contains(what), "no {what:?} in 400 programs");

@@ -24,6 +24,10 @@ pub(super) enum Piece {
     /// Lock and unlock around the pieces; `false`: the unlock is forgotten.
     Locked(u32, Vec<Piece>, bool),
     TryLocked(u32, Vec<Piece>),
+    /// Under the reader-writer lock, as a writer if true.
+    RwLocked(bool, Vec<Piece>),
+    /// Run by the first thread only.
+    Once(Vec<Piece>),
     /// If the register loaded last equals the value.
     If(u64, Vec<Piece>, Vec<Piece>),
     Choice(Vec<Piece>),
@@ -65,6 +69,8 @@ enum Kind {
     Fence,
     Locked,
     TryLocked,
+    RwLocked,
+    Once,
     If,
     Choice,
     Assume,
@@ -84,7 +90,13 @@ impl Kind {
     fn nests(self) -> bool {
         matches!(
             self,
-            Self::Locked | Self::TryLocked | Self::If | Self::Choice | Self::Atomic
+            Self::Locked
+                | Self::TryLocked
+                | Self::RwLocked
+                | Self::Once
+                | Self::If
+                | Self::Choice
+                | Self::Atomic
         )
     }
 }
@@ -93,26 +105,28 @@ impl Kind {
 type Allowed = fn(&Features) -> bool;
 
 /// How often each kind is chosen.
-const KINDS: [(Kind, u32, Allowed); 19] = [
-    (Kind::Load, 24, |_| true),
-    (Kind::Store, 24, |_| true),
-    (Kind::Rmw, 8, |f| f.updates),
-    (Kind::Cas, 8, |f| f.updates),
-    (Kind::Fence, 3, |f| f.fences),
-    (Kind::Locked, 9, |f| f.mutexes),
-    (Kind::TryLocked, 4, |f| f.try_locks),
-    (Kind::If, 9, |f| f.branches),
-    (Kind::Choice, 3, |f| f.choices),
-    (Kind::Assume, 3, |f| f.assumes),
-    (Kind::Assert, 3, |f| f.asserts),
-    (Kind::Atomic, 5, |f| f.atomic_blocks),
+const KINDS: [(Kind, u32, Allowed); 21] = [
+    (Kind::Load, 60, |_| true),
+    (Kind::Store, 60, |_| true),
+    (Kind::Rmw, 20, |f| f.updates),
+    (Kind::Cas, 20, |f| f.updates),
+    (Kind::Fence, 5, |f| f.fences),
+    (Kind::Locked, 14, |f| f.mutexes),
+    (Kind::TryLocked, 7, |f| f.try_locks),
+    (Kind::RwLocked, 6, |f| f.other_locks),
+    (Kind::Once, 3, |f| f.other_locks),
+    (Kind::If, 22, |f| f.branches),
+    (Kind::Choice, 5, |f| f.choices),
+    (Kind::Assume, 9, |f| f.assumes),
+    (Kind::Assert, 16, |f| f.asserts),
+    (Kind::Atomic, 10, |f| f.atomic_blocks),
     (Kind::Wait, 2, |f| f.conditions),
-    (Kind::Signal, 3, |f| f.conditions),
+    (Kind::Signal, 5, |f| f.conditions),
     (Kind::SemWait, 3, |f| f.semaphores),
-    (Kind::SemPost, 3, |f| f.semaphores),
-    (Kind::Barrier, 2, |f| f.barriers),
-    (Kind::Heap, 5, |f| f.heap),
-    (Kind::Exit, 1, |f| f.exits),
+    (Kind::SemPost, 6, |f| f.semaphores),
+    (Kind::Barrier, 3, |f| f.barriers),
+    (Kind::Heap, 9, |f| f.heap),
+    (Kind::Exit, 2, |f| f.exits),
 ];
 
 struct Writer<'a> {
@@ -253,6 +267,8 @@ impl Writer<'_> {
                 Piece::Locked(mutex, self.inner(depth), !forgotten)
             }
             Kind::TryLocked => Piece::TryLocked(self.random.below(2) as u32, self.inner(depth)),
+            Kind::RwLocked => Piece::RwLocked(self.random.percent(40), self.inner(depth)),
+            Kind::Once => Piece::Once(self.inner(depth)),
             Kind::If => {
                 let otherwise = if self.random.percent(30) {
                     self.inner(depth)

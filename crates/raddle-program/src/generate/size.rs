@@ -20,6 +20,8 @@ fn flatten(pieces: &[Piece], out: &mut Vec<Event>) {
             | Piece::Cas(..)
             | Piece::Fence(_)
             | Piece::Signal(_)
+            | Piece::Assume(_)
+            | Piece::Assert(_)
             | Piece::SemWait
             | Piece::SemPost => out.push(Event::Step(1)),
             Piece::Locked(_, inner, unlocks) => {
@@ -29,7 +31,7 @@ fn flatten(pieces: &[Piece], out: &mut Vec<Event>) {
                     out.push(Event::Step(1));
                 }
             }
-            Piece::TryLocked(_, inner) => {
+            Piece::TryLocked(_, inner) | Piece::RwLocked(_, inner) | Piece::Once(inner) => {
                 out.push(Event::Step(1));
                 flatten(inner, out);
                 out.push(Event::Step(1));
@@ -69,14 +71,19 @@ fn flatten(pieces: &[Piece], out: &mut Vec<Event>) {
             }
             Piece::Spawn(code) => out.push(Event::Spawn(*code)),
             Piece::Join(code) => out.push(Event::Join(*code)),
-            Piece::Assume(_) | Piece::Assert(_) | Piece::Exit | Piece::ExitProcess => {}
+            Piece::Exit | Piece::ExitProcess => {}
         }
     }
 }
 
 fn waits(piece: &Piece) -> bool {
     match piece {
-        Piece::Locked(..) | Piece::Wait | Piece::SemWait | Piece::Barrier => true,
+        Piece::Locked(..)
+        | Piece::RwLocked(..)
+        | Piece::Once(_)
+        | Piece::Wait
+        | Piece::SemWait
+        | Piece::Barrier => true,
         Piece::TryLocked(_, inner) | Piece::Choice(inner) => inner.iter().any(waits),
         Piece::If(_, then, otherwise) => then.iter().chain(otherwise).any(waits),
         _ => false,

@@ -10,9 +10,10 @@
 //! - The races of an event are the earlier events that it could have come before (definition 2 of the paper, and lines 7-22
 //!   of its algorithm 1 for events that may have to wait); they do not depend on what follows.
 
+use super::awaits::{Attempt, awaits_with};
 use raddle_memory::access::sync_mode;
 use raddle_memory::{Access, AccessMode, Machine, Mark, accesses};
-use raddle_program::{LocId, Op, Program, StateId, SyncAction, ThreadId};
+use raddle_program::{LocId, Op, Program, StateId, ThreadId, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -41,6 +42,8 @@ pub(super) struct Event {
     before_known: bool,
     /// Is it a whole atomic block, or the rest of one?
     pub(super) is_block: bool,
+    /// Did it leave memory as it was?
+    pub(super) is_pure: bool,
     /// The machine before it.
     pub(super) mark: Mark,
     /// The thread's event before this one, or the event that spawned the thread.
@@ -98,6 +101,7 @@ pub(super) struct NewEvent {
     pub(super) footprint: Footprint,
     pub(super) before: Option<[u64; 2]>,
     pub(super) is_block: bool,
+    pub(super) is_pure: bool,
     pub(super) mark: Mark,
 }
 
@@ -172,6 +176,14 @@ impl Execution {
         parent != NO_EVENT && (a == parent || self.before(a, parent))
     }
 
+    /// The last event of a thread.
+    pub(super) fn last_of(&self, thread: ThreadId) -> EventId {
+        self.last_of_thread
+            .get(thread.index())
+            .copied()
+            .unwrap_or(NO_EVENT)
+    }
+
     fn parent_of_next(&self, thread: ThreadId) -> EventId {
         match self.last_of_thread.get(thread.index()) {
             Some(&event) if event != NO_EVENT => event,
@@ -232,7 +244,7 @@ impl Execution {
     }
 
     /// Appends an event that the machine has just done.
-    pub(super) fn push(&mut self, program: &Program, machine: &mut Machine, new: NewEvent) {
+    pub(super) fn push(&mut self, program: &mut Program, machine: &mut Machine, new: NewEvent) {
         self.ensure_thread(new.thread);
         let op = *program.op(new.state);
         if let Op::Spawn { child, .. } = op {
@@ -285,6 +297,7 @@ impl Execution {
             before: new.before.unwrap_or_default(),
             before_known: new.before.is_some(),
             is_block: new.is_block,
+            is_pure: new.is_pure,
             mark: new.mark,
             parent,
             touches,
@@ -353,27 +366,27 @@ impl Execution {
     }
 
     /// Leaves the races of the new event in `candidates`, and the clocks of all that it conflicts with in the scratch clock.
-    fn find_races(&mut self, program: &Program, machine: &mut Machine, new: &NewEvent, op: Op) {
+    fn find_races(&mut self, program: &mut Program, machine: &mut Machine, new: &NewEvent, op: Op) {
         self.candidates.clear();
-        let waits_at = match op {
-            Op::Sync { cell, action } if action.may_wait() => Some((cell, action)),
-            _ => None,
-        };
         for access in &new.footprint {
-            if waits_at.is_none_or(|(cell, _)| cell != access.loc) {
-                self.add_candidates(program, *access);
-            }
+            self.add_candidates(program, *access);
         }
         let mut races = std::mem::take(&mut self.candidates);
+        let waits_at = match op {
+            Op::Sync { cell, action } if action.may_wait() => Some(cell),
+            _ if new.is_block => None,
+            _ => Attempt::of(program, new.state).map(|attempt| attempt.loc),
+        };
+        // Only a writer of the location that it waits at can be one before which the thread could not go on.
+        let writer = waits_at.map_or(NO_EVENT, |loc| self.loc_state(loc).last_write);
         self.adjacent_only(&mut races);
-        if let Some((cell, action)) = waits_at {
-            self.waiting_races(machine, new.thread, cell, action, &mut races);
+        if let (Some(loc), Some(position)) =
+            (waits_at, races.iter().position(|&event| event == writer))
+        {
+            races.remove(position);
+            self.waiting_races(program, machine, (new.thread, new.state), loc, &mut races);
             races.sort_unstable();
             races.dedup();
-            if let Some(&access) = new.footprint.iter().find(|access| access.loc == cell) {
-                self.add_candidates(program, access);
-                self.join_candidates();
-            }
         }
         self.candidates = races;
     }
@@ -395,15 +408,6 @@ impl Execution {
             }
         }
         events.drain(..kept);
-    }
-
-    fn join_candidates(&mut self) {
-        let mut events = std::mem::take(&mut self.candidates);
-        for &event in &events {
-            self.join_clock(event);
-        }
-        events.clear();
-        self.candidates = events;
     }
 
     fn add_candidates(&mut self, program: &Program, access: Access) {
@@ -455,27 +459,27 @@ impl Execution {
         }
     }
 
-    /// Lines 9-22 of algorithm 1 for an operation on one cell, all of whose writers conflict with each other: the last
-    /// writer of the cell before which `thread` could have gone on, if it could have got there. Since every writer
-    /// conflicts with every other, the cell's value there is the one in the execution, the only maximal subsequence `u` is
-    /// `w` itself, and `can-stop` holds at once. Writers that are atomic blocks are candidates in any case: whether `thread`
-    /// could go on before them is found out by running that.
+    /// Lines 9-22 of algorithm 1 for an operation that waits at one location, all of whose writers conflict with each other:
+    /// the last writer of the location before which `thread`, in `state`, could have gone on, if it could have got there.
+    /// Since every writer conflicts with every other, the value there is the one in the execution, the only maximal
+    /// subsequence `u` is `w` itself, and `can-stop` holds at once. Writers that are atomic blocks are candidates in any
+    /// case: whether `thread` could go on before them is found out by running that.
     pub(super) fn waiting_races(
         &mut self,
+        program: &mut Program,
         machine: &mut Machine,
-        thread: ThreadId,
-        cell: LocId,
-        action: SyncAction,
+        (thread, state): (ThreadId, StateId),
+        loc: LocId,
         races: &mut Vec<EventId>,
     ) {
-        let mut writer = self.loc_state(cell).last_write;
+        let mut writer = self.loc_state(loc).last_write;
         while writer != NO_EVENT {
             if self.events[writer as usize].thread == thread || self.before_next_of(writer, thread)
             {
                 return;
             }
-            match self.value_before(writer, cell) {
-                Some(word) if machine.would_wait(word, action, thread) => {}
+            match self.value_before(writer, loc) {
+                Some(value) if self.would_wait(program, machine, (thread, state), value) => {}
                 Some(_) => {
                     races.push(writer);
                     return;
@@ -483,8 +487,31 @@ impl Execution {
                 None => races.push(writer),
             }
             writer = self
-                .touch_of(writer, cell)
+                .touch_of(writer, loc)
                 .map_or(NO_EVENT, |touch| touch.last_write);
+        }
+    }
+
+    /// Would `thread` have to wait in `state` if the location it waits at held `value`?
+    fn would_wait(
+        &self,
+        program: &mut Program,
+        machine: &mut Machine,
+        at: (ThreadId, StateId),
+        value: Value,
+    ) -> bool {
+        let (thread, state) = at;
+        match *program.op(state) {
+            Op::Sync { action, .. } if action.may_wait() => {
+                machine.would_wait(value, action, thread)
+            }
+            _ => awaits_with(
+                program,
+                machine,
+                self,
+                (thread, state, self.last_of(thread)),
+                value,
+            ),
         }
     }
 

@@ -5,12 +5,14 @@
 //! explored, and none is given up midway. Line numbers in comments are those of algorithm 1. See `docs/engines.md` for
 //! invariants and deviations.
 
+mod awaits;
 mod execution;
 mod races;
 #[cfg(test)]
 mod tests;
 mod wakeup;
 
+use awaits::{Attempt, awaits};
 use execution::{ChoiceId, EventId, Execution, Footprint, NO_EVENT, NewEvent, footprint};
 use raddle_memory::access::conflict;
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
@@ -144,7 +146,7 @@ impl Search {
         let mut any_ready = false;
         for offset in 0..count {
             let thread = ThreadId::from_index((last + offset) % count);
-            if self.machine.readiness(program, thread) == Readiness::Ready {
+            if self.can_go_on(program, thread) {
                 any_ready = true;
                 if let Some(choices) = self.awake_choices(program, thread) {
                     return Choice::Go(Step {
@@ -159,6 +161,17 @@ impl Search {
         } else {
             Choice::Ended
         }
+    }
+
+    /// Is the thread ready, and not awaiting anything?
+    fn can_go_on(&mut self, program: &mut Program, thread: ThreadId) -> bool {
+        self.machine.readiness(program, thread) == Readiness::Ready
+            && !self.is_awaiting(program, thread)
+    }
+
+    fn is_awaiting(&mut self, program: &mut Program, thread: ThreadId) -> bool {
+        let last = self.execution.last_of(thread);
+        awaits(program, &mut self.machine, &self.execution, thread, last)
     }
 
     /// The first choices with which `thread` is not asleep.
@@ -286,6 +299,16 @@ impl Search {
             self.execution.choice_id(&taken)
         };
         let is_block = in_block || *program.op(state) == Op::AtomicBegin;
+        let op = *program.op(state);
+        let is_pure = !is_block
+            && match before {
+                Some([held, _]) => Attempt::of(program, state).is_some_and(|attempt| {
+                    attempt
+                        .pure_result(program, &mut self.machine, thread, held)
+                        .is_some()
+                }),
+                None => matches!(op, Op::Fence { .. }),
+            };
         let before = before.filter(|_| !is_block);
         let new = NewEvent {
             thread,
@@ -294,6 +317,7 @@ impl Search {
             footprint,
             before,
             is_block,
+            is_pure,
             mark,
         };
         self.execution.push(program, &mut self.machine, new);

@@ -7,6 +7,7 @@
 //! that depends on `q`'s next event. That is enough also when `q` runs in `v`: while `q` sleeps it does not run, so some
 //! event woke it; the waker happens before `q`'s event, so it is in `v` if `q`'s event is.
 
+use super::awaits::{Attempt, awaits};
 use super::execution::{ChoiceId, EventId, Footprint, Last, NO_EVENT, Race};
 use super::wakeup::{NodeId, Step};
 use super::{Search, independent};
@@ -63,16 +64,20 @@ impl Search {
         let Some(state) = self.machine.thread_state(thread) else {
             return;
         };
-        let Op::Sync { cell, action } = *program.op(state) else {
-            return;
+        let op = *program.op(state);
+        let loc = match (op, self.machine.readiness(program, thread)) {
+            (Op::Sync { cell, .. }, Readiness::Waiting) => cell,
+            (_, Readiness::Ready) if self.is_awaiting(program, thread) => {
+                match Attempt::of(program, state) {
+                    Some(attempt) => attempt.loc,
+                    None => return,
+                }
+            }
+            _ => return,
         };
-        if self.machine.readiness(program, thread) != Readiness::Waiting {
-            return;
-        }
         let mut races = Vec::new();
         self.execution
-            .waiting_races(&mut self.machine, thread, cell, action, &mut races);
-        let op = *program.op(state);
+            .waiting_races(program, &mut self.machine, (thread, state), loc, &mut races);
         let in_block = self.machine.is_in_block(thread);
         for first in races {
             let last = match in_block {
@@ -194,13 +199,21 @@ impl Search {
     /// What a single operation will access, if not what it accesses in the execution.
     fn changed_footprint(&self, tables: &Tables, op: &Op, race: Race, second: Second) -> Footprint {
         let mut footprint = match (second.event, *op) {
-            (NO_EVENT, Op::Sync { cell, .. }) => {
+            (
+                NO_EVENT,
+                Op::Sync { cell: loc, .. }
+                | Op::Load { loc, .. }
+                | Op::Rmw { loc, .. }
+                | Op::Cas { loc, .. },
+            ) => {
                 let mut footprint = Footprint::new();
-                footprint.push(Access {
-                    loc: cell,
-                    mode: AccessMode::Update,
-                });
-                let object = tables.loc_info(cell).object;
+                let mode = if matches!(op, Op::Load { .. }) {
+                    AccessMode::Read
+                } else {
+                    AccessMode::Update
+                };
+                footprint.push(Access { loc, mode });
+                let object = tables.loc_info(loc).object;
                 footprint.extend(tables.object_info(object).life.map(|loc| Access {
                     loc,
                     mode: AccessMode::Read,
@@ -276,7 +289,13 @@ impl Search {
             let event = self.execution.event(id);
             machine.step(program, event.thread, self.execution.choices(event.choices));
         }
-        let step = (machine.readiness(program, second.thread) == Readiness::Ready).then(|| {
+        let last = match second.event {
+            NO_EVENT => self.execution.last_of(second.thread),
+            event => self.execution.event(event).parent,
+        };
+        let can_go_on = machine.readiness(program, second.thread) == Readiness::Ready
+            && !awaits(program, machine, &self.execution, second.thread, last);
+        can_go_on.then(|| {
             let mark = machine.mark();
             let choices = self.execution.choices(second.choices).to_vec();
             machine.step(program, second.thread, &choices);
@@ -285,8 +304,7 @@ impl Search {
                 self.execution.choice_id(&taken),
                 super::footprint(program, machine, mark),
             )
-        });
-        step
+        })
     }
 
     /// Lines 34-44: inserts the sequence in the buffer, followed by `last`, into the wakeup tree of the prefix before

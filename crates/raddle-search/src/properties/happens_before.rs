@@ -154,8 +154,31 @@ fn sync_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
         (A::OnceEnd, A::OnceBegin) => b.value == 1,
         (A::BarrierArrive, A::BarrierAwait { generation }) => a.value >> 1 == u64::from(generation),
         (A::BarrierArrive, A::BarrierArrive) => a.value | 1 == b.value,
+        (A::RwUnlock, A::WriteLock | A::TryWriteLock) => b.value == 0,
+        (A::RwUnlock, A::ReadLock | A::TryReadLock) => {
+            b.value == 0 && is_writers_unlock(steps, earlier)
+        }
         _ => false,
     }
+}
+
+/// Does an unlock of a reader-writer lock end a writer's hold? Then the thread's last operation on it was the lock.
+fn is_writers_unlock(steps: &[Step], unlock: usize) -> bool {
+    use SyncAction as A;
+    let cell_of = |step: &Step| match step.op {
+        Op::Sync { cell, action } => Some((cell, action)),
+        _ => None,
+    };
+    let Some((cell, _)) = cell_of(&steps[unlock]) else {
+        return false;
+    };
+    steps[..unlock]
+        .iter()
+        .rev()
+        .filter(|step| step.thread == steps[unlock].thread && step.value == 0)
+        .filter_map(cell_of)
+        .find(|&(other, _)| other == cell)
+        .is_some_and(|(_, action)| matches!(action, A::WriteLock | A::TryWriteLock))
 }
 
 /// Does `earlier`, a release write or fence, publish something that `later`, an acquire read or fence, learns?

@@ -1,0 +1,135 @@
+//! The parser of LLVM IR text.
+//!
+//! A module is read in two steps. The first walks over the top level once: it registers every type, global and
+//! function, and only notes where initialisers, bodies and metadata nodes begin. The second reads the initialisers,
+//! when all names are known. Bodies are read when [`Module::parse_body`] asks for them, metadata nodes when a body
+//! refers to them: most of a large module is never looked at.
+//!
+//! Accepted is what clang 14 to 22 and rustc print, and most of what `llvm-as` accepts. Attributes that mean nothing
+//! here are passed over without knowing them, which is what makes one parser fit all these versions.
+
+mod attributes;
+mod body;
+mod calls;
+mod constants;
+mod debug_locs;
+mod error;
+mod instructions;
+mod lexer;
+mod memory;
+mod metadata;
+mod number;
+mod parser;
+mod records;
+mod source_types;
+mod symbols;
+mod terminators;
+mod toplevel;
+mod types;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{ParseError, ParseErrorKind};
+
+use crate::ids::FuncId;
+use crate::inst::Body;
+use crate::module::Module;
+use error::{Failure, PResult, fail};
+use rustc_hash::FxHashMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// Where a function is defined in the text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodySource {
+    /// The `(` in front of the parameters.
+    params_at: u32,
+    /// Behind the `{`.
+    body_at: u32,
+    /// Behind the `}`.
+    end: u32,
+}
+
+/// What a parsed module keeps to read the rest on demand.
+pub(crate) struct Parsed {
+    text: Arc<str>,
+    name: Box<str>,
+    pub(crate) common: types::CommonTypes,
+    type_names: types::TypeNames,
+    /// Beside [`Module::functions`].
+    bodies: Vec<Option<BodySource>>,
+    aliases: FxHashMap<Box<str>, symbols::Alias>,
+    metadata: metadata::Metadata,
+}
+
+impl Default for Parsed {
+    fn default() -> Self {
+        Self {
+            text: Arc::from(""),
+            name: Box::default(),
+            common: types::CommonTypes::unset(),
+            type_names: types::TypeNames::default(),
+            bodies: Vec::new(),
+            aliases: FxHashMap::default(),
+            metadata: metadata::Metadata::default(),
+        }
+    }
+}
+
+impl fmt::Debug for Parsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parsed")
+            .field("name", &self.name)
+            .field("bytes", &self.text.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reads the text of a module. `name` is what messages call it, usually its path.
+///
+/// ```
+/// let text = "define i32 @twice(i32 %x) {\n  %y = shl i32 %x, 1\n  ret i32 %y\n}\n";
+/// let mut module = raddle_ir::parse_module(text, "twice.ll")?;
+/// let twice = module.function_named("twice").expect("it is defined");
+/// let body = module.parse_body(twice)?;
+/// raddle_ir::verify(&module, &body).expect("the parser makes whole bodies");
+/// assert_eq!(body.blocks[0].insts.len(), 1);
+/// # Ok::<(), raddle_ir::ParseError>(())
+/// ```
+pub fn parse_module(text: impl Into<Arc<str>>, name: &str) -> Result<Module, ParseError> {
+    let text = text.into();
+    let mut module = Module::default();
+    module.parsed.text = Arc::clone(&text);
+    module.parsed.name = name.into();
+    module.parsed.common = types::CommonTypes::new(&mut module.types);
+    match toplevel::parse(&text, &mut module) {
+        Ok(()) => Ok(module),
+        Err(failure) => Err(failure.locate(&text, name)),
+    }
+}
+
+impl Module {
+    /// Reads the body of a defined function. It is read anew each time: the caller owns it and may transform it.
+    pub fn parse_body(&mut self, id: FuncId) -> Result<Body, ParseError> {
+        let text = Arc::clone(&self.parsed.text);
+        let result = match self.parsed.bodies.get(id.index()) {
+            Some(&Some(source)) => body::parse(&text, self, id, source),
+            _ => {
+                let function = self.functions.get(id.index());
+                let name = function.map_or("?", |function| &function.name).into();
+                fail(0, ParseErrorKind::NoBody(name))
+            }
+        };
+        result.map_err(|failure: Failure| failure.locate(&text, &self.parsed.name))
+    }
+}
+
+/// Offsets are stored in 32 bits.
+fn offset(at: usize) -> PResult<u32> {
+    match u32::try_from(at) {
+        Ok(at) => Ok(at),
+        Err(_) => fail(0, ParseErrorKind::TooLarge),
+    }
+}

@@ -1,0 +1,173 @@
+//! Bodies of functions, parsed and prepared once, when first asked for.
+
+use super::world::is_panic;
+use crate::fault::{Stop, Unsupported};
+use crate::models;
+use raddle_ir::inst::Call;
+use raddle_ir::passes::{self, BodyProvider, uses};
+use raddle_ir::{
+    Body, Constant, FuncId, Function, Inst, InstKind, Module, Operand, Symbol, Type, TypeId,
+    ValueId,
+};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// The bodies asked for so far.
+#[derive(Default)]
+pub(crate) struct Bodies {
+    prepared: FxHashMap<FuncId, Result<Rc<Body>, Stop>>,
+}
+
+impl Bodies {
+    pub(crate) fn get(&mut self, module: &mut Module, id: FuncId) -> Result<Rc<Body>, Stop> {
+        if let Some(body) = self.prepared.get(&id) {
+            return body.clone();
+        }
+        let body = match module.parse_body(id) {
+            Ok(mut body) => {
+                copy_byval_params(module, id, &mut body);
+                Ok(Rc::new(passes::prepare(module, body)))
+            }
+            Err(error) => Err(Stop::Unsupported(Unsupported::Parse {
+                message: error.to_string().into(),
+            })),
+        };
+        self.prepared.insert(id, body.clone());
+        body
+    }
+}
+
+impl BodyProvider for Bodies {
+    fn body(&mut self, module: &mut Module, id: FuncId) -> Option<&Body> {
+        if stands_in(module, id) {
+            return None;
+        }
+        self.get(module, id).ok()?;
+        self.prepared.get(&id)?.as_deref().ok()
+    }
+}
+
+/// Is something else run instead of the function's body?
+fn stands_in(module: &Module, id: FuncId) -> bool {
+    let function = module.function(id);
+    function.is_declaration
+        || is_panic(&function.name)
+        || models::lookup(&function.name).is_some_and(|model| models::get(model).overrides)
+}
+
+/// Says of functions without body that they do not keep an argument.
+pub(crate) fn does_not_capture(name: &str, param: usize) -> bool {
+    is_panic(name) || models::lookup(name).is_some_and(|model| !models::get(model).captures(param))
+}
+
+/// Turns `byval` parameters into variables of the callee that start as copies: nobody else has to know of them.
+fn copy_byval_params(module: &mut Module, id: FuncId, body: &mut Body) {
+    let byval: Vec<(ValueId, TypeId)> = module
+        .function(id)
+        .param_byval
+        .iter()
+        .enumerate()
+        .take(body.param_count as usize)
+        .filter_map(|(param, ty)| Some((ValueId::from_index(param), (*ty)?)))
+        .collect();
+    for (param, ty) in byval {
+        let Ok(size) = module.types.alloc_size(ty) else {
+            continue;
+        };
+        let pointer = module.types.intern(Type::Ptr);
+        let copy = body.new_value(pointer);
+        uses::visit_body_operands_mut(body, |operand| {
+            if *operand == Operand::Value(param) {
+                *operand = Operand::Value(copy);
+            }
+        });
+        for (value, _) in &mut body.variables {
+            if *value == param {
+                *value = copy;
+            }
+        }
+        let instructions = copying(module, (copy, param), ty, size);
+        if let Some(entry) = body.blocks.first_mut() {
+            entry.insts.splice(0..0, instructions);
+        }
+    }
+}
+
+/// `%copy = alloca T`, `call memcpy(%copy, %param, size)`.
+fn copying(
+    module: &mut Module,
+    (copy, param): (ValueId, ValueId),
+    ty: TypeId,
+    size: u64,
+) -> [Inst; 2] {
+    let pointer = module.types.intern(Type::Ptr);
+    let (wide, bit) = (
+        module.types.intern(Type::Int(64)),
+        module.types.intern(Type::Int(1)),
+    );
+    let one = module.intern_constant(Constant::Int(wide, 1));
+    let size = module.intern_constant(Constant::Int(wide, u128::from(size)));
+    let not_volatile = module.intern_constant(Constant::Int(bit, 0));
+    let memcpy = memcpy_function(module);
+    let fn_type = module.function(memcpy).ty;
+    let callee = module.intern_constant(Constant::Function(memcpy));
+    let align = module.types.align(ty).unwrap_or(1).max(8);
+    [
+        Inst {
+            result: Some(copy),
+            kind: InstKind::Alloca {
+                ty,
+                count_ty: wide,
+                count: Operand::Const(one),
+                align,
+            },
+            loc: None,
+        },
+        Inst {
+            result: None,
+            kind: InstKind::Call(Call {
+                callee: Operand::Const(callee),
+                fn_type,
+                args: vec![
+                    Operand::Value(copy),
+                    Operand::Value(param),
+                    Operand::Const(size),
+                    Operand::Const(not_volatile),
+                ],
+                arg_types: vec![pointer, pointer, wide, bit],
+                byval: Vec::new(),
+            }),
+            loc: None,
+        },
+    ]
+}
+
+/// The intrinsic, declared if the module does not use it.
+fn memcpy_function(module: &mut Module) -> FuncId {
+    const NAME: &str = "llvm.memcpy.p0.p0.i64";
+    if let Some(id) = module.function_named(NAME) {
+        return id;
+    }
+    let pointer = module.types.intern(Type::Ptr);
+    let (wide, bit) = (
+        module.types.intern(Type::Int(64)),
+        module.types.intern(Type::Int(1)),
+    );
+    let ret = module.types.intern(Type::Void);
+    let ty = module.types.intern(Type::Function {
+        ret,
+        params: [pointer, pointer, wide, bit].into(),
+        varargs: false,
+    });
+    let id = FuncId::from_index(module.functions.len());
+    module.functions.push(Function {
+        name: NAME.into(),
+        ty,
+        is_declaration: true,
+        param_nocapture: vec![true, true, false, false],
+        param_byval: vec![None; 4],
+        defined_at: None,
+    });
+    module.symbols.insert(NAME.into(), Symbol::Function(id));
+    id
+}

@@ -1,0 +1,143 @@
+//! Functions made ready to run, each once, when first called.
+
+use super::counting::Unbounded;
+use super::layout::slot_count;
+use super::world::World;
+use crate::fault::Stop;
+use raddle_ir::passes::{Cfg, Liveness};
+use raddle_ir::{BlockId, Body, FuncId, InstKind, Operand, TypeId, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+/// The registers of a value: `len` slots from `start`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slots {
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+}
+
+impl Slots {
+    pub(crate) fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..(self.start + self.len) as usize
+    }
+}
+
+/// A point in a function for which live registers are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Point {
+    /// Before an instruction (or the terminator).
+    Before(u32, u32),
+    /// After it, without its own result.
+    After(u32, u32),
+}
+
+/// A function made ready.
+pub(crate) struct Code {
+    pub(crate) function: FuncId,
+    pub(crate) body: Rc<Body>,
+    /// Registers by value. Parameters come first, in order.
+    pub(crate) slots: Vec<Slots>,
+    pub(crate) slot_count: u32,
+    /// Stack variables that other threads may see.
+    pub(crate) shared_allocas: FxHashSet<ValueId>,
+    pub(crate) alloca_types: FxHashMap<ValueId, TypeId>,
+    /// Loops that are not known to end, where they are bounded.
+    pub(crate) unbounded: Unbounded,
+    /// Computed when first needed: most functions have no operation that another thread sees.
+    liveness: OnceCell<Liveness>,
+    live: RefCell<FxHashMap<Point, Rc<[u32]>>>,
+}
+
+impl Code {
+    /// The slots of live values at a point, ascending.
+    pub(crate) fn live(&self, point: Point) -> Rc<[u32]> {
+        if let Some(slots) = self.live.borrow().get(&point) {
+            return Rc::clone(slots);
+        }
+        let liveness = self
+            .liveness
+            .get_or_init(|| Liveness::new(&self.body, &Cfg::new(&self.body)));
+        let mut set = match point {
+            Point::Before(block, index) | Point::After(block, index) => {
+                liveness.live_after(&self.body, BlockId(block), index as usize)
+            }
+        };
+        if let Point::Before(block, index) = point {
+            let block = &self.body.blocks[block as usize];
+            let mut read = |operand: &Operand| {
+                if let Operand::Value(value) = operand {
+                    set.insert(value.index());
+                }
+            };
+            match block.insts.get(index as usize) {
+                Some(inst) => inst.kind.visit_operands(|_, operand| read(operand)),
+                None => block.terminator.visit_operands(|_, operand| read(operand)),
+            }
+        }
+        let mut slots: Vec<u32> = set
+            .iter()
+            .flat_map(|value| self.slots[value].range())
+            .map(|slot| slot as u32)
+            .collect();
+        slots.sort_unstable();
+        let slots: Rc<[u32]> = slots.into();
+        self.live.borrow_mut().insert(point, Rc::clone(&slots));
+        slots
+    }
+
+    /// The live registers at a point, compactly.
+    pub(crate) fn compress(&self, regs: &[u64], point: Point) -> Box<[u64]> {
+        let live = self.live(point);
+        live.iter().map(|&slot| regs[slot as usize]).collect()
+    }
+
+    /// All registers, the dead ones 0.
+    pub(crate) fn expand(&self, regs: &[u64], point: Point) -> Vec<u64> {
+        let mut all = vec![0; self.slot_count as usize];
+        for (&slot, &value) in self.live(point).iter().zip(regs) {
+            all[slot as usize] = value;
+        }
+        all
+    }
+}
+
+pub(crate) fn prepare(world: &mut World, function: FuncId) -> Result<Code, Stop> {
+    let body = world.bodies.get(&mut world.module, function)?;
+    let escape = world
+        .escapes
+        .analyse(&mut world.module, &mut world.bodies, function);
+    let mut slots = Vec::with_capacity(body.value_types.len());
+    let mut next = 0u32;
+    for &ty in &body.value_types {
+        // Values of types that we cannot hold have no registers: the instruction that makes one stops the execution.
+        let len = slot_count(&world.module.types, ty).unwrap_or(0);
+        slots.push(Slots { start: next, len });
+        next += len;
+    }
+    let mut shared_allocas = FxHashSet::default();
+    let mut alloca_types = FxHashMap::default();
+    for inst in body.blocks.iter().flat_map(|block| &block.insts) {
+        if let (InstKind::Alloca { ty, .. }, Some(result)) = (&inst.kind, inst.result) {
+            alloca_types.insert(result, *ty);
+            if !escape.is_private(result) {
+                shared_allocas.insert(result);
+            }
+        }
+    }
+    let unbounded = match world.options.unroll {
+        Some(_) => Unbounded::new(&world.module, &body),
+        None => Unbounded::default(),
+    };
+    Ok(Code {
+        function,
+        body,
+        slots,
+        slot_count: next,
+        shared_allocas,
+        alloca_types,
+        unbounded,
+        liveness: OnceCell::new(),
+        live: RefCell::default(),
+    })
+}

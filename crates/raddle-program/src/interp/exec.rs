@@ -1,0 +1,484 @@
+//! The instructions that touch registers only, and the loop that runs a frame.
+
+use super::arith;
+use super::code::Code;
+use super::constants::{is_bit_copy, split, wide};
+use super::float;
+use super::layout::{float_bits, low_bits, unsupported};
+use super::machine::{Machine, Step, Values};
+use crate::fault::{Stop, Unsupported};
+use crate::op::Op;
+use raddle_ir::inst::{ArithFlags, BinaryOp, CastOp};
+use raddle_ir::{FloatKind, Inst, InstKind, Operand, Type, TypeId, TypeTable, ValueId};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// A type that arithmetic works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scalar {
+    Int(u32),
+    Float(FloatKind),
+    Ptr,
+}
+
+impl Scalar {
+    /// Width in bits.
+    pub(crate) fn width(self) -> u32 {
+        match self {
+            Self::Int(width) => width,
+            Self::Float(kind) => float_bits(kind),
+            Self::Ptr => 64,
+        }
+    }
+
+    /// Registers that one takes.
+    pub(crate) fn slots(self) -> usize {
+        self.width().div_ceil(64) as usize
+    }
+}
+
+/// The type as a scalar of at most 128 bits, if it is one.
+pub(crate) fn scalar_of(types: &TypeTable, ty: TypeId) -> Option<Scalar> {
+    match types.get(ty) {
+        Type::Int(width @ 1..=128) => Some(Scalar::Int(*width)),
+        Type::Float(kind) => Some(Scalar::Float(*kind)),
+        Type::Ptr => Some(Scalar::Ptr),
+        _ => None,
+    }
+}
+
+/// A scalar or vector type: its element and how many there are.
+pub(crate) fn lanes_of(types: &TypeTable, ty: TypeId) -> Result<(Scalar, usize), Stop> {
+    let (element, count) = match types.get(ty) {
+        Type::Vector {
+            element,
+            len,
+            scalable: false,
+        } => (*element, *len as usize),
+        _ => (ty, 1),
+    };
+    let scalar = scalar_of(types, element)
+        .ok_or_else(|| unsupported("arithmetic on a type other than numbers up to 128 bits"))?;
+    Ok((scalar, count))
+}
+
+/// How an instruction ended.
+pub(crate) enum Done {
+    /// Go on with the next one.
+    Next,
+    /// The frame's point has been set.
+    Jumped,
+    Visible(Op),
+    /// Another frame is on top.
+    Switched,
+}
+
+impl Machine<'_> {
+    /// Runs the frame on top until something happens that others notice.
+    pub(crate) fn run_code(&mut self) -> Result<Step, Stop> {
+        let code = Rc::clone(&self.frame().code);
+        loop {
+            self.tick(1)?;
+            let frame = self.frame();
+            let Some(block) = code.body.blocks.get(frame.block as usize) else {
+                return Err(unsupported("a jump to a block that does not exist"));
+            };
+            let done = match block.insts.get(frame.index as usize) {
+                Some(inst) => self.execute(&code, inst)?,
+                None => self.terminate(&code, &block.terminator)?,
+            };
+            match done {
+                Done::Next => {
+                    let frame = self.frame();
+                    frame.index += 1;
+                    frame.log.clear();
+                }
+                Done::Jumped => {}
+                Done::Visible(op) => return Ok(Step::Visible(op)),
+                Done::Switched => return Ok(Step::Continue),
+            }
+        }
+    }
+
+    // ---- registers
+
+    /// The slots of an operand.
+    pub(crate) fn operand(&mut self, code: &Code, operand: Operand) -> Result<Values, Stop> {
+        match operand {
+            Operand::Value(id) => {
+                let slots = code.slots[id.index()];
+                Ok(Values::from_slice(&self.frame().regs[slots.range()]))
+            }
+            Operand::Const(id) => Ok(Values::from_slice(&self.constant(id)?)),
+        }
+    }
+
+    /// The first slot of an operand: all there is of numbers up to 64 bits, pointers and floats.
+    pub(crate) fn scalar(&mut self, code: &Code, operand: Operand) -> Result<u64, Stop> {
+        match operand {
+            Operand::Value(id) => {
+                let slots = code.slots[id.index()];
+                let regs = &self.frame().regs;
+                Ok(regs.get(slots.start as usize).copied().unwrap_or(0))
+            }
+            Operand::Const(id) => Ok(self.constant(id)?.first().copied().unwrap_or(0)),
+        }
+    }
+
+    pub(crate) fn set(&mut self, code: &Code, id: ValueId, values: &[u64]) {
+        let slots = code.slots[id.index()];
+        let registers = &mut self.frame().regs[slots.range()];
+        for (register, &value) in registers.iter_mut().zip(values) {
+            *register = value;
+        }
+    }
+
+    pub(crate) fn set_result(&mut self, code: &Code, result: Option<ValueId>, values: &[u64]) {
+        if let Some(id) = result {
+            self.set(code, id, values);
+        }
+    }
+
+    pub(crate) fn lanes(&self, ty: TypeId) -> Result<(Scalar, usize), Stop> {
+        lanes_of(&self.world.module.types, ty)
+    }
+
+    // ---- instructions
+
+    fn execute(&mut self, code: &Code, inst: &Inst) -> Result<Done, Stop> {
+        if let Some(result) = inst.result
+            && let Some(value) = self.narrow(code, &inst.kind)?
+        {
+            let slot = code.slots[result.index()].start as usize;
+            if let Some(register) = self.frame().regs.get_mut(slot) {
+                *register = value;
+            }
+            return Ok(Done::Next);
+        }
+        let values = match &inst.kind {
+            InstKind::Binary {
+                op,
+                flags,
+                ty,
+                lhs,
+                rhs,
+            } => {
+                let (a, b) = (self.operand(code, *lhs)?, self.operand(code, *rhs)?);
+                self.binary(*op, *flags, *ty, &a, &b)?
+            }
+            InstKind::FNeg { ty, value } => {
+                let (Scalar::Float(kind), _) = self.lanes(*ty)? else {
+                    return Err(unsupported("fneg of integers"));
+                };
+                let values = self.operand(code, *value)?;
+                let negated: Result<Values, Stop> = values
+                    .iter()
+                    .map(|&bits| float::negate(kind, bits))
+                    .collect();
+                negated?
+            }
+            InstKind::Cast {
+                op,
+                from,
+                to,
+                value,
+            } => {
+                let value = self.operand(code, *value)?;
+                self.cast(*op, *from, *to, &value)?
+            }
+            InstKind::ICmp { .. } | InstKind::FCmp { .. } => self.compare(code, &inst.kind)?,
+            InstKind::Freeze { value, .. } => self.operand(code, *value)?,
+            InstKind::Select { .. }
+            | InstKind::ExtractValue { .. }
+            | InstKind::InsertValue { .. }
+            | InstKind::ExtractElement { .. }
+            | InstKind::InsertElement { .. }
+            | InstKind::ShuffleVector { .. } => self.rearrange(code, &inst.kind)?,
+            InstKind::Gep { .. } => return Err(unsupported("an address without a result")),
+            InstKind::Call(call) => return self.call(code, call, inst.result),
+            InstKind::Alloca { .. }
+            | InstKind::Load { .. }
+            | InstKind::Store { .. }
+            | InstKind::Fence { .. }
+            | InstKind::CmpXchg { .. }
+            | InstKind::AtomicRmw { .. } => return self.access(code, inst),
+            InstKind::VaArg { .. } => return Err(unsupported("va_arg")),
+            InstKind::LandingPad { .. } => return Err(Stop::Unsupported(Unsupported::Unwind)),
+            InstKind::Other { name } => return Err(unsupported(name)),
+        };
+        self.set_result(code, inst.result, &values);
+        Ok(Done::Next)
+    }
+
+    fn compare(&mut self, code: &Code, kind: &InstKind) -> Result<Values, Stop> {
+        Ok(match kind {
+            InstKind::ICmp {
+                predicate,
+                ty,
+                lhs,
+                rhs,
+            } => {
+                let (scalar, count) = self.lanes(*ty)?;
+                let (a, b) = (self.operand(code, *lhs)?, self.operand(code, *rhs)?);
+                let (width, step) = (scalar.width(), scalar.slots());
+                (0..count)
+                    .map(|lane| {
+                        let (a, b) = (lane_of(&a, lane, step), lane_of(&b, lane, step));
+                        u64::from(arith::compare(*predicate, width, a, b))
+                    })
+                    .collect()
+            }
+            InstKind::FCmp {
+                predicate,
+                ty,
+                lhs,
+                rhs,
+            } => {
+                let (Scalar::Float(kind), _) = self.lanes(*ty)? else {
+                    return Err(unsupported("fcmp of integers"));
+                };
+                let (a, b) = (self.operand(code, *lhs)?, self.operand(code, *rhs)?);
+                let mut values = Values::new();
+                for (&a, &b) in a.iter().zip(&b) {
+                    let (a, b) = (float::decode(kind, a)?, float::decode(kind, b)?);
+                    values.push(u64::from(float::compare(*predicate, a, b)));
+                }
+                values
+            }
+            _ => return Err(unsupported("an instruction that is not known")),
+        })
+    }
+
+    /// The common case in a hurry: one integer of at most 64 bits out of operands of the same kind. Says nothing where
+    /// anything is special; [`Self::execute`] then takes the long way.
+    #[inline]
+    fn narrow(&mut self, code: &Code, kind: &InstKind) -> Result<Option<u64>, Stop> {
+        let types = &self.world.module.types;
+        let width_of = |ty: TypeId| match types.get(ty) {
+            Type::Int(width @ 1..=64) => Some(*width),
+            Type::Ptr => Some(64),
+            _ => None,
+        };
+        Ok(match kind {
+            InstKind::Binary {
+                op,
+                flags,
+                ty,
+                lhs,
+                rhs,
+            } => {
+                let Some(width) = width_of(*ty) else {
+                    return Ok(None);
+                };
+                if flags.nsw && self.world.options.check_overflow {
+                    return Ok(None);
+                }
+                let (a, b) = (self.scalar(code, *lhs)?, self.scalar(code, *rhs)?);
+                narrow_binary(*op, a, b).map(|value| value & low_bits(width))
+            }
+            InstKind::ICmp {
+                predicate,
+                ty,
+                lhs,
+                rhs,
+            } => {
+                let Some(width) = width_of(*ty) else {
+                    return Ok(None);
+                };
+                let (a, b) = (self.scalar(code, *lhs)?, self.scalar(code, *rhs)?);
+                let (a, b) = (u128::from(a), u128::from(b));
+                Some(u64::from(arith::compare(*predicate, width, a, b)))
+            }
+            InstKind::Cast {
+                op: CastOp::ZExt | CastOp::Trunc | CastOp::PtrToInt | CastOp::IntToPtr,
+                from,
+                to,
+                value,
+            } => match (width_of(*from), width_of(*to)) {
+                (Some(_), Some(width)) => Some(self.scalar(code, *value)? & low_bits(width)),
+                _ => None,
+            },
+            InstKind::Gep {
+                source,
+                base,
+                indices,
+                ..
+            } => {
+                let base = self.scalar(code, *base)?;
+                Some(base.wrapping_add(self.gep(code, *source, indices)?))
+            }
+            _ => None,
+        })
+    }
+
+    pub(crate) fn binary(
+        &mut self,
+        op: BinaryOp,
+        flags: ArithFlags,
+        ty: TypeId,
+        a: &[u64],
+        b: &[u64],
+    ) -> Result<Values, Stop> {
+        let (scalar, count) = self.lanes(ty)?;
+        if let Scalar::Float(kind) = scalar {
+            let lanes = a.iter().zip(b);
+            return lanes
+                .take(count)
+                .map(|(&a, &b)| float::binary(op, kind, a, b))
+                .collect();
+        }
+        let (width, step) = (scalar.width(), scalar.slots());
+        let check = self.world.options.check_overflow;
+        let mut values = Values::new();
+        for lane in 0..count {
+            let (a, b) = (lane_of(a, lane, step), lane_of(b, lane, step));
+            let result = arith::binary(op, flags, width, a, b, check)?;
+            values.extend(split(result, width));
+        }
+        Ok(values)
+    }
+
+    // ---- addresses
+
+    fn gep(
+        &mut self,
+        code: &Code,
+        source: TypeId,
+        indices: &[(TypeId, Operand)],
+    ) -> Result<u64, Stop> {
+        let mut numbers: SmallVec<[i64; 4]> = SmallVec::new();
+        for &(ty, index) in indices {
+            let Some(Scalar::Int(width)) = scalar_of(&self.world.module.types, ty) else {
+                return Err(unsupported("addresses of a vector of indices"));
+            };
+            let value = self.scalar(code, index)?;
+            numbers.push(arith::signed(u128::from(value), width.min(64)) as i64);
+        }
+        self.gep_offset(source, &numbers)
+    }
+
+    /// How far indices step from the base.
+    pub(crate) fn gep_offset(&self, source: TypeId, indices: &[i64]) -> Result<u64, Stop> {
+        let types = &self.world.module.types;
+        let no_size = |_| unsupported("an index into a type without size");
+        let mut offset = 0u64;
+        let mut ty = source;
+        for (position, &index) in indices.iter().enumerate() {
+            let element = match types.get(ty) {
+                _ if position == 0 => ty,
+                Type::Struct { fields, .. } => {
+                    let layout = types.struct_layout(ty).map_err(no_size)?;
+                    let field = usize::try_from(index)
+                        .ok()
+                        .filter(|&field| field < fields.len());
+                    let field = field.ok_or_else(|| unsupported("a field that does not exist"))?;
+                    offset = offset.wrapping_add(layout.offsets[field]);
+                    ty = fields[field];
+                    continue;
+                }
+                Type::Array { element, .. } | Type::Vector { element, .. } => *element,
+                _ => return Err(unsupported("an index into a scalar")),
+            };
+            let step = types.alloc_size(element).map_err(no_size)?;
+            offset = offset.wrapping_add((step as i64).wrapping_mul(index) as u64);
+            ty = element;
+        }
+        Ok(offset)
+    }
+
+    // ---- casts
+
+    pub(crate) fn cast(
+        &self,
+        op: CastOp,
+        from: TypeId,
+        to: TypeId,
+        values: &[u64],
+    ) -> Result<Values, Stop> {
+        if is_bit_copy(op) {
+            return self.bitcast(from, to, values);
+        }
+        let ((source, count), (target, _)) = (self.lanes(from)?, self.lanes(to)?);
+        let mut result = Values::new();
+        for lane in 0..count {
+            let value = lane_of(values, lane, source.slots());
+            result.extend(cast_scalar(op, source, target, value)?);
+        }
+        Ok(result)
+    }
+
+    /// Takes the bits of one type as another. Vectors are packed, first lane lowest.
+    fn bitcast(&self, from: TypeId, to: TypeId, values: &[u64]) -> Result<Values, Stop> {
+        let (Ok((source, from_count)), Ok((target, to_count))) = (self.lanes(from), self.lanes(to))
+        else {
+            return Ok(Values::from_slice(values));
+        };
+        if source.width() == target.width() && from_count == to_count {
+            return Ok(Values::from_slice(values));
+        }
+        let mut bits = Vec::new();
+        for lane in 0..from_count {
+            let value = lane_of(values, lane, source.slots());
+            bits.extend((0..source.width()).map(|bit| value >> bit & 1 == 1));
+        }
+        let mut result = Values::new();
+        for lane in bits.chunks(target.width() as usize).take(to_count) {
+            let value = lane
+                .iter()
+                .enumerate()
+                .fold(0u128, |value, (bit, &set)| value | u128::from(set) << bit);
+            result.extend(split(value, target.width()));
+        }
+        Ok(result)
+    }
+}
+
+/// Operators for which wrapping in 64 bits is wrapping in fewer.
+fn narrow_binary(op: BinaryOp, a: u64, b: u64) -> Option<u64> {
+    Some(match op {
+        BinaryOp::Add => a.wrapping_add(b),
+        BinaryOp::Sub => a.wrapping_sub(b),
+        BinaryOp::Mul => a.wrapping_mul(b),
+        BinaryOp::And => a & b,
+        BinaryOp::Or => a | b,
+        BinaryOp::Xor => a ^ b,
+        _ => return None,
+    })
+}
+
+fn lane_of(values: &[u64], lane: usize, step: usize) -> u128 {
+    wide(
+        values
+            .get(lane * step..(lane + 1) * step)
+            .unwrap_or_default(),
+    )
+}
+
+fn cast_scalar(op: CastOp, from: Scalar, to: Scalar, value: u128) -> Result<Values, Stop> {
+    let (from_width, to_width) = (from.width(), to.width());
+    let kind_of = |scalar| match scalar {
+        Scalar::Float(kind) => Ok(kind),
+        _ => Err(unsupported("a float cast of integers")),
+    };
+    let result = match op {
+        CastOp::Trunc | CastOp::ZExt | CastOp::PtrToInt | CastOp::IntToPtr => {
+            value & arith::mask(to_width)
+        }
+        CastOp::SExt => arith::signed(value, from_width).cast_unsigned() & arith::mask(to_width),
+        CastOp::FpTrunc | CastOp::FpExt => {
+            let number = float::decode(kind_of(from)?, value as u64)?;
+            u128::from(float::encode(kind_of(to)?, number)?)
+        }
+        CastOp::FpToUi | CastOp::FpToSi => {
+            let number = float::decode(kind_of(from)?, value as u64)?;
+            float::to_int(number, to_width, op == CastOp::FpToSi, false)
+        }
+        CastOp::UiToFp | CastOp::SiToFp => {
+            let is_signed = op == CastOp::SiToFp;
+            u128::from(float::from_int(kind_of(to)?, value, from_width, is_signed)?)
+        }
+        CastOp::Bitcast | CastOp::AddrSpaceCast => value,
+    };
+    debug_assert!(to_width > 64 || result <= u128::from(low_bits(to_width)));
+    Ok(split(result, to_width))
+}

@@ -1,0 +1,550 @@
+//! One thread while it runs: from one visible operation to the next.
+
+use super::code::{Code, Point};
+use super::local::{Frame, FrameExtra, IrFrame, Link, Local, NativeFrame, ThreadState};
+use super::world::World;
+use crate::automaton::Transition;
+use crate::fault::{Fault, Limit, Stop};
+use crate::ids::{SrcId, StateId, ThreadId};
+use crate::models::{self, Access, ModelId, Outcome, Pause, Script};
+use crate::op::{Op, Value};
+use crate::tables::Tables;
+use raddle_ir::{BlockId, DebugLocId, FuncId};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// Argument and result slots.
+pub(crate) type Values = SmallVec<[u64; 2]>;
+
+/// A frame of interpreted code with all its registers.
+pub(crate) struct ActiveFrame {
+    pub(crate) code: Rc<Code>,
+    pub(crate) block: u32,
+    pub(crate) index: u32,
+    pub(crate) regs: Vec<u64>,
+    pub(crate) log: SmallVec<[u64; 2]>,
+    pub(crate) extra: FrameExtra,
+}
+
+/// The frame on top.
+pub(crate) enum Top {
+    Ir(ActiveFrame),
+    Native(NativeFrame),
+    Finished,
+}
+
+/// What a stretch of execution led to.
+pub(crate) enum Step {
+    /// The top frame is another one now.
+    Continue,
+    Visible(Op),
+    Spawn {
+        child: ThreadId,
+        start: Box<Transition<Local>>,
+    },
+    /// The thread is at its end.
+    End(Op),
+}
+
+/// A running thread.
+pub struct Machine<'a> {
+    pub(crate) world: &'a mut World,
+    pub(crate) tables: &'a mut Tables,
+    pub(crate) state: ThreadState,
+    pub(crate) top: Top,
+    pub(crate) output: String,
+    steps: u64,
+    /// A spawned thread that has not had an operation yet.
+    starting: bool,
+    /// A reason to stop that came up before the thread could run.
+    failed: Option<Stop>,
+    /// A state that private code was in, to find out that it goes in circles.
+    probe: Option<Box<Probe>>,
+}
+
+/// All that private code can change, at the entry of a block.
+struct Probe {
+    function: FuncId,
+    block: u32,
+    regs: Vec<u64>,
+    extra: FrameExtra,
+    state: ThreadState,
+    /// When the next probe is taken: the distance doubles each time (Brent's method).
+    until: u64,
+}
+
+impl<'a> Machine<'a> {
+    /// A thread at its very start.
+    pub(crate) fn start(
+        world: &'a mut World,
+        tables: &'a mut Tables,
+        state: ThreadState,
+        frame: NativeFrame,
+    ) -> Self {
+        let is_main = state.id == ThreadId::MAIN;
+        Self {
+            world,
+            tables,
+            state,
+            top: Top::Native(frame),
+            output: String::new(),
+            steps: 0,
+            starting: !is_main,
+            failed: None,
+            probe: None,
+        }
+    }
+
+    /// A thread whose operation returned `value`.
+    pub(crate) fn resume(
+        world: &'a mut World,
+        tables: &'a mut Tables,
+        local: &Local,
+        value: Value,
+    ) -> Self {
+        let mut machine = Self {
+            world,
+            tables,
+            state: local.thread.clone(),
+            top: Top::Finished,
+            output: String::new(),
+            steps: 0,
+            starting: false,
+            failed: None,
+            probe: None,
+        };
+        match &local.top {
+            Frame::Ir(frame) => {
+                let point = Point::Before(frame.block, frame.index);
+                match machine.activate(frame, point) {
+                    Ok(mut active) => {
+                        active.log.push(value);
+                        machine.top = Top::Ir(active);
+                    }
+                    Err(stop) => machine.failed = Some(stop),
+                }
+            }
+            Frame::Native(frame) => {
+                let mut frame = frame.clone();
+                frame.log.push(value);
+                machine.top = Top::Native(frame);
+            }
+            Frame::Finished => {}
+        }
+        machine
+    }
+
+    /// Runs up to the next visible operation.
+    pub(crate) fn run(mut self) -> Transition<Local> {
+        if let Some(stop) = self.failed.take() {
+            return self.stopped(stop);
+        }
+        loop {
+            let step = match std::mem::replace(&mut self.top, Top::Finished) {
+                Top::Ir(frame) => {
+                    self.top = Top::Ir(frame);
+                    self.run_code()
+                }
+                Top::Native(frame) => self.run_model(frame),
+                Top::Finished => Ok(Step::End(Op::Exit { value: 0 })),
+            };
+            match step {
+                Ok(Step::Continue) => {}
+                Ok(Step::Visible(op)) => return self.suspended(op, None),
+                Ok(Step::Spawn { child, start }) => {
+                    let op = Op::Spawn {
+                        child,
+                        start: StateId(0),
+                    };
+                    return self.suspended(op, Some(start));
+                }
+                Ok(Step::End(op)) => return self.ended(op),
+                Err(stop) => return self.stopped(stop),
+            }
+        }
+    }
+
+    /// Counts a step of private code.
+    pub(crate) fn tick(&mut self, steps: u64) -> Result<(), Stop> {
+        self.steps += steps;
+        let limit = self.world.options.max_private_steps;
+        if self.steps > limit {
+            return Err(Stop::Limit(Limit::PrivateSteps { steps: limit }));
+        }
+        Ok(())
+    }
+
+    /// Stops private code that is exactly where it was before: it would never come to an operation.
+    #[inline]
+    pub(crate) fn look_for_cycle(&mut self, target: BlockId) -> Result<(), Stop> {
+        /// Short loops are not worth the trouble.
+        const PATIENCE: u64 = 10_000;
+        if self.steps < PATIENCE {
+            return Ok(());
+        }
+        self.compare_with_probe(target)
+    }
+
+    #[cold]
+    fn compare_with_probe(&mut self, target: BlockId) -> Result<(), Stop> {
+        let Top::Ir(frame) = &self.top else {
+            return Ok(());
+        };
+        if let Some(probe) = &self.probe {
+            let is_same = probe.block == target.0
+                && probe.function == frame.code.function
+                && probe.regs == frame.regs
+                && probe.extra == frame.extra
+                && probe.state == self.state;
+            if is_same {
+                let steps = self.world.options.max_private_steps;
+                return Err(Stop::Limit(Limit::PrivateSteps { steps }));
+            }
+            if self.steps < probe.until {
+                return Ok(());
+            }
+        }
+        self.probe = Some(Box::new(Probe {
+            function: frame.code.function,
+            block: target.0,
+            regs: frame.regs.clone(),
+            extra: frame.extra.clone(),
+            state: self.state.clone(),
+            until: 2 * self.steps,
+        }));
+        Ok(())
+    }
+
+    // ---- ends of a run
+
+    fn suspended(mut self, op: Op, child: Option<Box<Transition<Local>>>) -> Transition<Local> {
+        let at = self.position();
+        let top = match self.top {
+            Top::Ir(frame) => {
+                let point = Point::Before(frame.block, frame.index);
+                Frame::Ir(frame.suspend(point))
+            }
+            Top::Native(frame) => Frame::Native(frame),
+            Top::Finished => Frame::Finished,
+        };
+        Transition {
+            local: Local {
+                op,
+                at,
+                thread: self.state,
+                top,
+            },
+            op,
+            at,
+            output: printed(self.output),
+            child,
+        }
+    }
+
+    fn stopped(self, stop: Stop) -> Transition<Local> {
+        let silent = !self.world.options.check_memory && is_memory_fault(&stop);
+        let op = if silent {
+            Op::AssumeFailed
+        } else {
+            Op::Stop(self.tables.stop(stop))
+        };
+        self.ended(op)
+    }
+
+    /// The end of a thread forgets everything: all that is left is how and where it ended.
+    fn ended(mut self, op: Op) -> Transition<Local> {
+        let at = match op {
+            Op::Exit { .. } => SrcId::NOWHERE,
+            _ => self.position(),
+        };
+        Transition {
+            local: Local {
+                op,
+                at,
+                thread: ThreadState::new(self.state.id),
+                top: Frame::Finished,
+            },
+            op,
+            at,
+            output: printed(self.output),
+            child: None,
+        }
+    }
+
+    // ---- frames
+
+    fn activate(&mut self, frame: &IrFrame, point: Point) -> Result<ActiveFrame, Stop> {
+        let code = self.world.code(frame.function)?;
+        let regs = code.expand(&frame.regs, point);
+        Ok(ActiveFrame {
+            code,
+            block: frame.block,
+            index: frame.index,
+            regs,
+            log: frame.log.clone(),
+            extra: frame.extra.clone(),
+        })
+    }
+
+    /// Puts the top frame below the next one, which must be set by the caller.
+    pub(crate) fn push_top(&mut self) -> Result<(), Stop> {
+        let limit = self.world.options.max_call_depth;
+        if self.state.depth() >= limit {
+            return Err(Stop::Limit(Limit::CallDepth { depth: limit }));
+        }
+        let frame = match std::mem::replace(&mut self.top, Top::Finished) {
+            Top::Ir(frame) => {
+                let point = Point::After(frame.block, frame.index);
+                Frame::Ir(frame.suspend(point))
+            }
+            Top::Native(frame) => Frame::Native(frame),
+            Top::Finished => return Ok(()),
+        };
+        let below = self.state.callers.take();
+        self.state.callers = Some(Rc::new(Link::new(frame, below)));
+        Ok(())
+    }
+
+    /// Drops the top frame and hands its result to the one below.
+    pub(crate) fn return_values(&mut self, values: &[u64]) -> Result<(), Stop> {
+        let Some(link) = self.state.callers.take() else {
+            self.top = Top::Finished;
+            return Ok(());
+        };
+        self.state.callers.clone_from(&link.below);
+        match &link.frame {
+            Frame::Ir(frame) => {
+                let point = Point::After(frame.block, frame.index);
+                let mut active = self.activate(frame, point)?;
+                active.log.clear();
+                self.top = Top::Ir(active);
+                self.call_returned(values)?;
+            }
+            Frame::Native(frame) => {
+                let mut frame = frame.clone();
+                frame.log.push(values.first().copied().unwrap_or(0));
+                self.top = Top::Native(frame);
+            }
+            Frame::Finished => self.top = Top::Finished,
+        }
+        Ok(())
+    }
+
+    /// The running frame of interpreted code. Instructions are executed with one on top only.
+    pub(crate) fn frame(&mut self) -> &mut ActiveFrame {
+        match &mut self.top {
+            Top::Ir(frame) => frame,
+            _ => unreachable!("an instruction without its frame"),
+        }
+    }
+
+    /// Shared stack variables of all frames, innermost first.
+    pub(crate) fn owned_objects(&self) -> Vec<u64> {
+        let mut objects = Vec::new();
+        let mut add = |extra: &FrameExtra| {
+            objects.extend(extra.owned.iter().rev().map(|object| u64::from(object.0)));
+        };
+        if let Top::Ir(frame) = &self.top {
+            add(&frame.extra);
+        }
+        let mut link = self.state.callers.as_ref();
+        while let Some(here) = link {
+            if let Frame::Ir(frame) = &here.frame {
+                add(&frame.extra);
+            }
+            link = here.below.as_ref();
+        }
+        objects
+    }
+
+    /// The source position of the innermost interpreted frame.
+    pub(crate) fn position(&mut self) -> SrcId {
+        let place = match &self.top {
+            Top::Ir(frame) => Some((Rc::clone(&frame.code), frame.block, frame.index)),
+            _ => self.calling_frame(),
+        };
+        match place {
+            Some((code, block, index)) => {
+                let loc = debug_loc(&code, block, index);
+                self.world.source(self.tables, code.function, loc)
+            }
+            None => SrcId::NOWHERE,
+        }
+    }
+
+    /// The code and point of the innermost interpreted frame below the top.
+    fn calling_frame(&self) -> Option<(Rc<Code>, u32, u32)> {
+        let mut link = self.state.callers.as_ref();
+        while let Some(here) = link {
+            if let Frame::Ir(frame) = &here.frame {
+                let code = self.world.cached_code(frame.function)?;
+                return Some((Rc::clone(code), frame.block, frame.index));
+            }
+            link = here.below.as_ref();
+        }
+        None
+    }
+
+    /// The variadic arguments of the function that called the model on top.
+    pub(crate) fn caller_varargs(&self) -> Option<Rc<[u8]>> {
+        match &self.state.callers.as_ref()?.frame {
+            Frame::Ir(frame) => frame.extra.varargs.clone(),
+            _ => None,
+        }
+    }
+
+    // ---- models
+
+    /// Calls a model; its result goes to the frame that is on top now.
+    pub(crate) fn enter_model(
+        &mut self,
+        model: ModelId,
+        function: Option<FuncId>,
+        args: &[u64],
+        fixed: u32,
+    ) -> Result<(), Stop> {
+        self.push_top()?;
+        self.top = Top::Native(NativeFrame {
+            model,
+            function,
+            args: args.into(),
+            fixed,
+            ..NativeFrame::default()
+        });
+        Ok(())
+    }
+
+    fn run_model(&mut self, mut frame: NativeFrame) -> Result<Step, Stop> {
+        self.tick(1 + frame.log.len() as u64)?;
+        let model = models::get(frame.model);
+        let result = (model.run)(&mut Script::new(self, &mut frame));
+        match result {
+            Ok(outcome) => self.model_ended(outcome),
+            Err(Pause::Op(op)) => {
+                self.top = Top::Native(frame);
+                Ok(Step::Visible(op))
+            }
+            Err(Pause::Call { function, args }) => {
+                self.top = Top::Native(frame);
+                self.call_from_model(function, &args)
+            }
+            Err(Pause::Spawn { child, model, args }) => {
+                self.top = Top::Native(frame);
+                self.spawn(child, model, args)
+            }
+            Err(Pause::Stop(stop)) => Err(stop),
+        }
+    }
+
+    fn model_ended(&mut self, outcome: Outcome) -> Result<Step, Stop> {
+        match outcome {
+            Outcome::Return(value) => self.return_values(&[value])?,
+            Outcome::Values(values) => self.return_values(&values)?,
+            Outcome::Void => self.return_values(&[])?,
+            Outcome::Unnoticed => {
+                if let Some(link) = self.state.callers.take() {
+                    self.state.callers.clone_from(&link.below);
+                    if let Frame::Native(frame) = &link.frame {
+                        self.top = Top::Native(frame.clone());
+                    }
+                }
+            }
+            Outcome::ExitThread(value) => return Ok(Step::End(Op::Exit { value })),
+            Outcome::ExitProcess(code) => return Ok(Step::End(Op::ExitProcess { code })),
+            Outcome::AssumeFailed => return Ok(Step::End(Op::AssumeFailed)),
+            Outcome::Become(name, args) => {
+                self.state.callers = None;
+                self.state.private.clear();
+                self.top = Top::Native(NativeFrame {
+                    model: models::lookup(name).unwrap_or_default(),
+                    fixed: args.len() as u32,
+                    args: args.into(),
+                    ..NativeFrame::default()
+                });
+            }
+        }
+        Ok(Step::Continue)
+    }
+
+    /// Starts a thread: runs it up to its own first operation.
+    fn spawn(&mut self, child: ThreadId, model: ModelId, args: Vec<u64>) -> Result<Step, Stop> {
+        if self.starting {
+            // Threads that start by starting a thread would be run ahead without end: let this one have an operation of
+            // its own first.
+            let pause = models::lookup("raddle.pause").unwrap_or_default();
+            self.enter_model(pause, None, &[], 0)?;
+            return Ok(Step::Continue);
+        }
+        let frame = NativeFrame {
+            model,
+            fixed: args.len() as u32,
+            args: args.into(),
+            ..NativeFrame::default()
+        };
+        let state = ThreadState::new(child);
+        let start = Machine::start(self.world, self.tables, state, frame).run();
+        Ok(Step::Spawn {
+            child,
+            start: Box::new(start),
+        })
+    }
+
+    /// Leaves an atomic block.
+    pub(crate) fn leave_atomic(&mut self) -> Access {
+        match self.state.atomic_depth {
+            0 => Access::Done(0),
+            1 => {
+                self.state.atomic_depth = 0;
+                Access::Visible(Op::AtomicEnd)
+            }
+            _ => {
+                self.state.atomic_depth -= 1;
+                Access::Done(0)
+            }
+        }
+    }
+}
+
+impl ActiveFrame {
+    fn suspend(self, point: Point) -> IrFrame {
+        IrFrame {
+            function: self.code.function,
+            block: self.block,
+            index: self.index,
+            regs: self.code.compress(&self.regs, point),
+            log: match point {
+                Point::Before(..) => self.log,
+                Point::After(..) => SmallVec::new(),
+            },
+            extra: self.extra,
+        }
+    }
+}
+
+fn printed(output: String) -> Option<Box<str>> {
+    (!output.is_empty()).then(|| output.into())
+}
+
+fn debug_loc(code: &Code, block: u32, index: u32) -> Option<DebugLocId> {
+    let block = code.body.blocks.get(block as usize)?;
+    match block.insts.get(index as usize) {
+        Some(inst) => inst.loc,
+        None => block.terminator_loc,
+    }
+}
+
+fn is_memory_fault(stop: &Stop) -> bool {
+    matches!(
+        stop,
+        Stop::Fault(
+            Fault::NullDereference { .. }
+                | Fault::WildPointer { .. }
+                | Fault::OutOfBounds { .. }
+                | Fault::Misaligned { .. }
+                | Fault::WriteToConstant { .. }
+                | Fault::UseAfterFree { .. }
+                | Fault::DoubleFree { .. }
+                | Fault::InvalidFree { .. }
+        )
+    )
+}

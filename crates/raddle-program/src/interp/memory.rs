@@ -1,0 +1,590 @@
+//! Where an address leads: private memory, constant data, or a shared location.
+
+use super::layout;
+use super::machine::Machine;
+use crate::fault::{AccessKind, Fault, Stop, Unsupported};
+use crate::ids::{LocId, ObjectId, SrcId};
+use crate::models::{self, Access};
+use crate::op::{Op, Order, RmwKind, Value, mask};
+use crate::tables::{NewObject, OFFSET_BIAS, ObjectKind, PRIVATE_THREAD};
+use raddle_ir::{FuncId, GlobalId, TypeId, ValueId};
+use std::rc::Rc;
+
+/// Where bytes are. The bytes that were asked for lie inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the thread's own stack of private blocks.
+    Private {
+        block: usize,
+        offset: usize,
+    },
+    /// In a constant global.
+    Constant {
+        global: GlobalId,
+        offset: usize,
+    },
+    Shared {
+        object: ObjectId,
+        offset: u64,
+    },
+}
+
+/// Position bits of a private address number.
+const POSITION_BITS: u32 = 20;
+/// Private blocks from this position on are the thread's copies of private thread-local variables.
+pub(crate) const THREAD_LOCALS: usize = 0xF_0000;
+/// Objects made only to name a private variable in a fault are numbered from here on among the thread-local ones.
+const FAULT_OBJECTS: u32 = 0xC000;
+/// Objects that models ask for by name are numbered from here on among the thread-local ones.
+const NAMED_OBJECTS: u32 = 0xB000;
+/// `malloc` of more fails.
+pub(crate) const MAX_BLOCK: u64 = 1 << 30;
+
+/// The address of a private block.
+pub(crate) fn private_address(position: usize) -> u64 {
+    let number = PRIVATE_THREAD << POSITION_BITS | position as u32;
+    u64::from(number) << 32 | OFFSET_BIAS
+}
+
+/// The position that a private address stands for.
+fn private_position(address: u64) -> Option<usize> {
+    let number = (address >> 32) as u32;
+    (number >> POSITION_BITS == PRIVATE_THREAD)
+        .then_some((number & ((1 << POSITION_BITS) - 1)) as usize)
+}
+
+fn offset_of(address: u64) -> i64 {
+    (address & 0xFFFF_FFFF) as i64 - OFFSET_BIAS as i64
+}
+
+fn in_bounds(offset: i64, size: u64, object_size: u64) -> bool {
+    u64::try_from(offset)
+        .ok()
+        .and_then(|offset| offset.checked_add(size))
+        .is_some_and(|end| end <= object_size)
+}
+
+impl Machine<'_> {
+    /// Finds the place of `size` bytes at an address, or the fault of an access to them.
+    pub(crate) fn place(
+        &mut self,
+        address: u64,
+        size: u64,
+        access: AccessKind,
+    ) -> Result<Place, Stop> {
+        if address >> 32 == 0 {
+            return Err(Stop::Fault(Fault::NullDereference { access, address }));
+        }
+        let offset = offset_of(address);
+        if let Some(block) = private_position(address) {
+            let Some(bytes) = self.private_bytes(block)? else {
+                return Err(Stop::Fault(Fault::WildPointer { access, address }));
+            };
+            if !in_bounds(offset, size, bytes.len() as u64) {
+                return Err(self.private_fault(block, address, size, access));
+            }
+            return Ok(Place::Private {
+                block,
+                offset: offset as usize,
+            });
+        }
+        let Some((object, offset)) = self.tables.resolve(address) else {
+            return Err(Stop::Fault(Fault::WildPointer { access, address }));
+        };
+        let info = self.tables.object_info(object);
+        if !in_bounds(offset, size, info.size) {
+            return Err(Stop::Fault(Fault::OutOfBounds {
+                access,
+                object,
+                offset,
+                size,
+            }));
+        }
+        if info.kind == ObjectKind::Constant {
+            if access != AccessKind::Read {
+                return Err(Stop::Fault(Fault::WriteToConstant { object, offset }));
+            }
+            if let Some(&global) = self.world.constant_objects.get(&object) {
+                return Ok(Place::Constant {
+                    global,
+                    offset: offset as usize,
+                });
+            }
+        }
+        self.touch(object)?;
+        Ok(Place::Shared {
+            object,
+            offset: offset as u64,
+        })
+    }
+
+    /// A fault in private memory names an object that exists for the report only.
+    fn private_fault(&mut self, block: usize, address: u64, size: u64, access: AccessKind) -> Stop {
+        let bytes = self.private_bytes(block).ok().flatten();
+        let bytes = bytes.map_or(0, |bytes| bytes.len() as u64);
+        let (name, source_type) = self.private_name(block);
+        let new = NewObject {
+            kind: ObjectKind::ThreadLocal,
+            size: bytes,
+            align: 16,
+            name,
+            at: SrcId::NOWHERE,
+            source_type,
+            init: None,
+        };
+        let index = FAULT_OBJECTS + block as u32 % 0x4000;
+        Stop::Fault(match self.tables.thread_local(self.state.id, index, new) {
+            Ok(object) => Fault::OutOfBounds {
+                access,
+                object,
+                offset: offset_of(address),
+                size,
+            },
+            Err(_) => Fault::WildPointer { access, address },
+        })
+    }
+
+    fn private_name(&self, block: usize) -> (Rc<str>, Option<raddle_ir::debug::SourceTypeId>) {
+        if let Some(global) = self.world.thread_local_at(block) {
+            let global = self.world.module.global(global);
+            let name = global.source_name.as_deref().unwrap_or(&global.name);
+            return (name.into(), global.source_type);
+        }
+        let origin = self.state.private.get(block).and_then(|block| block.origin);
+        match origin {
+            Some((function, value)) => self.variable_name(function, value),
+            None => ("variadic arguments".into(), None),
+        }
+    }
+
+    /// The contents of a private block.
+    pub(crate) fn private_bytes(&mut self, block: usize) -> Result<Option<Rc<[u8]>>, Stop> {
+        if let Some(block) = self.state.private.get(block) {
+            return Ok(Some(Rc::clone(&block.bytes)));
+        }
+        let Some(global) = self.world.thread_local_at(block) else {
+            return Ok(None);
+        };
+        // A thread's copy exists once it has been written to.
+        match self.state.thread_locals.get(&global.0) {
+            Some(bytes) => Ok(Some(Rc::clone(bytes))),
+            None => self.initial_bytes(global).map(Some),
+        }
+    }
+
+    /// The contents of a private block, to be changed.
+    fn private_bytes_mut(&mut self, block: usize) -> Result<&mut [u8], Stop> {
+        if block < self.state.private.len() {
+            return Ok(Rc::make_mut(&mut self.state.private[block].bytes));
+        }
+        let Some(global) = self.world.thread_local_at(block) else {
+            return Ok(&mut []);
+        };
+        let initial = self.initial_bytes(global)?;
+        let bytes = self.state.thread_locals.entry(global.0).or_insert(initial);
+        Ok(Rc::make_mut(bytes))
+    }
+
+    /// The source name and type of the variable behind an `alloca`.
+    pub(crate) fn variable_name(
+        &self,
+        function: FuncId,
+        value: ValueId,
+    ) -> (Rc<str>, Option<raddle_ir::debug::SourceTypeId>) {
+        let Some(code) = self.world.cached_code(function) else {
+            return ("stack variable".into(), None);
+        };
+        let variable = code.body.variables.iter().find(|(held, _)| *held == value);
+        if let Some((_, variable)) = variable {
+            return (variable.name.as_ref().into(), variable.ty);
+        }
+        let name = code.body.value_names.get(value.index());
+        match name.and_then(Option::as_deref) {
+            Some(name) => (name.into(), None),
+            None => ("stack variable".into(), None),
+        }
+    }
+
+    /// Gives a global its contents before its first use.
+    fn touch(&mut self, object: ObjectId) -> Result<(), Stop> {
+        let Some(global) = self.world.untouched.remove(&object) else {
+            return Ok(());
+        };
+        let init = self.initial_bytes(global)?;
+        if init.iter().any(|&byte| byte != 0) {
+            self.tables.set_init(object, init);
+        }
+        Ok(())
+    }
+
+    // ---- pieces
+
+    fn location(
+        &mut self,
+        (object, offset): (ObjectId, u64),
+        size: u8,
+        access: AccessKind,
+        order: Order,
+    ) -> Result<LocId, Stop> {
+        if order.is_atomic() && !offset.is_multiple_of(u64::from(size)) {
+            return Err(Stop::Fault(Fault::Misaligned {
+                access,
+                object,
+                offset: offset as i64,
+                size: u64::from(size),
+            }));
+        }
+        Ok(self.tables.loc(object, offset, size)?)
+    }
+
+    /// Reads 1, 2, 4 or 8 bytes.
+    pub(crate) fn load_piece(
+        &mut self,
+        address: u64,
+        size: u8,
+        order: Order,
+    ) -> Result<Access, Stop> {
+        let place = self.place(address, u64::from(size), AccessKind::Read)?;
+        if let Place::Shared { object, offset } = place {
+            let loc = self.location((object, offset), size, AccessKind::Read, order)?;
+            return Ok(Access::Visible(Op::Load { loc, order }));
+        }
+        Ok(Access::Done(self.read_here(place, size)?))
+    }
+
+    /// Reads from private or constant memory. `place` has room for `size` bytes.
+    pub(crate) fn read_here(&mut self, place: Place, size: u8) -> Result<Value, Stop> {
+        let (bytes, offset) = match place {
+            Place::Private { block, offset } => match self.private_bytes(block)? {
+                Some(bytes) => (bytes, offset),
+                None => return Ok(0),
+            },
+            Place::Constant { global, offset } => (self.initial_bytes(global)?, offset),
+            Place::Shared { .. } => return Ok(0),
+        };
+        Ok(read_bytes(&bytes, offset, size))
+    }
+
+    /// Writes a number to private memory.
+    pub(crate) fn write_here(
+        &mut self,
+        block: usize,
+        offset: usize,
+        size: u8,
+        value: Value,
+    ) -> Result<(), Stop> {
+        self.write_bytes(block, offset, &value.to_le_bytes()[..usize::from(size)])
+    }
+
+    /// Writes bytes over a private block, which must have room for them.
+    pub(crate) fn write_bytes(
+        &mut self,
+        block: usize,
+        offset: usize,
+        bytes: &[u8],
+    ) -> Result<(), Stop> {
+        let memory = self.private_bytes_mut(block)?;
+        if let Some(place) = memory.get_mut(offset..offset + bytes.len()) {
+            place.copy_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    /// Reads private or constant bytes as they are; none if they are shared.
+    pub(crate) fn bytes_here(&mut self, address: u64, size: u64) -> Result<Option<Vec<u8>>, Stop> {
+        let (bytes, offset) = match self.place(address, size, AccessKind::Read)? {
+            Place::Private { block, offset } => (self.private_bytes(block)?, offset),
+            Place::Constant { global, offset } => (Some(self.initial_bytes(global)?), offset),
+            Place::Shared { .. } => return Ok(None),
+        };
+        Ok(bytes.and_then(|bytes| Some(bytes.get(offset..offset + size as usize)?.to_vec())))
+    }
+
+    pub(crate) fn store_piece(
+        &mut self,
+        address: u64,
+        size: u8,
+        value: Value,
+        order: Order,
+    ) -> Result<Access, Stop> {
+        match self.place(address, u64::from(size), AccessKind::Write)? {
+            Place::Private { block, offset } => {
+                self.write_here(block, offset, size, value)?;
+                Ok(Access::Done(0))
+            }
+            Place::Shared { object, offset } => {
+                let loc = self.location((object, offset), size, AccessKind::Write, order)?;
+                let value = value & mask(size);
+                Ok(Access::Visible(Op::Store { loc, value, order }))
+            }
+            Place::Constant { .. } => Ok(Access::Done(0)),
+        }
+    }
+
+    pub(crate) fn rmw_piece(
+        &mut self,
+        address: u64,
+        size: u8,
+        kind: RmwKind,
+        operand: Value,
+        order: Order,
+    ) -> Result<Access, Stop> {
+        let place = self.place(address, u64::from(size), AccessKind::Update)?;
+        match place {
+            Place::Shared { object, offset } => {
+                let loc = self.location((object, offset), size, AccessKind::Update, order)?;
+                Ok(Access::Visible(Op::Rmw {
+                    loc,
+                    kind,
+                    operand: operand & mask(size),
+                    order,
+                }))
+            }
+            Place::Private { block, offset } => {
+                let old = self.read_here(place, size)?;
+                let new = kind.apply(old, operand & mask(size), size);
+                self.write_here(block, offset, size, new)?;
+                Ok(Access::Done(old))
+            }
+            Place::Constant { .. } => Ok(Access::Done(0)),
+        }
+    }
+
+    pub(crate) fn cas_piece(
+        &mut self,
+        address: u64,
+        size: u8,
+        (expected, new): (Value, Value),
+        (success, failure): (Order, Order),
+    ) -> Result<Access, Stop> {
+        let place = self.place(address, u64::from(size), AccessKind::Update)?;
+        match place {
+            Place::Shared { object, offset } => {
+                let loc = self.location((object, offset), size, AccessKind::Update, success)?;
+                Ok(Access::Visible(Op::Cas {
+                    loc,
+                    expected: expected & mask(size),
+                    new: new & mask(size),
+                    success,
+                    failure,
+                }))
+            }
+            Place::Private { block, offset } => {
+                let old = self.read_here(place, size)?;
+                if old == expected & mask(size) {
+                    self.write_here(block, offset, size, new)?;
+                }
+                Ok(Access::Done(old))
+            }
+            Place::Constant { .. } => Ok(Access::Done(0)),
+        }
+    }
+
+    /// The synchronisation cell at an address.
+    pub(crate) fn sync_cell(&mut self, address: u64) -> Result<LocId, Stop> {
+        match self.place(address, 1, AccessKind::Update)? {
+            Place::Shared { object, offset } => Ok(self.tables.sync_cell(object, offset)?),
+            Place::Private { .. } | Place::Constant { .. } => {
+                Err(Stop::Unsupported(Unsupported::Instruction {
+                    what: "a synchronisation object in private or constant memory".into(),
+                }))
+            }
+        }
+    }
+
+    // ---- objects
+
+    /// Makes the thread's next heap block; the caller must let it come to life. 0 if it is too large.
+    pub(crate) fn new_heap_block(&mut self, size: u64, align: u64) -> Result<u64, Stop> {
+        if size > MAX_BLOCK {
+            return Ok(0);
+        }
+        let at = self.position();
+        self.state.allocations += 1;
+        let counter = self.state.allocations;
+        let new = NewObject {
+            kind: ObjectKind::Heap,
+            size,
+            align,
+            name: "heap block".into(),
+            at,
+            source_type: None,
+            init: None,
+        };
+        let object = self.tables.allocated(self.state.id, counter, new)?;
+        Ok(self.tables.address(object, 0))
+    }
+
+    /// The heap block that starts at an address.
+    pub(crate) fn heap_block_at(&mut self, address: u64) -> Result<ObjectId, Stop> {
+        match self.tables.resolve(address) {
+            Some((object, 0)) if self.tables.object_info(object).kind == ObjectKind::Heap => {
+                Ok(object)
+            }
+            other => Err(Stop::Fault(Fault::InvalidFree {
+                address,
+                object: other.map(|(object, _)| object),
+                offset: offset_of(address),
+            })),
+        }
+    }
+
+    /// The thread's copy of a thread-local object that only models know.
+    pub(crate) fn thread_object(&mut self, name: &'static str, size: u64) -> Result<u64, Stop> {
+        let index = NAMED_OBJECTS + self.world.named_object(name);
+        let new = NewObject {
+            kind: ObjectKind::ThreadLocal,
+            size,
+            align: 16,
+            name: name.into(),
+            at: SrcId::NOWHERE,
+            source_type: None,
+            init: None,
+        };
+        let object = self.tables.thread_local(self.state.id, index, new)?;
+        Ok(self.tables.address(object, 0))
+    }
+
+    /// A global object that only models know.
+    pub(crate) fn named_global(&mut self, name: &'static str, size: u64) -> Result<u64, Stop> {
+        let index = self.world.module.globals.len() as u32 + self.world.named_object(name);
+        let new = NewObject {
+            kind: ObjectKind::Global,
+            size,
+            align: 16,
+            name: name.into(),
+            at: SrcId::NOWHERE,
+            source_type: None,
+            init: None,
+        };
+        let object = self.tables.global(index, new)?;
+        Ok(self.tables.address(object, 0))
+    }
+
+    /// `argc` and `argv`.
+    pub(crate) fn program_arguments(&mut self) -> Result<(u64, u64), Stop> {
+        let args = self.world.options.args.clone();
+        let strings: Vec<u8> = args
+            .iter()
+            .flat_map(|arg| arg.bytes().chain(std::iter::once(0)))
+            .collect();
+        let text = self.initialised_global("arguments", strings.into())?;
+        let mut pointers = Vec::new();
+        let mut at = text;
+        for arg in &args {
+            pointers.extend(at.to_le_bytes());
+            at += arg.len() as u64 + 1;
+        }
+        pointers.extend([0; 8]);
+        let argv = self.initialised_global("argv", pointers.into())?;
+        Ok((args.len() as u64, argv))
+    }
+
+    pub(crate) fn initialised_global(
+        &mut self,
+        name: &'static str,
+        init: Rc<[u8]>,
+    ) -> Result<u64, Stop> {
+        let index = self.world.module.globals.len() as u32 + self.world.named_object(name);
+        let new = NewObject {
+            kind: ObjectKind::Global,
+            size: init.len() as u64,
+            align: 16,
+            name: name.into(),
+            at: SrcId::NOWHERE,
+            source_type: None,
+            init: Some(init),
+        };
+        let object = self.tables.global(index, new)?;
+        Ok(self.tables.address(object, 0))
+    }
+
+    /// The address of a global, or of this thread's copy of a thread-local one.
+    pub(crate) fn global_address(&mut self, id: GlobalId) -> Result<u64, Stop> {
+        if let Some(position) = self.world.private_thread_local(id) {
+            return Ok(private_address(position));
+        }
+        let global = self.world.module.global(id);
+        if !global.thread_local
+            && let Some(address) = self.world.global_addresses[id.index()]
+        {
+            return Ok(address);
+        }
+        let kind = match (global.thread_local, global.is_constant) {
+            (true, _) => ObjectKind::ThreadLocal,
+            (false, true) if global.initializer.is_some() => ObjectKind::Constant,
+            (false, _) if global.initializer.is_none() && models::is_constant(&global.name) => {
+                ObjectKind::Constant
+            }
+            (false, _) => ObjectKind::Global,
+        };
+        let new = NewObject {
+            kind,
+            size: self.world.module.types.alloc_size(global.ty).unwrap_or(0),
+            align: global.align.max(1),
+            name: global.source_name.as_deref().unwrap_or(&global.name).into(),
+            at: SrcId::NOWHERE,
+            source_type: global.source_type,
+            init: None,
+        };
+        let ty = global.ty;
+        let object = if kind == ObjectKind::ThreadLocal {
+            let index = self.world.thread_local_index(id);
+            let before = self.tables.object_count();
+            let object = self.tables.thread_local(self.state.id, index, new)?;
+            if self.tables.object_count() > before {
+                self.world.untouched.insert(object, id);
+            }
+            object
+        } else {
+            let object = self.tables.global(id.0, new)?;
+            let address = self.tables.address(object, 0);
+            self.world.global_addresses[id.index()] = Some(address);
+            if kind == ObjectKind::Constant {
+                self.world.constant_objects.insert(object, id);
+            } else {
+                self.world.untouched.insert(object, id);
+            }
+            object
+        };
+        self.world.object_types.insert(object, ty);
+        Ok(self.tables.address(object, 0))
+    }
+
+    /// The IR type of what an address points into, and the offset there: known for variables, not for heap blocks.
+    pub(crate) fn type_at(&self, address: u64) -> Option<(TypeId, u64)> {
+        let offset = u64::try_from(offset_of(address)).ok()?;
+        if let Some(block) = private_position(address) {
+            if let Some(global) = self.world.thread_local_at(block) {
+                return Some((self.world.module.global(global).ty, offset));
+            }
+            let (function, value) = self.state.private.get(block)?.origin?;
+            let code = self.world.cached_code(function)?;
+            return Some((*code.alloca_types.get(&value)?, offset));
+        }
+        let (object, _) = self.tables.resolve(address)?;
+        Some((*self.world.object_types.get(&object)?, offset))
+    }
+
+    /// How many bytes a copy at an address may take at once so that it goes along with the fields of what is there;
+    /// `None` where nothing is known.
+    pub(crate) fn field_end(&self, address: u64) -> Option<u64> {
+        let (ty, offset) = self.type_at(address)?;
+        let types = &self.world.module.types;
+        // Arrays of variables: `alloca T, n`.
+        let step = types.alloc_size(ty).ok().filter(|&step| step > 0)?;
+        let offset = offset % step;
+        Some(match layout::leaf_at(types, ty, offset) {
+            Some((start, size)) => start + size - offset,
+            None => 1,
+        })
+    }
+}
+
+/// Reads `size` bytes of `bytes`, which must be there.
+pub(crate) fn read_bytes(bytes: &[u8], offset: usize, size: u8) -> Value {
+    let mut buffer = [0; 8];
+    let size = usize::from(size);
+    buffer[..size].copy_from_slice(&bytes[offset..offset + size]);
+    Value::from_le_bytes(buffer)
+}

@@ -1,0 +1,172 @@
+//! The interpreter of a module: runs the private code of its threads up to the next visible operation.
+//!
+//! - [`local`]: local states, canonical and compact.
+//! - `world`: code and caches, shared by all threads.
+//! - `bodies`, `code`, `counting`: functions, parsed, prepared and analysed when first called.
+//! - `machine`: one thread while it runs; frames, calls and returns.
+//! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
+//! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
+//! - `arith`, `float`, `layout`: pure functions.
+//!
+//! An instruction that needs visible operations is run again from its start each time one of them returned, with the
+//! results so far in the frame's log: the same rule as for [`crate::models`].
+
+mod access;
+mod arith;
+mod bodies;
+mod calls;
+mod code;
+mod constants;
+mod counting;
+mod exec;
+mod float;
+mod flow;
+mod intrinsics;
+pub(crate) mod layout;
+pub mod local;
+pub(crate) mod machine;
+pub(crate) mod memory;
+mod rearrange;
+mod world;
+
+pub use local::Local;
+pub use memory::Place;
+
+use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Program, Semantics, Transition};
+use crate::ids::ThreadId;
+use crate::op::Value;
+use crate::tables::Tables;
+use local::{NativeFrame, ThreadState};
+use machine::Machine;
+use raddle_ir::{DebugInfo, Module};
+use std::fmt;
+use std::rc::Rc;
+use world::World;
+
+/// What becomes of the other threads when `main` returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnMainReturn {
+    /// They run on, as after `pthread_exit`.
+    #[default]
+    Wait,
+    /// The process ends.
+    Exit,
+}
+
+/// How a module is run.
+#[derive(Clone, Debug)]
+pub struct InterpOptions {
+    /// Cuts loops that are not known to be finite after so many rounds.
+    pub unroll: Option<u32>,
+    pub on_main_return: OnMainReturn,
+    /// Is signed overflow a fault?
+    pub check_overflow: bool,
+    /// Are invalid accesses faults? Otherwise the execution ends there in silence.
+    pub check_memory: bool,
+    /// `abort` ends the run in silence.
+    pub svcomp_abort_silent: bool,
+    /// Steps without a visible operation.
+    pub max_private_steps: u64,
+    pub max_call_depth: u32,
+    /// Bytes of local states kept.
+    pub snapshot_limit: usize,
+    /// `argv`.
+    pub args: Vec<String>,
+}
+
+impl Default for InterpOptions {
+    fn default() -> Self {
+        Self {
+            unroll: None,
+            on_main_return: OnMainReturn::Wait,
+            check_overflow: false,
+            check_memory: true,
+            svcomp_abort_silent: false,
+            max_private_steps: 50_000_000,
+            max_call_depth: 10_000,
+            snapshot_limit: DEFAULT_SNAPSHOT_LIMIT,
+            args: vec!["program".to_owned()],
+        }
+    }
+}
+
+/// Why a module cannot be run at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    /// There is no definition of `main`.
+    NoMain,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoMain => f.write_str("the program defines no function `main`"),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// A module as [`Semantics`].
+pub struct Interpreter {
+    world: World,
+}
+
+impl Interpreter {
+    /// The automata of a module's threads.
+    pub fn load(module: Module, options: InterpOptions) -> Result<Program, LoadError> {
+        let limit = options.snapshot_limit;
+        let (interpreter, tables) = Self::new(module, options)?;
+        Ok(Program::with_snapshot_limit(interpreter, tables, limit))
+    }
+
+    /// The semantics alone, with the tables to start from.
+    pub fn new(module: Module, options: InterpOptions) -> Result<(Self, Tables), LoadError> {
+        let main = module
+            .function_named("main")
+            .filter(|&id| !module.function(id).is_declaration)
+            .ok_or(LoadError::NoMain)?;
+        let mut tables = Tables::new("main");
+        // Positions are interned one by one as they are met; only the types are needed as they are.
+        tables.debug = Rc::new(DebugInfo {
+            locs: Vec::new(),
+            types: module.debug.types.clone(),
+        });
+        let world = World::new(module, options, main);
+        Ok((Self { world }, tables))
+    }
+}
+
+impl Semantics for Interpreter {
+    type Local = Local;
+
+    fn start(&mut self, tables: &mut Tables) -> Transition<Local> {
+        let frame = NativeFrame {
+            model: crate::models::lookup("raddle.main").unwrap_or_default(),
+            args: [Tables::function_address(self.world.main.0)]
+                .into_iter()
+                .collect(),
+            fixed: 1,
+            ..NativeFrame::default()
+        };
+        Machine::start(
+            &mut self.world,
+            tables,
+            ThreadState::new(ThreadId::MAIN),
+            frame,
+        )
+        .run()
+    }
+
+    fn resume(&mut self, tables: &mut Tables, local: &Local, value: Value) -> Transition<Local> {
+        Machine::resume(&mut self.world, tables, local, value).run()
+    }
+
+    fn thread(&self, local: &Local) -> ThreadId {
+        local.thread.id
+    }
+
+    fn bytes(&self, local: &Local) -> usize {
+        local.bytes()
+    }
+}

@@ -1,0 +1,289 @@
+//! What all threads of a module share while it is interpreted: code and caches. Nothing here changes what a thread does.
+
+use super::InterpOptions;
+use super::bodies::{Bodies, does_not_capture};
+use super::code::{self, Code};
+use super::layout::{self, Layout};
+use super::memory::THREAD_LOCALS;
+use crate::fault::Stop;
+use crate::ids::{ObjectId, SrcId};
+use crate::models::{self, ModelId};
+use crate::tables::{SourceLoc, Tables};
+use raddle_ir::passes::{BitSet, Escapes};
+use raddle_ir::{DebugLocId, FuncId, GlobalId, Module, TypeId};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// What a call of a function does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Callee {
+    /// Runs its body.
+    Defined,
+    Model(ModelId),
+    /// `llvm.*`, done in place.
+    Intrinsic,
+    /// A Rust panic.
+    Panic,
+    /// Throws, or goes on with unwinding.
+    Unwind,
+    Unknown,
+}
+
+pub(crate) struct World {
+    pub(crate) module: Module,
+    pub(crate) options: InterpOptions,
+    pub(crate) main: FuncId,
+    pub(crate) bodies: Bodies,
+    pub(crate) escapes: Escapes<'static>,
+    codes: Vec<Option<Rc<Code>>>,
+    callees: Vec<Option<Callee>>,
+    layouts: FxHashMap<TypeId, Rc<Layout>>,
+    /// Values of constants that are the same in every thread, by [`raddle_ir::ConstId`].
+    pub(crate) constants: Vec<Option<Rc<[u64]>>>,
+    pub(crate) global_bytes: Vec<Option<Rc<[u8]>>>,
+    pub(crate) global_addresses: Vec<Option<u64>>,
+    pub(crate) constant_objects: FxHashMap<ObjectId, GlobalId>,
+    /// Objects whose contents are not yet in the tables.
+    pub(crate) untouched: FxHashMap<ObjectId, GlobalId>,
+    /// IR types of variables.
+    pub(crate) object_types: FxHashMap<ObjectId, TypeId>,
+    /// Thread-local variables in order, and their positions there.
+    thread_locals: Vec<GlobalId>,
+    thread_local_indices: FxHashMap<GlobalId, u32>,
+    /// Those that no other thread can see; found out when the first one is used.
+    private_thread_locals: Option<BitSet>,
+    named_objects: FxHashMap<&'static str, u32>,
+    sources: FxHashMap<(FuncId, Option<DebugLocId>), SrcId>,
+}
+
+impl World {
+    pub(crate) fn new(module: Module, options: InterpOptions, main: FuncId) -> Self {
+        let (functions, globals) = (module.functions.len(), module.globals.len());
+        let thread_locals: Vec<GlobalId> = (0..globals)
+            .map(GlobalId::from_index)
+            .filter(|&id| module.global(id).thread_local)
+            .collect();
+        Self {
+            module,
+            options,
+            main,
+            bodies: Bodies::default(),
+            escapes: Escapes::new(&does_not_capture),
+            codes: vec![None; functions],
+            callees: vec![None; functions],
+            layouts: FxHashMap::default(),
+            constants: Vec::new(),
+            global_bytes: vec![None; globals],
+            global_addresses: vec![None; globals],
+            constant_objects: FxHashMap::default(),
+            untouched: FxHashMap::default(),
+            object_types: FxHashMap::default(),
+            thread_local_indices: thread_locals.iter().copied().zip(0..).collect(),
+            thread_locals,
+            private_thread_locals: None,
+            named_objects: FxHashMap::default(),
+            sources: FxHashMap::default(),
+        }
+    }
+
+    /// The code of a defined function.
+    pub(crate) fn code(&mut self, function: FuncId) -> Result<Rc<Code>, Stop> {
+        if let Some(code) = self.cached_code(function) {
+            return Ok(Rc::clone(code));
+        }
+        let code = Rc::new(code::prepare(self, function)?);
+        // Preparing may add declarations to the module.
+        let functions = self.module.functions.len();
+        self.codes.resize(functions, None);
+        self.callees.resize(functions, None);
+        self.codes[function.index()] = Some(Rc::clone(&code));
+        Ok(code)
+    }
+
+    pub(crate) fn cached_code(&self, function: FuncId) -> Option<&Rc<Code>> {
+        self.codes.get(function.index())?.as_ref()
+    }
+
+    pub(crate) fn callee(&mut self, function: FuncId) -> Callee {
+        if let Some(Some(callee)) = self.callees.get(function.index()) {
+            return *callee;
+        }
+        let callee = self.classify(function);
+        if let Some(slot) = self.callees.get_mut(function.index()) {
+            *slot = Some(callee);
+        }
+        callee
+    }
+
+    fn classify(&self, id: FuncId) -> Callee {
+        let function = self.module.function(id);
+        let model = models::lookup(&function.name);
+        match model {
+            Some(model) if function.is_declaration || models::get(model).overrides => {
+                Callee::Model(model)
+            }
+            _ if is_panic(&function.name) => Callee::Panic,
+            _ if !function.is_declaration => Callee::Defined,
+            _ if function.name.starts_with("llvm.") => Callee::Intrinsic,
+            _ if is_unwinding(&function.name) => Callee::Unwind,
+            _ => Callee::Unknown,
+        }
+    }
+
+    pub(crate) fn layout(&mut self, ty: TypeId) -> Result<Rc<Layout>, Stop> {
+        if let Some(layout) = self.layouts.get(&ty) {
+            return Ok(Rc::clone(layout));
+        }
+        let layout = Rc::new(layout::layout(&self.module.types, ty)?);
+        self.layouts.insert(ty, Rc::clone(&layout));
+        Ok(layout)
+    }
+
+    pub(crate) fn thread_local_index(&self, global: GlobalId) -> u32 {
+        self.thread_local_indices.get(&global).copied().unwrap_or(0)
+    }
+
+    /// The private position of a thread-local variable that no other thread can see.
+    pub(crate) fn private_thread_local(&mut self, global: GlobalId) -> Option<usize> {
+        let index = *self.thread_local_indices.get(&global)?;
+        let private = match &self.private_thread_locals {
+            Some(private) => private,
+            None => {
+                let private = self.find_private_thread_locals();
+                self.private_thread_locals.insert(private)
+            }
+        };
+        private
+            .contains(global.index())
+            .then_some(THREAD_LOCALS + index as usize)
+    }
+
+    /// All functions are looked at: nobody knows which ones will run. In modules where that takes too long, every
+    /// thread-local variable counts as shared, which is sound.
+    fn find_private_thread_locals(&mut self) -> BitSet {
+        const MANY: usize = 4000;
+        let defined: Vec<FuncId> = (0..self.module.functions.len())
+            .map(FuncId::from_index)
+            .filter(|&id| !self.module.function(id).is_declaration)
+            .collect();
+        if defined.len() > MANY {
+            return BitSet::new(self.module.globals.len());
+        }
+        self.escapes
+            .private_thread_locals(&mut self.module, &mut self.bodies, &defined)
+    }
+
+    /// The thread-local variable at a private position.
+    pub(crate) fn thread_local_at(&self, position: usize) -> Option<GlobalId> {
+        let index = position.checked_sub(THREAD_LOCALS)?;
+        self.thread_locals.get(index).copied()
+    }
+
+    /// A number for an object that only models know.
+    pub(crate) fn named_object(&mut self, name: &'static str) -> u32 {
+        let next = self.named_objects.len() as u32;
+        *self.named_objects.entry(name).or_insert(next)
+    }
+
+    /// The function that an address stands for.
+    pub(crate) fn function_at(&self, address: u64) -> Option<FuncId> {
+        let index = Tables::function_at(address)? as usize;
+        (index < self.module.functions.len()).then(|| FuncId::from_index(index))
+    }
+
+    /// The source name of a function.
+    pub(crate) fn function_display_name(&self, id: FuncId) -> Rc<str> {
+        let function = self.module.function(id);
+        let source_name = function
+            .defined_at
+            .as_ref()
+            .and_then(|at| at.function.as_deref());
+        source_name.unwrap_or(&function.name).into()
+    }
+
+    /// The position of an instruction.
+    pub(crate) fn source(
+        &mut self,
+        tables: &mut Tables,
+        function: FuncId,
+        loc: Option<DebugLocId>,
+    ) -> SrcId {
+        if let Some(&id) = self.sources.get(&(function, loc)) {
+            return id;
+        }
+        let id = match loc {
+            Some(loc) => self.debug_source(tables, loc, 0),
+            None => {
+                let at = self.module.function(function).defined_at.as_ref();
+                let (file, line, column) = at.map_or(("".into(), 0, 0), |at| {
+                    (at.file.as_ref().into(), at.line, at.column)
+                });
+                let name = self.function_display_name(function);
+                tables.source(SourceLoc {
+                    file,
+                    line,
+                    column,
+                    function: Some(name),
+                    inlined_at: None,
+                })
+            }
+        };
+        self.sources.insert((function, loc), id);
+        id
+    }
+
+    fn debug_source(&mut self, tables: &mut Tables, loc: DebugLocId, depth: u32) -> SrcId {
+        // A chain that leads back to itself is malformed; real ones are short.
+        const MAX_INLINED: u32 = 1000;
+        let Some(position) = self.module.debug.locs.get(loc.index()).cloned() else {
+            return SrcId::NOWHERE;
+        };
+        let inlined_at = position
+            .inlined_at
+            .filter(|_| depth < MAX_INLINED)
+            .map(|outer| self.debug_source(tables, outer, depth + 1));
+        tables.source(SourceLoc {
+            file: position.file.as_ref().into(),
+            line: position.line,
+            column: position.column,
+            function: position.function.as_deref().map(Into::into),
+            inlined_at,
+        })
+    }
+}
+
+/// Does the function throw or catch an exception?
+fn is_unwinding(name: &str) -> bool {
+    name.starts_with("_Unwind_")
+        || matches!(
+            name,
+            "__cxa_throw"
+                | "__cxa_rethrow"
+                | "__cxa_begin_catch"
+                | "__cxa_end_catch"
+                | "__cxa_call_unexpected"
+                | "__gxx_personality_v0"
+        )
+}
+
+/// Is this the entry point of a Rust panic? Old and new mangling both spell paths as length and name, crate first.
+pub(crate) fn is_panic(name: &str) -> bool {
+    if name == "rust_begin_unwind" || name == "rust_panic" {
+        return true;
+    }
+    if !(name.starts_with("_ZN") || name.starts_with("_R")) {
+        return false;
+    }
+    if name.contains("4core9panicking") {
+        return true;
+    }
+    // Of `std::panicking` only what starts a panic: it also counts and catches them.
+    [
+        "11begin_panic",
+        "19begin_panic_handler",
+        "20rust_panic_with_hook",
+        "19rust_panic_without_hook",
+    ]
+    .iter()
+    .any(|function| name.contains(&format!("3std9panicking{function}")))
+}

@@ -1,0 +1,225 @@
+//! Models of library functions: what a program calls but does not define.
+//!
+//! A model is a function in direct style over a [`Script`]:
+//!
+//! ```text
+//! fn pthread_cond_wait(cx: &mut Script) -> ModelResult {
+//!     let (cond, mutex) = (cx.arg(0), cx.arg(1));
+//!     let released = cx.cell(mutex)?;
+//!     cx.sync(cond, SyncAction::CondRelease { mutex: released })?;
+//!     cx.sync(cond, SyncAction::CondAwait)?;
+//!     cx.sync(mutex, SyncAction::Lock)?;
+//!     Ok(Outcome::Return(0))
+//! }
+//! ```
+//!
+//! How it resumes: every *step* (`load`, `store`, `sync`, `call`, `spawn`, `print`, …) records what it returned in the
+//! frame's log. A step that needs a visible operation or a call leaves the model with an error that `?` passes on; once the
+//! result is there, the model is **run again from its start**, and the steps in the log return at once what they returned
+//! before. Hence the rules:
+//!
+//! - A model must be deterministic: it may depend on its arguments, its variables and what steps returned, nothing else.
+//! - Everything with an effect is a step. (Reading names, making cells and building strings are not.)
+//! - Long loops keep their progress in variables and call [`Script::checkpoint`], which forgets the log: the model then runs
+//!   again from its start with the variables kept. Without it a loop of n steps costs n² and the local state grows.
+//! - After a checkpoint no local variable of the Rust function may be relied on by the next run: only [`Script::var`].
+//!
+//! Memory that a model touches may be private to the thread, constant or shared: the steps see to it, and only shared
+//! memory gives visible operations.
+//!
+//! Models are listed in one table a file, and those in [`TABLES`]. A name ending in `*` matches every name that starts so,
+//! and `*part*` every name with that part; [`Script::function_name`] says which it was. A model that [`Model::overriding`] marks is used even where the module
+//! defines the function. [`Model::capturing`] lists the parameters whose pointer outlives the call or is used by another
+//! thread; the variables passed there become shared memory. Parameters of synchronisation objects must be listed: cells
+//! exist in shared memory only. An argument that is merely returned is not captured.
+
+mod atomics;
+mod c11;
+mod convert;
+mod cxx;
+mod errno;
+mod externs;
+mod format;
+mod heap;
+mod iostream;
+mod keys;
+mod locks;
+mod math;
+mod memory;
+mod process;
+mod pthread;
+mod script;
+mod semaphore;
+mod sort;
+mod stdio;
+mod strings;
+mod thread;
+mod time;
+mod verifier;
+mod waiting;
+
+pub(crate) use externs::{contents, is_constant};
+pub use script::{Access, Entry, ModelResult, Outcome, Pause, Script};
+
+use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
+
+/// A model in the table of all models.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModelId(pub u16);
+
+/// A library function's model.
+#[derive(Clone, Copy)]
+pub struct Model {
+    pub name: &'static str,
+    pub run: fn(&mut Script<'_, '_>) -> ModelResult,
+    /// Bit i: a pointer passed as argument i may be kept, or be used by another thread.
+    pub captures: u64,
+    pub overrides: bool,
+}
+
+/// A model that captures no pointer and yields to a definition.
+#[must_use]
+pub const fn model(name: &'static str, run: fn(&mut Script<'_, '_>) -> ModelResult) -> Model {
+    Model {
+        name,
+        run,
+        captures: 0,
+        overrides: false,
+    }
+}
+
+impl Model {
+    /// The arguments in `params` may be kept, or be used by another thread.
+    #[must_use]
+    pub const fn capturing(mut self, params: &[u8]) -> Self {
+        let mut index = 0;
+        while index < params.len() {
+            self.captures |= 1 << params[index];
+            index += 1;
+        }
+        self
+    }
+
+    /// The result may point into argument `param`. (For the reader: the escape analysis assumes it of every function that
+    /// returns a pointer.)
+    #[must_use]
+    pub const fn returning(self, _param: u8) -> Self {
+        self
+    }
+
+    /// Takes precedence over a definition in the module.
+    #[must_use]
+    pub const fn overriding(mut self) -> Self {
+        self.overrides = true;
+        self
+    }
+
+    /// May a pointer passed as argument `param` be kept?
+    #[must_use]
+    pub fn captures(&self, param: usize) -> bool {
+        param < 64 && self.captures >> param & 1 == 1
+    }
+}
+
+/// All models, file by file. Earlier tables win.
+const TABLES: &[&[Model]] = &[
+    thread::MODELS,
+    pthread::MODELS,
+    locks::MODELS,
+    waiting::MODELS,
+    keys::MODELS,
+    semaphore::MODELS,
+    c11::MODELS,
+    atomics::MODELS,
+    errno::MODELS,
+    memory::MODELS,
+    strings::MODELS,
+    convert::MODELS,
+    sort::MODELS,
+    math::MODELS,
+    heap::MODELS,
+    stdio::MODELS,
+    process::MODELS,
+    time::MODELS,
+    verifier::MODELS,
+    cxx::MODELS,
+    iostream::MODELS,
+];
+
+struct Registry {
+    models: Vec<&'static Model>,
+    exact: FxHashMap<&'static str, ModelId>,
+    /// Longest prefix first.
+    prefixes: Vec<(&'static str, ModelId)>,
+    parts: Vec<(&'static str, ModelId)>,
+}
+
+fn registry() -> &'static Registry {
+    static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    REGISTRY.get_or_init(|| {
+        let mut registry = Registry {
+            models: Vec::new(),
+            exact: FxHashMap::default(),
+            prefixes: Vec::new(),
+            parts: Vec::new(),
+        };
+        for model in TABLES.iter().copied().flatten() {
+            let id = ModelId(registry.models.len() as u16);
+            registry.models.push(model);
+            match model.name.strip_suffix('*') {
+                Some(pattern) => match pattern.strip_prefix('*') {
+                    Some(part) => registry.parts.push((part, id)),
+                    None => registry.prefixes.push((pattern, id)),
+                },
+                None => {
+                    registry.exact.entry(model.name).or_insert(id);
+                }
+            }
+        }
+        registry
+            .prefixes
+            .sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
+        registry
+    })
+}
+
+/// The model of the function called `name`.
+#[must_use]
+pub fn lookup(name: &str) -> Option<ModelId> {
+    let registry = registry();
+    if let Some(&id) = registry.exact.get(name) {
+        return Some(id);
+    }
+    let prefix = registry
+        .prefixes
+        .iter()
+        .find(|(prefix, _)| name.starts_with(prefix));
+    prefix
+        .or_else(|| registry.parts.iter().find(|(part, _)| name.contains(part)))
+        .map(|&(_, id)| id)
+}
+
+/// The model behind an id.
+#[must_use]
+pub fn get(id: ModelId) -> &'static Model {
+    registry().models[usize::from(id.0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_model_is_found_by_its_name() {
+        for model in TABLES.iter().copied().flatten() {
+            let found = lookup(model.name.trim_matches('*')).expect("registered");
+            assert!(
+                model.name.ends_with('*') || get(found).name == model.name,
+                "{} is listed twice",
+                model.name
+            );
+        }
+        assert!(registry().models.len() < usize::from(u16::MAX));
+    }
+}

@@ -1,0 +1,479 @@
+//! What a model sees of the machine: see the rules in [`crate::models`].
+
+use crate::fault::{AccessKind, Fault, Limit, Misuse, Stop, Unsupported};
+use crate::ids::{LocId, ObjectId, ThreadId};
+use crate::interp::local::NativeFrame;
+use crate::interp::machine::Machine;
+use crate::interp::memory::Place;
+use crate::models::ModelId;
+use crate::op::{Op, Order, RmwKind, SyncAction, Value};
+use crate::tables::{Exhausted, Tables};
+use raddle_ir::FuncId;
+
+/// What a memory access needs: nothing more, or a visible operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Private or constant memory: here is the value.
+    Done(Value),
+    Visible(Op),
+}
+
+/// What a new thread runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// The function at this address.
+    Function(u64),
+    /// A model, under this name.
+    Model(&'static str),
+}
+
+/// Why a model leaves off before its end.
+#[derive(Clone, Debug)]
+pub enum Pause {
+    Op(Op),
+    Call {
+        function: FuncId,
+        args: Vec<u64>,
+    },
+    Spawn {
+        child: ThreadId,
+        model: ModelId,
+        args: Vec<u64>,
+    },
+    Stop(Stop),
+}
+
+impl From<Stop> for Pause {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+impl From<Fault> for Pause {
+    fn from(fault: Fault) -> Self {
+        Self::Stop(Stop::Fault(fault))
+    }
+}
+
+impl From<Exhausted> for Pause {
+    fn from(exhausted: Exhausted) -> Self {
+        Self::Stop(exhausted.into())
+    }
+}
+
+impl From<Exhausted> for Stop {
+    fn from(Exhausted { what }: Exhausted) -> Self {
+        Self::Limit(Limit::Ids { what })
+    }
+}
+
+/// How a model ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Returns a value of one slot (integers up to 64 bits, pointers, floats).
+    Return(u64),
+    /// Returns a value of several slots: `i128`, structs.
+    Values(Vec<u64>),
+    Void,
+    /// Goes back without the caller noticing: a model below is run again as it stands.
+    Unnoticed,
+    /// Leaves the thread at once. (`pthread_exit` and its like use [`Script::leave_thread`], which tidies up first.)
+    ExitThread(u64),
+    ExitProcess(i32),
+    /// The thread is blocked for good, and that is nobody's fault.
+    AssumeFailed,
+    /// Forgets the whole call stack and runs this model instead.
+    Become(&'static str, Vec<u64>),
+}
+
+pub type ModelResult = Result<Outcome, Pause>;
+
+/// One run of a model.
+pub struct Script<'m, 'a> {
+    pub(crate) machine: &'m mut Machine<'a>,
+    pub(crate) frame: &'m mut NativeFrame,
+    /// The next step's position in the log.
+    cursor: usize,
+}
+
+impl<'m, 'a> Script<'m, 'a> {
+    pub(crate) fn new(machine: &'m mut Machine<'a>, frame: &'m mut NativeFrame) -> Self {
+        Self {
+            machine,
+            frame,
+            cursor: 0,
+        }
+    }
+
+    // ---- arguments and variables
+
+    /// Argument slot `index`, 0 if there is none.
+    #[must_use]
+    pub fn arg(&self, index: usize) -> u64 {
+        self.frame.args.get(index).copied().unwrap_or(0)
+    }
+
+    /// The low 32 bits of an argument as a signed number.
+    #[must_use]
+    pub fn arg_i32(&self, index: usize) -> i32 {
+        self.arg(index) as u32 as i32
+    }
+
+    #[must_use]
+    pub fn arg_count(&self) -> usize {
+        self.frame.args.len()
+    }
+
+    /// Where the variadic arguments start.
+    #[must_use]
+    pub fn fixed_count(&self) -> usize {
+        self.frame.fixed as usize
+    }
+
+    /// The name of the function that was called, for models of several.
+    #[must_use]
+    pub fn function_name(&self) -> &str {
+        match self.frame.function {
+            Some(function) => &self.machine.world.module.function(function).name,
+            None => crate::models::get(self.frame.model).name,
+        }
+    }
+
+    /// Variable `index`: kept over checkpoints, 0 at first.
+    #[must_use]
+    pub fn var(&self, index: usize) -> u64 {
+        self.frame.vars.get(index).copied().unwrap_or(0)
+    }
+
+    pub fn set_var(&mut self, index: usize, value: u64) {
+        while self.frame.vars.len() <= index {
+            self.frame.vars.push(0);
+        }
+        self.frame.vars[index] = value;
+    }
+
+    /// Forgets what steps returned: from now on the model starts over with its variables as they are.
+    pub fn checkpoint(&mut self) {
+        self.frame.log.clear();
+        self.cursor = 0;
+    }
+
+    #[must_use]
+    pub fn thread(&self) -> ThreadId {
+        self.machine.state.id
+    }
+
+    #[must_use]
+    pub fn tables(&mut self) -> &mut Tables {
+        self.machine.tables
+    }
+
+    /// The function at an address, and its name.
+    #[must_use]
+    pub fn function_at(&self, address: u64) -> Option<(FuncId, &str)> {
+        let id = self.machine.world.function_at(address)?;
+        Some((id, &self.machine.world.module.function(id).name))
+    }
+
+    // ---- steps
+
+    /// A step: an access that is done at once, or by a visible operation.
+    pub fn perform(
+        &mut self,
+        make: impl FnOnce(&mut Machine<'a>) -> Result<Access, Stop>,
+    ) -> Result<Value, Pause> {
+        if let Some(value) = self.replayed() {
+            return Ok(value);
+        }
+        match make(self.machine)? {
+            Access::Done(value) => Ok(self.record(value)),
+            Access::Visible(op) => Err(Pause::Op(op)),
+        }
+    }
+
+    /// A step with an effect on the thread alone, or a value to remember.
+    pub fn note(
+        &mut self,
+        make: impl FnOnce(&mut Machine<'a>) -> Result<u64, Stop>,
+    ) -> Result<u64, Pause> {
+        self.perform(|machine| make(machine).map(Access::Done))
+    }
+
+    /// A step that is this operation.
+    pub fn op(&mut self, op: Op) -> Result<Value, Pause> {
+        self.perform(|_| Ok(Access::Visible(op)))
+    }
+
+    fn replayed(&mut self) -> Option<Value> {
+        let value = self.frame.log.get(self.cursor).copied()?;
+        self.cursor += 1;
+        Some(value)
+    }
+
+    fn record(&mut self, value: Value) -> Value {
+        self.frame.log.push(value);
+        self.cursor += 1;
+        value
+    }
+
+    /// Reads `size` (1, 2, 4, 8) bytes.
+    pub fn load(&mut self, address: u64, size: u8, order: Order) -> Result<Value, Pause> {
+        self.perform(|machine| machine.load_piece(address, size, order))
+    }
+
+    pub fn store(
+        &mut self,
+        address: u64,
+        size: u8,
+        value: Value,
+        order: Order,
+    ) -> Result<(), Pause> {
+        self.perform(|machine| machine.store_piece(address, size, value, order))?;
+        Ok(())
+    }
+
+    /// Returns the old value.
+    pub fn rmw(
+        &mut self,
+        address: u64,
+        size: u8,
+        kind: RmwKind,
+        operand: Value,
+        order: Order,
+    ) -> Result<Value, Pause> {
+        self.perform(|machine| machine.rmw_piece(address, size, kind, operand, order))
+    }
+
+    /// Returns the old value.
+    pub fn cas(
+        &mut self,
+        address: u64,
+        size: u8,
+        (expected, new): (Value, Value),
+        (success, failure): (Order, Order),
+    ) -> Result<Value, Pause> {
+        self.perform(|machine| {
+            machine.cas_piece(address, size, (expected, new), (success, failure))
+        })
+    }
+
+    pub fn fence(&mut self, order: Order) -> Result<(), Pause> {
+        self.op(Op::Fence { order })?;
+        Ok(())
+    }
+
+    /// The synchronisation cell at an address. Not a step.
+    pub fn cell(&mut self, address: u64) -> Result<LocId, Pause> {
+        Ok(self.machine.sync_cell(address)?)
+    }
+
+    /// An operation on the synchronisation cell at an address.
+    pub fn sync(&mut self, address: u64, action: SyncAction) -> Result<Value, Pause> {
+        let cell = self.cell(address)?;
+        self.op(Op::Sync { cell, action })
+    }
+
+    /// Calls the function at an address; returns the first slot of its result.
+    pub fn call(&mut self, address: u64, args: &[u64]) -> Result<u64, Pause> {
+        if let Some(value) = self.replayed() {
+            return Ok(value);
+        }
+        let function = self.machine.callee_at(address)?;
+        Err(Pause::Call {
+            function,
+            args: args.to_vec(),
+        })
+    }
+
+    /// Starts a thread that runs `entry` with `args`, and returns its handle.
+    pub fn spawn(&mut self, entry: &Entry, args: &[u64]) -> Result<u64, Pause> {
+        let handle = self.new_thread(entry)?;
+        self.start_thread(handle, entry, args)?;
+        Ok(handle)
+    }
+
+    /// The handle of the thread that this thread will start next.
+    pub fn new_thread(&mut self, entry: &Entry) -> Result<u64, Pause> {
+        let name = match entry {
+            Entry::Function(address) => {
+                let function = self.machine.callee_at(*address)?;
+                self.machine.world.function_display_name(function)
+            }
+            Entry::Model(name) => (*name).into(),
+        };
+        self.note(|machine| {
+            machine.state.spawns += 1;
+            let (parent, nth) = (machine.state.id, machine.state.spawns);
+            let child = machine.tables.thread(parent, nth, &name)?;
+            Ok(machine.tables.handle_of_thread(child))
+        })
+    }
+
+    /// Starts the thread that [`Self::new_thread`] made.
+    pub fn start_thread(&mut self, handle: u64, entry: &Entry, args: &[u64]) -> Result<(), Pause> {
+        if self.replayed().is_some() {
+            return Ok(());
+        }
+        let child = self.thread_of(handle)?;
+        let (model, args) = match entry {
+            Entry::Function(address) => {
+                let args = std::iter::once(*address).chain(args.iter().copied());
+                ("raddle.thread", args.collect())
+            }
+            Entry::Model(name) => (*name, args.to_vec()),
+        };
+        let model = crate::models::lookup(model).unwrap_or_default();
+        Err(Pause::Spawn { child, model, args })
+    }
+
+    /// The thread behind a handle; misuse if there is none.
+    pub fn thread_of(&self, handle: u64) -> Result<ThreadId, Pause> {
+        self.machine.tables.thread_of_handle(handle).ok_or_else(|| {
+            Fault::Misuse {
+                misuse: Misuse::JoinUnknown,
+                object: None,
+                thread: None,
+            }
+            .into()
+        })
+    }
+
+    /// Any number below `count`.
+    pub fn choice(&mut self, count: u32) -> Result<u32, Pause> {
+        Ok(self.op(Op::Choice { count })? as u32)
+    }
+
+    /// Makes a zeroed heap block and returns its address.
+    pub fn allocate(&mut self, size: u64, align: u64) -> Result<u64, Pause> {
+        let address = self.note(|machine| machine.new_heap_block(size, align))?;
+        let object = self.object_at(address);
+        if let Some((object, _)) = object {
+            self.op(Op::Alloc { object })?;
+        }
+        Ok(address)
+    }
+
+    /// Frees the heap block that starts at an address.
+    pub fn free(&mut self, address: u64) -> Result<(), Pause> {
+        self.perform(|machine| {
+            let object = machine.heap_block_at(address)?;
+            Ok(Access::Visible(Op::Free { object }))
+        })?;
+        Ok(())
+    }
+
+    /// The shared object that an address points into, and the offset.
+    #[must_use]
+    pub fn object_at(&self, address: u64) -> Option<(ObjectId, i64)> {
+        self.machine.tables.resolve(address)
+    }
+
+    /// Checks that an access to `size` bytes is in order, and says where they are. Not a step.
+    pub fn place(&mut self, address: u64, size: u64, access: AccessKind) -> Result<Place, Pause> {
+        Ok(self.machine.place(address, size, access)?)
+    }
+
+    /// Starts an atomic block, or a nested one.
+    pub fn atomic_begin(&mut self) -> Result<(), Pause> {
+        self.perform(|machine| {
+            machine.state.atomic_depth += 1;
+            Ok(if machine.state.atomic_depth == 1 {
+                Access::Visible(Op::AtomicBegin)
+            } else {
+                Access::Done(0)
+            })
+        })?;
+        Ok(())
+    }
+
+    pub fn atomic_end(&mut self) -> Result<(), Pause> {
+        self.perform(|machine| Ok(machine.leave_atomic()))?;
+        Ok(())
+    }
+
+    /// Prints.
+    pub fn print(&mut self, text: &str) -> Result<(), Pause> {
+        self.note(|machine| {
+            machine.output.push_str(text);
+            Ok(0)
+        })?;
+        Ok(())
+    }
+
+    /// A value that this thread keeps under a kind and a key: 0 if never set. Not a step; see [`Self::set_thread_value`].
+    #[must_use]
+    pub fn thread_value(&self, kind: u32, key: u64) -> u64 {
+        let slots = &self.machine.state.slots;
+        slots.get(&(kind, key)).copied().unwrap_or(0)
+    }
+
+    /// All of this thread's non-zero values of a kind, by key. Not a step: read it before you set any, or through `note`.
+    #[must_use]
+    pub fn thread_values(&self, kind: u32) -> Vec<(u64, u64)> {
+        let range = (kind, 0)..=(kind, u64::MAX);
+        let slots = self.machine.state.slots.range(range);
+        slots.map(|(&(_, key), &value)| (key, value)).collect()
+    }
+
+    /// Keeps a value for this thread.
+    pub fn set_thread_value(&mut self, kind: u32, key: u64, value: u64) -> Result<(), Pause> {
+        self.note(|machine| {
+            // Zeros are left out, so that equal contents are equal maps.
+            if value == 0 {
+                machine.state.slots.remove(&(kind, key));
+            } else {
+                machine.state.slots.insert((kind, key), value);
+            }
+            Ok(0)
+        })?;
+        Ok(())
+    }
+
+    /// The address of `size` bytes that this thread has for itself under `name` (`errno` and the like).
+    pub fn thread_object(&mut self, name: &'static str, size: u64) -> Result<u64, Pause> {
+        Ok(self.machine.thread_object(name, size)?)
+    }
+
+    /// The address of `size` zeroed bytes that exist once under `name`.
+    pub fn global_object(&mut self, name: &'static str, size: u64) -> Result<u64, Pause> {
+        Ok(self.machine.named_global(name, size)?)
+    }
+
+    // ---- compound steps
+
+    /// Reads the zero-terminated string at an address, without its end. Each byte is a step: for short strings.
+    pub fn string(&mut self, address: u64) -> Result<Vec<u8>, Pause> {
+        let mut bytes = Vec::new();
+        loop {
+            let at = address.wrapping_add(bytes.len() as u64);
+            match self.load(at, 1, Order::Plain)? {
+                0 => return Ok(bytes),
+                byte => bytes.push(byte as u8),
+            }
+        }
+    }
+
+    /// [`Self::string`] as text.
+    pub fn text(&mut self, address: u64) -> Result<String, Pause> {
+        Ok(String::from_utf8_lossy(&self.string(address)?).into_owned())
+    }
+
+    // ---- ends
+
+    /// Ends the thread with a value, after the stack variables of all its frames are freed and its destructors are run.
+    #[must_use]
+    pub fn leave_thread(&self, value: u64) -> Outcome {
+        let mut args = vec![value];
+        args.extend(self.machine.owned_objects());
+        Outcome::Become("raddle.thread_exit", args)
+    }
+
+    /// The model does not cover this use of the function.
+    #[must_use]
+    pub fn unsupported(&self, why: &str) -> Pause {
+        Pause::Stop(Stop::Unsupported(Unsupported::Library {
+            function: self.function_name().into(),
+            why: why.into(),
+        }))
+    }
+}

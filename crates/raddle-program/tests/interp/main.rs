@@ -1,0 +1,6 @@
+//! The interpreter on small modules in text form.
+
+mod driver;
+mod instructions;
+mod mutants;
+mod programs;

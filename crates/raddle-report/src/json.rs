@@ -1,0 +1,204 @@
+//! The answer as one JSON object: the format that scripts rely on.
+
+use crate::Report;
+use crate::names::{Names, short};
+use crate::source::{Sources, position};
+use crate::steps::op_kind;
+use crate::words;
+use raddle_program::{LocId, Op, Program, SrcId};
+use raddle_search::{Bound, Reason, Trace, TraceStep, Verdict, Violation};
+use serde::Serialize;
+use serde_json::Number;
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    raddle: &'static str,
+    file: &'a str,
+    engine: &'static str,
+    memory: &'static str,
+    verdict: &'static str,
+    /// Was everything covered that the program can do?
+    complete: bool,
+    bound: Option<u32>,
+    reason: Option<String>,
+    executions: Executions,
+    violation: Option<Wrong>,
+    /// The others, with `--keep-going`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    more_violations: Vec<Wrong>,
+    threads: usize,
+    events: Events,
+    seconds: f64,
+    peak_memory_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Executions {
+    complete: u64,
+    blocked: u64,
+}
+
+#[derive(Serialize)]
+struct Events {
+    max: usize,
+}
+
+#[derive(Serialize)]
+struct Wrong {
+    kind: &'static str,
+    message: String,
+    location: Option<Place>,
+    thread: usize,
+    trace: Vec<Step>,
+}
+
+#[derive(Serialize)]
+struct Place {
+    file: String,
+    line: u32,
+    column: u32,
+}
+
+#[derive(Serialize)]
+struct Step {
+    step: usize,
+    thread: usize,
+    op: &'static str,
+    location: Option<String>,
+    value: Number,
+    reads_from: Option<usize>,
+    at: Option<Place>,
+}
+
+/// The object, ending with a line break.
+#[must_use]
+pub fn render(report: &Report<'_>, sources: &Sources) -> String {
+    let outcome = report.outcome;
+    let statistics = &outcome.statistics;
+    let writer = Writer {
+        program: report.program,
+        sources,
+    };
+    let mut violations = match &outcome.verdict {
+        Verdict::Violation(violations) => violations.iter().map(|it| writer.wrong(it)).collect(),
+        _ => Vec::new(),
+    }
+    .into_iter();
+    let answer = Answer {
+        raddle: env!("CARGO_PKG_VERSION"),
+        file: report.file,
+        engine: outcome.engine.name(),
+        memory: outcome.memory.name(),
+        verdict: verdict(&outcome.verdict),
+        complete: matches!(outcome.verdict, Verdict::Verified(Bound::Complete)),
+        bound: match outcome.verdict {
+            Verdict::Verified(Bound::Unrolled { iterations }) => Some(iterations),
+            _ => None,
+        },
+        reason: writer.reason(&outcome.verdict),
+        executions: Executions {
+            complete: statistics.complete,
+            blocked: statistics.blocked,
+        },
+        violation: violations.next(),
+        more_violations: violations.collect(),
+        threads: statistics.threads,
+        events: Events {
+            max: statistics.max_events,
+        },
+        seconds: statistics.elapsed.as_secs_f64(),
+        peak_memory_bytes: statistics.peak_memory_bytes,
+    };
+    let mut text =
+        serde_json::to_string_pretty(&answer).expect("no map with keys that are no strings");
+    text.push('\n');
+    text
+}
+
+/// There are three answers. Input that Raddle cannot run leaves it without one; the exit status tells that from a limit.
+fn verdict(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Violation(_) => "violation",
+        Verdict::Verified(_) => "verified",
+        Verdict::Inconclusive(_) | Verdict::Unsupported { .. } => "inconclusive",
+    }
+}
+
+struct Writer<'a> {
+    program: &'a Program,
+    sources: &'a Sources,
+}
+
+impl Writer<'_> {
+    fn reason(&self, verdict: &Verdict) -> Option<String> {
+        let (text, at) = match verdict {
+            Verdict::Inconclusive(reason) => {
+                let at = match reason {
+                    Reason::Thread { at, .. } => *at,
+                    _ => SrcId::NOWHERE,
+                };
+                (words::reason(reason), at)
+            }
+            Verdict::Unsupported { what, at, .. } => (words::unsupported(what), *at),
+            Verdict::Violation(_) | Verdict::Verified(_) => return None,
+        };
+        Some(match self.sources.place(self.program.tables(), at) {
+            Some(place) => format!("{place}: {text}"),
+            None => text,
+        })
+    }
+
+    fn wrong(&self, violation: &Violation) -> Wrong {
+        let names = Names::new(self.program, &violation.trace);
+        Wrong {
+            kind: words::violation_kind(&violation.kind),
+            message: words::headline(&names, self.program, &violation.kind),
+            location: self.place(violation.at),
+            thread: violation.thread.index(),
+            trace: self.trace(&names, &violation.trace),
+        }
+    }
+
+    fn trace(&self, names: &Names<'_>, trace: &Trace) -> Vec<Step> {
+        let step = |(index, step): (usize, &TraceStep)| {
+            let op = self.program.op(step.state);
+            let (location, value) = described(names, op, step);
+            Step {
+                step: index + 1,
+                thread: step.thread.index(),
+                op: op_kind(op),
+                location,
+                value,
+                reads_from: step.reads_from.map(|index| index + 1),
+                at: self.place(self.program.at(step.state)),
+            }
+        };
+        trace.steps.iter().enumerate().map(step).collect()
+    }
+
+    fn place(&self, at: SrcId) -> Option<Place> {
+        let loc = position(self.program.tables(), at)?;
+        Some(Place {
+            file: self.sources.display(&loc.file).to_owned(),
+            line: loc.line,
+            column: loc.column,
+        })
+    }
+}
+
+/// What the operation works on, and the value it wrote (stores) or returned (all others).
+fn described(names: &Names<'_>, op: &Op, step: &TraceStep) -> (Option<String>, Number) {
+    let at = |loc: LocId, value| (Some(names.location(loc)), names.number(loc, value));
+    match *op {
+        Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => at(loc, step.value),
+        Op::Store { loc, value, .. } => at(loc, value),
+        Op::Sync { cell, .. } => (Some(names.location(cell)), step.value.into()),
+        Op::Spawn { child: thread, .. } | Op::Join { thread } | Op::Detach { thread } => {
+            (Some(short(thread)), step.value.into())
+        }
+        Op::Alloc { object } | Op::Free { object } => {
+            (Some(names.object(object)), step.value.into())
+        }
+        _ => (None, step.value.into()),
+    }
+}

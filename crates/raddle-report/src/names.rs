@@ -1,0 +1,381 @@
+//! Names of threads, objects, locations and values, as the source calls them.
+
+use raddle_ir::debug::{SourceType, SourceTypeId};
+use raddle_program::op::sign_extend;
+use raddle_program::{LocId, ObjectId, ObjectKind, Op, Program, Tables, ThreadId, Value};
+use raddle_search::Trace;
+use std::collections::BTreeMap;
+
+/// Names for one reported execution. Heap blocks have no names in the source: they are numbered in the order in which the
+/// execution allocates them. Nor does `malloc` tell a type: it is taken from the pointers that the execution keeps to them.
+pub struct Names<'a> {
+    tables: &'a Tables,
+    heap: BTreeMap<ObjectId, usize>,
+    heap_types: BTreeMap<ObjectId, SourceTypeId>,
+}
+
+impl<'a> Names<'a> {
+    #[must_use]
+    pub fn new(program: &'a Program, trace: &Trace) -> Self {
+        let tables = program.tables();
+        let mut heap = BTreeMap::new();
+        for step in &trace.steps {
+            if let Op::Alloc { object } = *program.op(step.state)
+                && tables.object_info(object).kind == ObjectKind::Heap
+            {
+                let next = heap.len() + 1;
+                heap.entry(object).or_insert(next);
+            }
+        }
+        let mut names = Self {
+            tables,
+            heap,
+            heap_types: BTreeMap::new(),
+        };
+        // The type of one block may tell that of the next one in a list.
+        while names.learn_types(program, trace) {}
+        names
+    }
+
+    /// Gives a type to blocks whose address lies where a pointer to that type belongs. Was there a new one?
+    fn learn_types(&mut self, program: &Program, trace: &Trace) -> bool {
+        let known = self.heap_types.len();
+        for step in &trace.steps {
+            let (loc, value) = match *program.op(step.state) {
+                Op::Load { loc, .. } => (loc, step.value),
+                Op::Store { loc, value, .. } => (loc, value),
+                Op::Cas { loc, new, .. } => (loc, new),
+                _ => continue,
+            };
+            if let Some(SourceType::Pointer { to: Some(ty) }) = self.leaf(loc)
+                && let Some((object, 0)) = self.tables.resolve(value)
+                && self.heap.contains_key(&object)
+                // `void *` and `char *` point to anything.
+                && self.size(*ty).is_some_and(|size| size > 1)
+            {
+                let ty = *ty;
+                self.heap_types.entry(object).or_insert(ty);
+            }
+        }
+        self.heap_types.len() > known
+    }
+
+    fn type_of(&self, object: ObjectId) -> Option<SourceTypeId> {
+        let own = self.tables.object_info(object).source_type;
+        own.or_else(|| self.heap_types.get(&object).copied())
+    }
+
+    #[must_use]
+    pub fn tables(&self) -> &'a Tables {
+        self.tables
+    }
+
+    /// `T1 (writer)`.
+    #[must_use]
+    pub fn thread(&self, thread: ThreadId) -> String {
+        let entry = &self.tables.thread_info(thread).entry;
+        if entry.is_empty() {
+            short(thread)
+        } else {
+            format!("{} ({entry})", short(thread))
+        }
+    }
+
+    /// The object's name as an expression: `x`, `heap2`, `local@T1`.
+    #[must_use]
+    pub fn object(&self, object: ObjectId) -> String {
+        let info = self.tables.object_info(object);
+        match (info.kind, info.thread) {
+            (ObjectKind::Heap, _) => match self.heap.get(&object) {
+                Some(number) => format!("heap{number}"),
+                None => "heap".to_owned(),
+            },
+            (ObjectKind::Constant, _) if info.name.starts_with(".str") => {
+                "string literal".to_owned()
+            }
+            _ if info.name.is_empty() => format!("object {}", object.index()),
+            // Other threads have variables of the same name: say whose this is.
+            (ObjectKind::Stack | ObjectKind::ThreadLocal, Some(thread))
+                if thread != ThreadId::MAIN =>
+            {
+                format!("{}@{}", info.name, short(thread))
+            }
+            _ => info.name.to_string(),
+        }
+    }
+
+    /// The object in a sentence: `` `x` ``, ``heap block `heap2` of 16 bytes``.
+    #[must_use]
+    pub fn object_phrase(&self, object: ObjectId) -> String {
+        let info = self.tables.object_info(object);
+        let name = self.object(object);
+        match info.kind {
+            ObjectKind::Heap => format!("heap block `{name}` ({})", bytes(info.size)),
+            ObjectKind::Constant if name.contains(' ') => format!("a {name}"),
+            ObjectKind::Constant => format!("constant `{name}`"),
+            ObjectKind::Stack => format!("local variable `{name}` ({})", bytes(info.size)),
+            ObjectKind::Function => format!("function `{name}`"),
+            ObjectKind::Global | ObjectKind::ThreadLocal => {
+                format!("`{name}` ({})", bytes(info.size))
+            }
+        }
+    }
+
+    /// The place of `size` bytes in an object: `stack.items[1].next`, `heap2+8`.
+    #[must_use]
+    pub fn place(&self, object: ObjectId, offset: i64, size: u64) -> String {
+        let name = self.object(object);
+        let path = u64::try_from(offset)
+            .ok()
+            .and_then(|offset| self.path_in(object, offset, size.max(1)));
+        match path {
+            Some(found) => name + &found.text,
+            None if offset == 0 => name,
+            None => format!("{name}{offset:+}"),
+        }
+    }
+
+    #[must_use]
+    pub fn location(&self, loc: LocId) -> String {
+        let info = self.tables.loc_info(loc);
+        if info.offset == u64::MAX {
+            return self.object(info.object);
+        }
+        if info.is_sync() {
+            return self.sync_place(info.object, info.offset);
+        }
+        self.place(info.object, info.offset.cast_signed(), u64::from(info.size))
+    }
+
+    /// A mutex is named as a whole, not by its first field.
+    fn sync_place(&self, object: ObjectId, offset: u64) -> String {
+        let name = self.object(object);
+        match self
+            .type_of(object)
+            .and_then(|ty| self.public_path(ty, offset))
+        {
+            Some(path) => name + &path,
+            None if offset == 0 => name,
+            None => format!("{name}+{offset}"),
+        }
+    }
+
+    /// The path to what begins at `offset`, stopping at types whose parts are the library's business.
+    fn public_path(&self, ty: SourceTypeId, offset: u64) -> Option<String> {
+        match self.source_type(ty)? {
+            SourceType::Array { element, len } => {
+                let size = self.size(*element)?.max(1);
+                let index = offset / size;
+                if index >= *len {
+                    return None;
+                }
+                let rest = self.public_path(*element, offset % size)?;
+                Some(format!("[{index}]{rest}"))
+            }
+            SourceType::Record { fields, .. }
+                if !fields.iter().all(|(field, ..)| is_reserved(field)) =>
+            {
+                let (field, start, field_ty) =
+                    fields.iter().rev().find(|(_, start, _)| *start <= offset)?;
+                let rest = self.public_path(*field_ty, offset - start)?;
+                Some(dotted(field) + &rest)
+            }
+            _ => (offset == 0).then(String::new),
+        }
+    }
+
+    /// The path to the innermost part of an object at `offset`. A block may hold several elements of its type.
+    fn path_in(&self, object: ObjectId, offset: u64, size: u64) -> Option<Part> {
+        let ty = self.type_of(object)?;
+        let element = self.size(ty)?.max(1);
+        if !self.heap.contains_key(&object) || self.tables.object_info(object).size <= element {
+            return self.path(ty, offset, size);
+        }
+        let part = self.path(ty, offset % element, size)?;
+        Some(part.under(&format!("[{}]", offset / element)))
+    }
+
+    /// The path to the innermost part of a type at `offset`.
+    fn path(&self, ty: SourceTypeId, offset: u64, size: u64) -> Option<Part> {
+        match self.source_type(ty)? {
+            SourceType::Scalar { size: own, .. } => (offset < (*own).max(1)).then(|| Part {
+                text: if offset == 0 {
+                    String::new()
+                } else {
+                    format!(":{offset}")
+                },
+                ty,
+                exact: *own == size && offset == 0,
+            }),
+            SourceType::Pointer { .. } => (offset < 8).then(|| Part {
+                text: if offset == 0 {
+                    String::new()
+                } else {
+                    format!(":{offset}")
+                },
+                ty,
+                exact: size == 8 && offset == 0,
+            }),
+            SourceType::Array { element, len } => {
+                let element_size = self.size(*element)?.max(1);
+                let index = offset / element_size;
+                if index >= *len {
+                    return None;
+                }
+                let part = self.path(*element, offset % element_size, size)?;
+                Some(part.under(&format!("[{index}]")))
+            }
+            SourceType::Record { fields, .. } => {
+                // In a union several fields cover the bytes: the one of the very size is meant.
+                let mut candidates = fields
+                    .iter()
+                    .filter(|(_, start, _)| *start <= offset)
+                    .filter_map(|(field, start, ty)| {
+                        let part = self.path(*ty, offset - start, size)?;
+                        Some(part.under(&dotted(field)))
+                    });
+                let first = candidates.next()?;
+                if first.exact {
+                    return Some(first);
+                }
+                candidates.find(|part| part.exact).or(Some(first))
+            }
+        }
+    }
+
+    /// A name is worth less than a report: types that the tables do not hold are as if there were none.
+    fn source_type(&self, ty: SourceTypeId) -> Option<&'a SourceType> {
+        self.tables.debug.types.get(ty.index())
+    }
+
+    fn size(&self, ty: SourceTypeId) -> Option<u64> {
+        Some(match self.source_type(ty)? {
+            SourceType::Scalar { size, .. } | SourceType::Record { size, .. } => *size,
+            SourceType::Pointer { .. } => 8,
+            SourceType::Array { element, len } => self.size(*element)?.checked_mul(*len)?,
+        })
+    }
+
+    /// The source type of exactly these bytes.
+    fn leaf(&self, loc: LocId) -> Option<&SourceType> {
+        let info = self.tables.loc_info(loc);
+        let part = self.path_in(info.object, info.offset, u64::from(info.size))?;
+        self.source_type(part.ty).filter(|_| part.exact)
+    }
+
+    /// A value of a location, in the notation of its type.
+    #[must_use]
+    pub fn value(&self, loc: LocId, value: Value) -> String {
+        let size = self.tables.loc_info(loc).size;
+        match self.leaf(loc) {
+            Some(SourceType::Pointer { .. }) => self.pointer(value),
+            Some(SourceType::Scalar { name, .. }) if &**name == "float" => {
+                f32::from_bits(value as u32).to_string()
+            }
+            Some(SourceType::Scalar { name, .. }) if &**name == "double" => {
+                f64::from_bits(value).to_string()
+            }
+            Some(SourceType::Scalar { signed, .. }) => {
+                if *signed {
+                    sign_extend(value, size).to_string()
+                } else {
+                    self.unsigned(value)
+                }
+            }
+            _ => self.untyped(value, size),
+        }
+    }
+
+    /// A value as a number, by its type: what scripts get.
+    #[must_use]
+    pub fn number(&self, loc: LocId, value: Value) -> serde_json::Number {
+        let size = self.tables.loc_info(loc).size;
+        let signed = match self.leaf(loc) {
+            Some(SourceType::Scalar { signed, .. }) => *signed,
+            _ => false,
+        };
+        if signed {
+            sign_extend(value, size).into()
+        } else {
+            value.into()
+        }
+    }
+
+    fn untyped(&self, value: Value, size: u8) -> String {
+        const SMALL: i64 = -0x1_0000;
+        if size == 8 && self.tables.resolve(value).is_some() {
+            return self.pointer(value);
+        }
+        match sign_extend(value, size.max(1)) {
+            signed @ SMALL..0 => signed.to_string(),
+            _ => self.unsigned(value),
+        }
+    }
+
+    fn unsigned(&self, value: Value) -> String {
+        if value < 1 << 32 {
+            value.to_string()
+        } else if self.tables.resolve(value).is_some() {
+            self.pointer(value)
+        } else {
+            format!("{value:#x}")
+        }
+    }
+
+    fn pointer(&self, address: u64) -> String {
+        if address == 0 {
+            return "null".to_owned();
+        }
+        match self.tables.resolve(address) {
+            Some((object, offset)) => match self.tables.object_info(object).kind {
+                ObjectKind::Function => self.object(object),
+                _ if offset == 0 => format!("&{}", self.object(object)),
+                _ => format!("&{}", self.place(object, offset, 1)),
+            },
+            None => format!("{address:#x}"),
+        }
+    }
+}
+
+/// A part of a source type.
+struct Part {
+    text: String,
+    ty: SourceTypeId,
+    /// Are the bytes asked for exactly this part?
+    exact: bool,
+}
+
+impl Part {
+    fn under(mut self, prefix: &str) -> Self {
+        self.text.insert_str(0, prefix);
+        self
+    }
+}
+
+/// Is the name the implementation's own (`__data`, `_M_i`)? Users did not write it, so reports do not show it.
+fn is_reserved(field: &str) -> bool {
+    let mut chars = field.chars();
+    field.is_empty()
+        || (chars.next() == Some('_') && chars.next().is_some_and(|c| c == '_' || c.is_uppercase()))
+}
+
+fn dotted(field: &str) -> String {
+    if is_reserved(field) {
+        String::new()
+    } else {
+        format!(".{field}")
+    }
+}
+
+/// `T1`.
+pub(crate) fn short(thread: ThreadId) -> String {
+    format!("T{}", thread.index())
+}
+
+pub(crate) fn bytes(count: u64) -> String {
+    if count == 1 {
+        "1 byte".to_owned()
+    } else {
+        format!("{count} bytes")
+    }
+}

@@ -1,0 +1,96 @@
+//! Source files, read when a report shows a line of them.
+
+use raddle_program::{SourceLoc, SrcId, Tables};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Source texts by path. Files that cannot be read are remembered as absent: a report then does without their lines.
+#[derive(Debug, Default)]
+pub struct Sources {
+    texts: RefCell<BTreeMap<Box<str>, Option<Rc<str>>>>,
+    /// Paths below this directory are shown relative to it.
+    root: Option<PathBuf>,
+}
+
+impl Sources {
+    /// Sources whose paths are shown relative to the current directory.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            texts: RefCell::default(),
+            root: std::env::current_dir().ok(),
+        }
+    }
+
+    /// Provides a text without any file: for tests, and for input that did not come from a file.
+    pub fn insert(&self, file: &str, text: &str) {
+        self.texts
+            .borrow_mut()
+            .insert(file.into(), Some(text.into()));
+    }
+
+    /// The text of a file, if it can be read.
+    #[must_use]
+    pub fn text(&self, file: &str) -> Option<Rc<str>> {
+        self.texts
+            .borrow_mut()
+            .entry(file.into())
+            .or_insert_with(|| std::fs::read_to_string(file).ok().map(Into::into))
+            .clone()
+    }
+
+    /// The path as a report shows it.
+    #[must_use]
+    pub fn display<'a>(&self, file: &'a str) -> &'a str {
+        self.root
+            .as_deref()
+            .and_then(|root| Path::new(file).strip_prefix(root).ok())
+            .and_then(Path::to_str)
+            .filter(|relative| !relative.is_empty())
+            .unwrap_or(file)
+    }
+
+    /// `file:line:column`, or `None` if no position is known.
+    #[must_use]
+    pub fn place(&self, tables: &Tables, at: SrcId) -> Option<String> {
+        let loc = position(tables, at)?;
+        let file = self.display(&loc.file);
+        Some(if loc.column == 0 {
+            format!("{file}:{}", loc.line)
+        } else {
+            format!("{file}:{}:{}", loc.line, loc.column)
+        })
+    }
+
+    /// The bytes of the word (or else the one character) that a position points at.
+    #[must_use]
+    pub(crate) fn span(&self, loc: &SourceLoc) -> Option<(Rc<str>, std::ops::Range<usize>)> {
+        let text = self.text(&loc.file)?;
+        let line_start: usize = text
+            .split_inclusive('\n')
+            .take(usize::try_from(loc.line).ok()?.checked_sub(1)?)
+            .map(str::len)
+            .sum();
+        let line = text.get(line_start..)?.lines().next()?;
+        // Columns count bytes from 1; 0 means that only the line is known.
+        let column = usize::try_from(loc.column).ok()?.saturating_sub(1);
+        let rest = line.get(column..).filter(|rest| !rest.is_empty())?;
+        let word = rest
+            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .unwrap_or(rest.len());
+        let length = if loc.column == 0 {
+            rest.trim_end().len()
+        } else {
+            word.max(rest.chars().next().map_or(1, char::len_utf8))
+        };
+        let start = line_start + column;
+        Some((text.clone(), start..start + length))
+    }
+}
+
+/// A position with a line number, if there is one.
+pub(crate) fn position(tables: &Tables, at: SrcId) -> Option<&SourceLoc> {
+    tables.source_loc(at).filter(|loc| loc.line != 0)
+}

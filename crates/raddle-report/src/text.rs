@@ -1,0 +1,454 @@
+//! Verdicts as text for people.
+
+use crate::Report;
+use crate::names::{Names, short};
+use crate::source::{Sources, position};
+use crate::steps;
+use crate::style::Paint;
+use crate::timeline::{Mark, Timeline};
+use crate::waits::Explanation;
+use crate::words;
+use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Snippet};
+use raddle_memory::race::RaceAccess;
+use raddle_program::{Fault, ObjectId, Op, SrcId, ThreadId, Unsupported};
+use raddle_search::verdict::Waiting;
+use raddle_search::{Reason, Statistics, Trace, Verdict, Violation, ViolationKind};
+
+/// How a text looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    pub color: bool,
+    /// Columns of the terminal.
+    pub columns: usize,
+    /// Verdict lines only: no source, no timeline, no hints.
+    pub quiet: bool,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self {
+            color: false,
+            columns: 100,
+            quiet: false,
+        }
+    }
+}
+
+/// The whole answer, ending with a line break.
+#[must_use]
+pub fn render(report: &Report<'_>, sources: &Sources, look: Look) -> String {
+    let writer = Writer {
+        report,
+        sources,
+        look,
+        paint: Paint { color: look.color },
+    };
+    match &report.outcome.verdict {
+        Verdict::Violation(violations) => writer.violations(violations),
+        Verdict::Verified(bound) => format!(
+            "{}: {} ({})\n",
+            writer.paint.good("verified"),
+            words::coverage(bound),
+            writer.effort()
+        ),
+        Verdict::Inconclusive(reason) => writer.inconclusive(reason),
+        Verdict::Unsupported {
+            what,
+            thread,
+            at,
+            trace,
+        } => writer.unsupported(what, *thread, *at, trace),
+    }
+}
+
+struct Writer<'a> {
+    report: &'a Report<'a>,
+    sources: &'a Sources,
+    look: Look,
+    paint: Paint,
+}
+
+/// A place to show, with what happens there.
+struct Spot {
+    at: SrcId,
+    label: String,
+    primary: bool,
+}
+
+impl Spot {
+    fn primary(at: SrcId, label: String) -> Self {
+        Self {
+            at,
+            label,
+            primary: true,
+        }
+    }
+
+    fn context(at: SrcId, label: String) -> Self {
+        Self {
+            at,
+            label,
+            primary: false,
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// What was done for the answer.
+    fn effort(&self) -> String {
+        let Statistics {
+            complete, blocked, ..
+        } = self.report.outcome.statistics;
+        let mut text = words::executions(complete + blocked);
+        if blocked == 1 && complete == 0 {
+            text += ", blocked";
+        } else if blocked > 0 {
+            text += &format!(", {} of them blocked", words::grouped(blocked));
+        }
+        format!("{text}; {}", self.circumstances())
+    }
+
+    fn circumstances(&self) -> String {
+        let outcome = self.report.outcome;
+        format!(
+            "{}; engine {}, memory {}",
+            words::seconds(outcome.statistics.elapsed),
+            outcome.engine.name(),
+            outcome.memory.name()
+        )
+    }
+
+    fn violations(&self, violations: &[Violation]) -> String {
+        let mut text = String::new();
+        for violation in violations {
+            text += &self.violation(violation);
+        }
+        let found = match violations {
+            [_] => "1 violation".to_owned(),
+            _ => format!("{} distinct violations", violations.len()),
+        };
+        let Statistics {
+            complete, blocked, ..
+        } = self.report.outcome.statistics;
+        text += &format!(
+            "{} found in {} ({})\n",
+            self.paint.bad(&found),
+            words::executions(complete + blocked),
+            self.circumstances()
+        );
+        text
+    }
+
+    fn violation(&self, violation: &Violation) -> String {
+        let names = Names::new(self.report.program, &violation.trace);
+        let headline = words::headline(&names, self.report.program, &violation.kind);
+        if self.look.quiet {
+            let place = self.place_prefix(violation.at);
+            return format!("{place}{}: {headline}\n", self.paint.bad("violation"));
+        }
+        let trace = before_fault(violation);
+        let spots = self.spots(&names, violation, &trace);
+        let mut text = self.snippet(Level::ERROR.with_name("violation"), &headline, &spots);
+        text.push('\n');
+        if let ViolationKind::Deadlock { waiting } = &violation.kind {
+            let explanation = self.explanation(&names, violation);
+            for waiting in waiting {
+                text += &format!("{}\n", explanation.sentence(waiting));
+            }
+            text.push('\n');
+        }
+        let timeline = Timeline {
+            program: self.report.program,
+            names: &names,
+            trace: &trace,
+            accused: accused(&violation.kind),
+            pointed: pointed(violation),
+            end: self.end_marks(&names, violation, &headline),
+        };
+        text += &timeline.render(self.look.columns, self.paint);
+        match timeline.hidden() {
+            0 => {}
+            1 => {
+                text += &self
+                    .paint
+                    .dim("(1 step that no other thread sees is left out)\n")
+            }
+            hidden => {
+                let note = format!("({hidden} steps that no other thread sees are left out)\n");
+                text += &self.paint.dim(&note);
+            }
+        }
+        text.push('\n');
+        text
+    }
+
+    fn explanation<'a>(
+        &'a self,
+        names: &'a Names<'a>,
+        violation: &'a Violation,
+    ) -> Explanation<'a> {
+        Explanation {
+            program: self.report.program,
+            names,
+            sources: self.sources,
+            violation,
+        }
+    }
+
+    fn spots(&self, names: &Names<'_>, violation: &Violation, trace: &Trace) -> Vec<Spot> {
+        let at = violation.at;
+        match &violation.kind {
+            ViolationKind::Race(race) => {
+                let label = |access: &RaceAccess, which: &str| {
+                    let what = words::access(names, self.report.program.op(access.state));
+                    format!("{which}: {what} by {}", short(access.thread))
+                };
+                vec![
+                    Spot::primary(race.second.at, label(&race.second, "second access")),
+                    Spot::context(race.first.at, label(&race.first, "first access")),
+                ]
+            }
+            ViolationKind::Deadlock { waiting } => {
+                // Threads that merely join the others are not what the deadlock is about.
+                let joins = |waiting: &Waiting| {
+                    matches!(self.report.program.op(waiting.state), Op::Join { .. })
+                };
+                let main = waiting.iter().position(|it| !joins(it)).unwrap_or(0);
+                let spot = |(index, waiting): (usize, &Waiting)| Spot {
+                    at: waiting.at,
+                    label: format!("{} waits here", names.thread(waiting.thread)),
+                    primary: index == main,
+                };
+                waiting.iter().enumerate().map(spot).collect()
+            }
+            ViolationKind::Livelock { spinning } => {
+                let spot = |(index, spinning): (usize, &Waiting)| Spot {
+                    at: spinning.at,
+                    label: format!("{} spins here", names.thread(spinning.thread)),
+                    primary: index == 0,
+                };
+                spinning.iter().enumerate().map(spot).collect()
+            }
+            ViolationKind::Fault(_) => {
+                let mut spots = vec![Spot::primary(at, names.thread(violation.thread))];
+                if let Some(object) = accused(&violation.kind) {
+                    spots.extend(self.lifetime(names, object, trace));
+                }
+                spots
+            }
+        }
+    }
+
+    /// Where an object was allocated and freed in this execution.
+    fn lifetime(&self, names: &Names<'_>, object: ObjectId, trace: &Trace) -> Vec<Spot> {
+        let program = self.report.program;
+        let mut spots = Vec::new();
+        for (index, step) in trace.steps.iter().enumerate() {
+            let (Op::Alloc { object: other } | Op::Free { object: other }) =
+                *program.op(step.state)
+            else {
+                continue;
+            };
+            if other == object {
+                let label = format!(
+                    "{} (step {}, {})",
+                    steps::life(names, program.op(step.state)),
+                    index + 1,
+                    short(step.thread)
+                );
+                spots.push(Spot::context(program.at(step.state), label));
+            }
+        }
+        if spots.is_empty() {
+            let info = names.tables().object_info(object);
+            spots.push(Spot::context(
+                info.at,
+                format!("`{}` is defined here", names.object(object)),
+            ));
+        }
+        spots
+    }
+
+    fn end_marks(&self, names: &Names<'_>, violation: &Violation, headline: &str) -> Vec<Mark> {
+        match &violation.kind {
+            ViolationKind::Fault(_) => vec![Mark {
+                thread: violation.thread,
+                at: violation.at,
+                text: headline.to_owned(),
+            }],
+            ViolationKind::Race(race) => {
+                // An engine may report the race before it takes the second step.
+                if race.second.step < violation.trace.steps.len() {
+                    return Vec::new();
+                }
+                vec![Mark {
+                    thread: race.second.thread,
+                    at: race.second.at,
+                    text: format!(
+                        "race: {}",
+                        words::access(names, self.report.program.op(race.second.state))
+                    ),
+                }]
+            }
+            ViolationKind::Deadlock { waiting } => {
+                let explanation = self.explanation(names, violation);
+                let mark = |waiting: &Waiting| Mark {
+                    thread: waiting.thread,
+                    at: waiting.at,
+                    text: format!("waits to {}", explanation.aim(waiting)),
+                };
+                waiting.iter().map(mark).collect()
+            }
+            ViolationKind::Livelock { spinning } => {
+                let mark = |spinning: &Waiting| Mark {
+                    thread: spinning.thread,
+                    at: spinning.at,
+                    text: "spins for good".to_owned(),
+                };
+                spinning.iter().map(mark).collect()
+            }
+        }
+    }
+
+    /// A headline over the source lines of some places. Places nobody knows are left out.
+    fn snippet(&self, level: Level<'_>, headline: &str, spots: &[Spot]) -> String {
+        let tables = self.report.program.tables();
+        let mut group = level.primary_title(headline).elements(None::<Origin<'_>>);
+        let mut files: Vec<&str> = Vec::new();
+        for loc in spots.iter().filter_map(|spot| position(tables, spot.at)) {
+            if !files.contains(&&*loc.file) {
+                files.push(&loc.file);
+            }
+        }
+        for file in files {
+            let mut annotations: Vec<Annotation<'_>> = Vec::new();
+            let mut source = None;
+            for spot in spots {
+                let Some(loc) = position(tables, spot.at).filter(|loc| &*loc.file == file) else {
+                    continue;
+                };
+                let kind = if spot.primary {
+                    AnnotationKind::Primary
+                } else {
+                    AnnotationKind::Context
+                };
+                match self.sources.span(loc) {
+                    Some((text, span)) => {
+                        source = Some(text);
+                        annotations.push(kind.span(span).label(spot.label.clone()));
+                    }
+                    None => {
+                        let line = usize::try_from(loc.line).unwrap_or(0);
+                        group = group.element(Origin::path(self.sources.display(file)).line(line));
+                    }
+                }
+            }
+            if let Some(text) = source {
+                group = group.element(
+                    Snippet::source(text.to_string())
+                        .path(self.sources.display(file))
+                        .annotations(annotations),
+                );
+            }
+        }
+        let renderer = if self.look.color {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
+        renderer.term_width(self.look.columns).render(&[group]) + "\n"
+    }
+
+    fn inconclusive(&self, reason: &Reason) -> String {
+        let mut text = format!(
+            "{}: {} ({})\n",
+            self.paint.doubtful("inconclusive"),
+            words::reason(reason),
+            self.effort()
+        );
+        if self.look.quiet {
+            return text;
+        }
+        text += "no violation was found in the part that was explored\n";
+        if let Reason::Thread { at, .. } = reason
+            && let Some(place) = self.sources.place(self.report.program.tables(), *at)
+        {
+            text += &format!("  at {place}\n");
+        }
+        text += &self.hint(words::reason_hint(reason));
+        text
+    }
+
+    fn unsupported(
+        &self,
+        what: &Unsupported,
+        thread: ThreadId,
+        at: SrcId,
+        trace: &Trace,
+    ) -> String {
+        let names = Names::new(self.report.program, trace);
+        let headline = words::unsupported(what);
+        if self.look.quiet {
+            let place = self.place_prefix(at);
+            return format!("{place}{}: {headline}\n", self.paint.bad("unsupported"));
+        }
+        let spots = [Spot::primary(at, names.thread(thread))];
+        let mut text = self.snippet(Level::ERROR.with_name("unsupported"), &headline, &spots);
+        text += &self.hint(words::unsupported_hint(what));
+        text
+    }
+
+    fn hint(&self, hint: &str) -> String {
+        format!("{}: {hint}\n", self.paint.bold("help"))
+    }
+
+    fn place_prefix(&self, at: SrcId) -> String {
+        match self.sources.place(self.report.program.tables(), at) {
+            Some(place) => format!("{place}: "),
+            None => String::new(),
+        }
+    }
+}
+
+/// The execution up to the fault. What memory refuses to do is the last step of its trace, with no result to show.
+fn before_fault(violation: &Violation) -> Trace {
+    let refused = matches!(
+        &violation.kind,
+        ViolationKind::Fault(
+            Fault::UseAfterFree { .. } | Fault::DoubleFree { .. } | Fault::Misuse { .. }
+        )
+    );
+    let mut trace = violation.trace.clone();
+    if refused
+        && trace
+            .steps
+            .last()
+            .is_some_and(|last| last.thread == violation.thread)
+    {
+        trace.steps.pop();
+    }
+    trace
+}
+
+/// The object whose lifetime explains a fault.
+fn accused(kind: &ViolationKind) -> Option<ObjectId> {
+    match kind {
+        ViolationKind::Fault(
+            Fault::UseAfterFree { object, .. }
+            | Fault::DoubleFree { object }
+            | Fault::OutOfBounds { object, .. },
+        ) => Some(*object),
+        ViolationKind::Fault(Fault::InvalidFree { object, .. }) => *object,
+        _ => None,
+    }
+}
+
+/// The steps that the timeline points out.
+fn pointed(violation: &Violation) -> Vec<(usize, &'static str)> {
+    match &violation.kind {
+        ViolationKind::Race(race) => {
+            vec![(race.first.step, "race"), (race.second.step, "race")]
+        }
+        _ => Vec::new(),
+    }
+}

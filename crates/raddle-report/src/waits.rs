@@ -1,0 +1,117 @@
+//! Why threads wait for good: who waits for what, and who holds it since when.
+
+use crate::names::Names;
+use crate::source::{Sources, position};
+use crate::steps::intention;
+use raddle_program::{LocId, Op, Program, SrcId, SyncAction, ThreadId};
+use raddle_search::Violation;
+use raddle_search::verdict::Waiting;
+
+pub(crate) struct Explanation<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) names: &'a Names<'a>,
+    pub(crate) sources: &'a Sources,
+    pub(crate) violation: &'a Violation,
+}
+
+impl Explanation<'_> {
+    /// What the thread waits to do: `lock m`, `join T1`.
+    pub(crate) fn aim(&self, waiting: &Waiting) -> String {
+        match *self.program.op(waiting.state) {
+            Op::Sync {
+                cell,
+                action: SyncAction::CondAwait,
+            } => format!("be woken on {}", self.names.location(cell)),
+            Op::Sync { cell, action } => intention(self.names, cell, action),
+            Op::Join { thread } => format!("join {}", self.names.thread(thread)),
+            _ => "go on".to_owned(),
+        }
+    }
+
+    /// One sentence a waiting thread.
+    pub(crate) fn sentence(&self, waiting: &Waiting) -> String {
+        let mut text = format!(
+            "{} waits to {}{}",
+            self.names.thread(waiting.thread),
+            self.aim(waiting),
+            self.place(waiting.at)
+        );
+        match *self.program.op(waiting.state) {
+            Op::Sync {
+                action: SyncAction::CondAwait,
+                ..
+            } => text += ": no signal comes",
+            Op::Sync {
+                action: SyncAction::SemWait,
+                ..
+            } => text += ": nobody posts to it",
+            Op::Sync {
+                action: SyncAction::BarrierAwait { .. },
+                ..
+            } => text += ": not enough threads arrive",
+            Op::Sync { cell, .. } => {
+                for &holder in &waiting.on {
+                    text += &self.holder(cell, holder, waiting.thread);
+                }
+            }
+            Op::Join { .. } => text += ", which does not finish",
+            _ => {}
+        }
+        text
+    }
+
+    fn holder(&self, cell: LocId, holder: ThreadId, waiter: ThreadId) -> String {
+        let who = if holder == waiter {
+            "this thread itself".to_owned()
+        } else {
+            self.names.thread(holder)
+        };
+        match self.taken(cell, holder) {
+            Some((step, place)) => format!(", held by {who} since step {step}{place}"),
+            None => format!(", held by {who}"),
+        }
+    }
+
+    /// The last step in which `holder` took `cell`.
+    fn taken(&self, cell: LocId, holder: ThreadId) -> Option<(usize, String)> {
+        let (index, step) = self
+            .violation
+            .trace
+            .steps
+            .iter()
+            .enumerate()
+            .rfind(|(_, step)| {
+                step.thread == holder
+                    && step.value == 0
+                    && matches!(*self.program.op(step.state), Op::Sync { cell: other, action }
+                    if other == cell && takes(action))
+            })?;
+        Some((index + 1, self.place(self.program.at(step.state))))
+    }
+
+    /// The line; with its file where that is not the one the snippet begins with.
+    fn place(&self, at: SrcId) -> String {
+        let tables = self.names.tables();
+        let file = |at| position(tables, at).map(|loc| &loc.file);
+        match position(tables, at) {
+            None => String::new(),
+            Some(loc) if file(self.violation.at) == Some(&loc.file) => {
+                format!(" (line {})", loc.line)
+            }
+            Some(loc) => format!(" ({}:{})", self.sources.display(&loc.file), loc.line),
+        }
+    }
+}
+
+fn takes(action: SyncAction) -> bool {
+    matches!(
+        action,
+        SyncAction::Lock
+            | SyncAction::TryLock
+            | SyncAction::ReadLock
+            | SyncAction::TryReadLock
+            | SyncAction::WriteLock
+            | SyncAction::TryWriteLock
+            | SyncAction::OnceBegin
+    )
+}

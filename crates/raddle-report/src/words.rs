@@ -1,0 +1,387 @@
+//! The words for everything that an answer consists of: one place, so that the same thing is always called the same.
+
+use crate::names::{Names, bytes, short};
+use crate::steps::intention;
+use raddle_program::{
+    AccessKind, Fault, Limit, Misuse, ObjectKind, Op, Order, Program, Unsupported,
+};
+use raddle_search::{Bound, Reason, ViolationKind};
+use std::time::Duration;
+
+/// The kind of a violation for scripts. Stable.
+#[must_use]
+pub fn violation_kind(kind: &ViolationKind) -> &'static str {
+    match kind {
+        ViolationKind::Fault(fault) => fault_kind(fault),
+        ViolationKind::Race(_) => "race",
+        ViolationKind::Deadlock { .. } => "deadlock",
+        ViolationKind::Livelock { .. } => "livelock",
+    }
+}
+
+fn fault_kind(fault: &Fault) -> &'static str {
+    match fault {
+        Fault::Assertion { .. } => "assertion",
+        Fault::ErrorReached { .. } => "error-reached",
+        Fault::Abort => "abort",
+        Fault::Panic { .. } => "panic",
+        Fault::NullDereference { .. } => "null-dereference",
+        Fault::WildPointer { .. } => "wild-pointer",
+        Fault::OutOfBounds { .. } => "out-of-bounds",
+        Fault::Misaligned { .. } => "misaligned",
+        Fault::WriteToConstant { .. } => "write-to-constant",
+        Fault::UseAfterFree { .. } => "use-after-free",
+        Fault::DoubleFree { .. } => "double-free",
+        Fault::InvalidFree { .. } => "invalid-free",
+        Fault::DivisionByZero => "division-by-zero",
+        Fault::Overflow { .. } => "overflow",
+        Fault::Unreachable => "unreachable",
+        Fault::Misuse { .. } => "misuse",
+    }
+}
+
+/// What is wrong, in one line.
+#[must_use]
+pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> String {
+    match kind {
+        ViolationKind::Fault(fault) => fault_headline(names, fault),
+        ViolationKind::Race(race) => format!(
+            "data race: {} by {}, {} by {}",
+            access(names, program.op(race.first.state)),
+            names.thread(race.first.thread),
+            access(names, program.op(race.second.state)),
+            names.thread(race.second.thread)
+        ),
+        ViolationKind::Deadlock { waiting } => match waiting.as_slice() {
+            [one] => format!("deadlock: {} waits for good", names.thread(one.thread)),
+            _ => format!("deadlock: {} threads wait for good", waiting.len()),
+        },
+        ViolationKind::Livelock { spinning } => match spinning.as_slice() {
+            [one] => format!("livelock: {} spins for good", names.thread(one.thread)),
+            _ => format!("livelock: {} threads spin for good", spinning.len()),
+        },
+    }
+}
+
+/// One side of a race: `atomic write of x`.
+pub(crate) fn access(names: &Names<'_>, op: &Op) -> String {
+    let atomic = |order: Order| if order.is_atomic() { "atomic " } else { "" };
+    match *op {
+        Op::Load { loc, order } => format!("{}read of {}", atomic(order), names.location(loc)),
+        Op::Store { loc, order, .. } => {
+            format!("{}write of {}", atomic(order), names.location(loc))
+        }
+        Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
+            format!("atomic update of {}", names.location(loc))
+        }
+        Op::Free { object } => format!("free of {}", names.object(object)),
+        Op::Sync { cell, action } => intention(names, cell, action),
+        _ => "access".to_owned(),
+    }
+}
+
+fn fault_headline(names: &Names<'_>, fault: &Fault) -> String {
+    match fault {
+        Fault::Assertion { condition } => format!("assertion failed: {condition}"),
+        Fault::ErrorReached { function } => format!("`{function}` is reached"),
+        Fault::Abort => "`abort` is called".to_owned(),
+        Fault::Panic { message } if message.is_empty() => "the thread panics".to_owned(),
+        Fault::Panic { message } => format!("the thread panics: {message}"),
+        Fault::NullDereference { access, address: 0 } => {
+            format!("{} through a null pointer", access_noun(*access))
+        }
+        Fault::NullDereference { access, address } => format!(
+            "{} at address {address:#x}: a null pointer plus an offset",
+            access_noun(*access)
+        ),
+        Fault::WildPointer { access, address } => format!(
+            "{} at address {address:#x}, where no object lies",
+            access_noun(*access)
+        ),
+        Fault::OutOfBounds {
+            access,
+            object,
+            offset,
+            size,
+        } => format!(
+            "{} of {} at offset {offset} of {}: out of bounds",
+            access_noun(*access),
+            bytes(*size),
+            names.object_phrase(*object)
+        ),
+        Fault::Misaligned {
+            access,
+            object,
+            offset,
+            size,
+        } => format!(
+            "atomic {} of {} at offset {offset} of {}: misaligned",
+            access_noun(*access),
+            bytes(*size),
+            names.object_phrase(*object)
+        ),
+        Fault::WriteToConstant { object, offset } => {
+            format!(
+                "write to {} at offset {offset}",
+                names.object_phrase(*object)
+            )
+        }
+        Fault::UseAfterFree {
+            access,
+            object,
+            offset,
+        } => {
+            let place = names.place(*object, *offset, 1);
+            let access = access_noun(*access);
+            if names.tables().object_info(*object).kind == ObjectKind::Stack {
+                format!("{access} of the local variable `{place}` after the end of its life")
+            } else {
+                format!("use after free: {access} of `{place}`")
+            }
+        }
+        Fault::DoubleFree { object } => {
+            format!("{} is freed twice", names.object_phrase(*object))
+        }
+        Fault::InvalidFree {
+            object: Some(object),
+            offset: 0,
+            ..
+        } => format!(
+            "`free` of {}, which `malloc` did not return",
+            names.object_phrase(*object)
+        ),
+        Fault::InvalidFree {
+            object: Some(object),
+            offset,
+            ..
+        } => format!(
+            "`free` of an address {} into {}",
+            bytes(offset.unsigned_abs()),
+            names.object_phrase(*object)
+        ),
+        Fault::InvalidFree { address, .. } => {
+            format!("`free` of {address:#x}, which `malloc` did not return")
+        }
+        Fault::DivisionByZero => "division by zero".to_owned(),
+        Fault::Overflow { operation } => format!("signed overflow in {operation}"),
+        Fault::Unreachable => "code that must never run is reached".to_owned(),
+        Fault::Misuse {
+            misuse,
+            object,
+            thread,
+        } => {
+            let what = match (object, thread) {
+                (Some(object), _) => format!("`{}`", names.object(*object)),
+                (None, Some(thread)) => names.thread(*thread),
+                (None, None) => "it".to_owned(),
+            };
+            misuse_headline(*misuse, &what)
+        }
+    }
+}
+
+fn misuse_headline(misuse: Misuse, what: &str) -> String {
+    match misuse {
+        Misuse::UnlockNotOwned => format!("{what} is unlocked by a thread that does not hold it"),
+        Misuse::UnlockUnlocked => format!("{what} is unlocked, but nobody holds it"),
+        Misuse::DestroyLocked => format!("{what} is destroyed while it is locked"),
+        Misuse::UseDestroyed => format!("{what} is used after it was destroyed"),
+        Misuse::WaitWithoutMutex => {
+            format!("wait on {what} with a mutex that the thread does not hold")
+        }
+        Misuse::DestroyWithWaiters => format!("{what} is destroyed while threads wait on it"),
+        Misuse::JoinTwice => format!("{what} is joined twice"),
+        Misuse::JoinDetached => format!("{what} is joined, but it is detached"),
+        Misuse::JoinSelf => format!("{what} joins itself"),
+        Misuse::JoinUnknown => "a thread handle names no thread".to_owned(),
+        Misuse::DetachTwice => format!("{what} is detached twice"),
+        Misuse::WrongKind => format!("{what} was never initialised as what it is used for"),
+        Misuse::BarrierCountZero => format!("the barrier {what} is initialised for no threads"),
+    }
+}
+
+fn access_noun(access: AccessKind) -> &'static str {
+    match access {
+        AccessKind::Read => "read",
+        AccessKind::Write => "write",
+        AccessKind::Update => "update",
+        AccessKind::Free => "free",
+    }
+}
+
+/// What the program meets that Raddle cannot run.
+#[must_use]
+pub fn unsupported(what: &Unsupported) -> String {
+    match what {
+        Unsupported::UnknownFunction { name } => {
+            format!("`{name}` is called, and Raddle does not know what it does")
+        }
+        Unsupported::NondetValue { function } => format!(
+            "`{function}` returns any value, and engines that explore executions cannot try them all"
+        ),
+        Unsupported::Instruction { what } => {
+            format!("the instruction `{what}` is not supported")
+        }
+        Unsupported::InlineAsm { text } => {
+            format!("inline assembly is not supported: `{text}`")
+        }
+        Unsupported::Library { function, why } => {
+            format!("`{function}` is called in a way that is not supported: {why}")
+        }
+        Unsupported::Unwind => "an exception is thrown, which is not supported".to_owned(),
+        Unsupported::Parse { message } => {
+            format!("a function of the compiled program cannot be read: {message}")
+        }
+    }
+}
+
+/// What the user can do about it.
+#[must_use]
+pub fn unsupported_hint(what: &Unsupported) -> &'static str {
+    match what {
+        Unsupported::UnknownFunction { .. } => {
+            "define it in the checked file; a stub that does what matters here is enough"
+        }
+        Unsupported::NondetValue { .. } => {
+            "`--engine bmc` will be for such values, and is not available yet; narrow them to a few `__VERIFIER_nondet_bool()`"
+        }
+        Unsupported::Instruction { .. } => "rewrite the line, or report it as a missing feature",
+        Unsupported::InlineAsm { .. } => {
+            "use atomics instead, or hide it behind `#ifndef RADDLE`: Raddle defines that macro"
+        }
+        Unsupported::Library { .. } => {
+            "call it differently behind `#ifdef RADDLE`: Raddle defines that macro"
+        }
+        Unsupported::Unwind => {
+            "compile without exceptions (`-- -fno-exceptions`), or avoid the throw"
+        }
+        Unsupported::Parse { .. } => {
+            "report it with the program; another version of clang (`RADDLE_CLANG`) may help"
+        }
+    }
+}
+
+/// Which limit was reached.
+#[must_use]
+pub fn reason(reason: &Reason) -> String {
+    match reason {
+        Reason::Executions { limit } => {
+            format!("the limit of {} was reached", executions(*limit))
+        }
+        Reason::Time { limit } => {
+            format!("the time limit of {} was reached", seconds(*limit))
+        }
+        Reason::Memory { limit_bytes } => {
+            format!(
+                "the memory limit of {} was reached",
+                mebibytes(*limit_bytes)
+            )
+        }
+        Reason::Interrupted => "it was interrupted".to_owned(),
+        Reason::Thread { limit, thread, .. } => {
+            format!("{} in {}", thread_limit(limit), short(*thread))
+        }
+    }
+}
+
+/// What the user can do about a limit.
+#[must_use]
+pub fn reason_hint(reason: &Reason) -> &'static str {
+    match reason {
+        Reason::Executions { .. } => "raise `--max-executions`, or make the program smaller",
+        Reason::Time { .. } => "raise `--time-limit`, or make the program smaller",
+        Reason::Memory { .. } => "raise `--memory-limit`, or make the program smaller",
+        Reason::Interrupted => "set `--time-limit` to stop by itself",
+        Reason::Thread { limit, .. } => match limit {
+            Limit::Unroll { .. } => "raise `--unroll`",
+            Limit::PrivateSteps { .. } => {
+                "is this loop endless? `--unroll N` stops a loop after N iterations"
+            }
+            Limit::CallDepth { .. } => "is this recursion endless? bound it",
+            Limit::Memory { .. } => "raise `--memory-limit`, or make the program smaller",
+            Limit::Ids { .. } => "make the program smaller",
+        },
+    }
+}
+
+fn thread_limit(limit: &Limit) -> String {
+    match limit {
+        Limit::Unroll { bound } => format!("a loop went round more than {bound} times"),
+        Limit::PrivateSteps { steps } => {
+            format!("{steps} steps were run without any effect on other threads")
+        }
+        Limit::CallDepth { depth } => format!("calls nest deeper than {depth}"),
+        Limit::Memory { bytes } => {
+            format!("the threads' states need more than {}", mebibytes(*bytes))
+        }
+        Limit::Ids { what } => format!("there are more {what} than Raddle can count"),
+    }
+}
+
+/// What a `verified` covers.
+#[must_use]
+pub fn coverage(bound: &Bound) -> String {
+    match bound {
+        Bound::Complete => "no violation in any execution".to_owned(),
+        Bound::Unrolled { iterations } => {
+            format!("no violation in any execution of up to {iterations} iterations of each loop")
+        }
+    }
+}
+
+pub(crate) fn executions(count: u64) -> String {
+    if count == 1 {
+        "1 execution".to_owned()
+    } else {
+        format!("{} executions", grouped(count))
+    }
+}
+
+/// Digits in groups of three: counts are compared by eye.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+pub(crate) fn seconds(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if time.subsec_nanos() == 0 {
+        format!("{seconds:.0} s")
+    } else if seconds < 10.0 {
+        format!("{seconds:.2} s")
+    } else {
+        format!("{seconds:.1} s")
+    }
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes.div_ceil(1 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{grouped, seconds};
+    use std::time::Duration;
+
+    #[test]
+    fn digits_are_grouped_from_the_right() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1000), "1 000");
+        assert_eq!(grouped(1_234_567), "1 234 567");
+    }
+
+    #[test]
+    fn times_have_as_many_digits_as_matter() {
+        assert_eq!(seconds(Duration::from_secs(5)), "5 s");
+        assert_eq!(seconds(Duration::from_millis(1234)), "1.23 s");
+        assert_eq!(seconds(Duration::from_millis(123_456)), "123.5 s");
+    }
+}

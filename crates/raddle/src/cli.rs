@@ -1,0 +1,254 @@
+//! The command line as the user types it. Names are stable: scripts rely on them.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Checks multithreaded C and C++ programs: is there any interleaving of the threads that goes wrong?
+#[derive(Debug, Parser)]
+#[command(name = "raddle", version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    // The last of an option that is given several times counts, so that scripts can append theirs.
+    /// Check a program
+    ///
+    /// Exit status: 0 verified, 1 a violation was found, 2 the input or the command line is at fault, 3 inconclusive.
+    #[command(args_override_self = true)]
+    Check(Box<CheckArgs>),
+    /// Run the programs of `benchmarks/` and compare with their expected counts
+    ///
+    /// Exit status: 0 all is as expected, 1 something is not, 2 there was an error.
+    Bench(crate::bench::BenchArgs),
+    /// Say what an engine, a check, a violation or an exit status means
+    Explain {
+        /// What to explain; without it, the topics are listed
+        topic: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The program: .c .i .cc .cpp .cxx .C, or LLVM IR as text (.ll)
+    pub file: PathBuf,
+
+    /// How to explore executions (available now: auto, dpor, naive)
+    #[arg(long, value_enum, default_value_t = Engine::Auto)]
+    pub engine: Engine,
+
+    /// Memory model (available now: sc)
+    #[arg(long, value_enum, default_value_t = Memory::Sc)]
+    pub memory: Memory,
+
+    /// Stop loops that are not proved finite after N iterations; the answer then covers no more than that
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub unroll: Option<u32>,
+
+    /// What to look for, separated by commas
+    #[arg(
+        long = "check",
+        value_enum,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_values_t = [Check::Assert, Check::Memory, Check::Race, Check::Deadlock]
+    )]
+    pub checks: Vec<Check>,
+
+    /// What happens to other threads when `main` returns
+    #[arg(long, value_enum, default_value_t = OnMainReturn::Wait)]
+    pub on_main_return: OnMainReturn,
+
+    /// Report every distinct violation instead of stopping at the first
+    #[arg(long)]
+    pub keep_going: bool,
+
+    /// Give up after N executions
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_executions: Option<u64>,
+
+    /// Give up after S seconds (fractions allowed)
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    pub time_limit: Option<std::time::Duration>,
+
+    /// Give up when more than this much memory is needed
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub memory_limit: Option<u64>,
+
+    /// Worker threads (more than one are not available yet)
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: u32,
+
+    /// Seed of randomised choices (no engine makes any yet)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Do not treat loop iterations without effect as if they had not happened (no engine does so yet)
+    #[arg(long)]
+    pub no_purity: bool,
+
+    /// Do not treat loops that wait for a value as one blocking operation (not available yet)
+    #[arg(long)]
+    pub no_await: bool,
+
+    /// Do not treat fetch-and-adds whose results do not matter as independent (no engine does so yet)
+    #[arg(long)]
+    pub no_ifaa: bool,
+
+    /// How to print the answer on standard output (sarif is not available yet)
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+
+    /// Write a report as a web page besides (not available yet)
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+
+    /// Write the violating execution besides, for replay (not available yet)
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+
+    /// Write an SV-COMP witness besides (not available yet)
+    #[arg(long, value_name = "FILE")]
+    pub witness: Option<PathBuf>,
+
+    /// Print the verdict only
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// Show a status line on standard error while exploring
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub progress: When,
+
+    /// Use colours
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub color: When,
+
+    /// Arguments for clang
+    ///
+    /// Raddle's own (-O0 -g and what makes clang write IR) come after them and win: optimisations would remove accesses.
+    #[arg(last = true, value_name = "CLANG-ARGS")]
+    pub clang_args: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    Auto,
+    Dpor,
+    Rf,
+    Rvf,
+    Mcr,
+    Bmc,
+    Icb,
+    Naive,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Memory {
+    Sc,
+    Tso,
+    Pso,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Check {
+    Assert,
+    Memory,
+    Race,
+    Deadlock,
+    Livelock,
+    Overflow,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnMainReturn {
+    /// They finish, and are checked till then
+    Wait,
+    /// They end with it, as the C standard says
+    Exit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+    Sarif,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    Never,
+    Auto,
+    Always,
+}
+
+/// The name of a value as the user types it.
+pub(crate) fn name_of(value: impl ValueEnum) -> String {
+    value
+        .to_possible_value()
+        .map(|value| value.get_name().to_owned())
+        .unwrap_or_default()
+}
+
+fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|seconds| *seconds > 0.0)
+        .and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "not a positive number of seconds".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn everything_after_two_dashes_goes_to_clang() {
+        let cli =
+            Cli::try_parse_from(["raddle", "check", "a.c", "--", "-DN=2", "--check"]).unwrap();
+        let Command::Check(args) = cli.command else {
+            panic!("another command")
+        };
+        assert_eq!(args.clang_args, ["-DN=2", "--check"]);
+    }
+
+    #[test]
+    fn the_last_of_an_option_counts_and_lists_grow() {
+        let args = [
+            "raddle", "check", "a.c", "--format", "json", "--format", "text",
+        ];
+        let Command::Check(args) = Cli::try_parse_from(args).unwrap().command else {
+            panic!("another command")
+        };
+        assert_eq!(args.format, Format::Text);
+        let args = [
+            "raddle",
+            "check",
+            "a.c",
+            "--check",
+            "race,memory",
+            "--check",
+            "assert",
+        ];
+        let Command::Check(args) = Cli::try_parse_from(args).unwrap().command else {
+            panic!("another command")
+        };
+        assert_eq!(args.checks, [Check::Race, Check::Memory, Check::Assert]);
+    }
+
+    #[test]
+    fn time_limits_are_positive_numbers() {
+        assert_eq!(seconds("1.5"), Ok(std::time::Duration::from_millis(1500)));
+        for bad in ["0", "-1", "x", "nan", "inf", "1e300"] {
+            assert!(seconds(bad).is_err(), "{bad}");
+        }
+    }
+}

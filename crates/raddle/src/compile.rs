@@ -1,0 +1,291 @@
+//! From a source file to LLVM IR text.
+//!
+//! clang is run without optimisation, so that no access to shared memory is removed or merged, and with debug information,
+//! so that reports can name lines and variables.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Versions that are looked for as `clang-N`, newest first, where `clang` is missing.
+const NEWEST: u32 = 30;
+const OLDEST: u32 = 14;
+
+#[derive(Debug)]
+pub enum CompileError {
+    Missing {
+        file: PathBuf,
+    },
+    Directory {
+        file: PathBuf,
+    },
+    Unreadable {
+        file: PathBuf,
+        error: io::Error,
+    },
+    Empty {
+        file: PathBuf,
+    },
+    UnknownExtension {
+        file: PathBuf,
+    },
+    Rust {
+        file: PathBuf,
+    },
+    /// No clang on the PATH.
+    NoClang,
+    /// RADDLE_CLANG names nothing that exists.
+    BadClang {
+        named: OsString,
+    },
+    /// clang exists, but cannot be started.
+    CannotRun {
+        clang: PathBuf,
+        error: io::Error,
+    },
+    /// clang has said why on standard error.
+    DoesNotCompile {
+        file: PathBuf,
+    },
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing { file } => write!(f, "{}: no such file", file.display()),
+            Self::Directory { file } => {
+                write!(f, "{}: this is a directory, not a program", file.display())
+            }
+            Self::Unreadable { file, error } => {
+                write!(f, "{}: cannot be read: {error}", file.display())
+            }
+            Self::Empty { file } => {
+                write!(f, "{}: the file is empty", file.display())
+            }
+            Self::UnknownExtension { file } => match file.extension() {
+                Some(extension) => write!(
+                    f,
+                    "{}: unknown kind of file: `.{}`",
+                    file.display(),
+                    extension.display()
+                ),
+                None => write!(
+                    f,
+                    "{}: the name does not tell the kind of file",
+                    file.display()
+                ),
+            },
+            Self::Rust { file } => {
+                write!(f, "{}: Rust programs are not supported yet", file.display())
+            }
+            Self::NoClang => write!(
+                f,
+                "no clang found: neither `clang` nor `clang-{OLDEST}` to `clang-{NEWEST}` is on the PATH"
+            ),
+            Self::BadClang { named } => write!(
+                f,
+                "RADDLE_CLANG is set to `{}`, which does not exist",
+                named.display()
+            ),
+            Self::CannotRun { clang, error } => {
+                write!(f, "cannot run {}: {error}", clang.display())
+            }
+            Self::DoesNotCompile { file } => {
+                write!(f, "{}: the program does not compile", file.display())
+            }
+        }
+    }
+}
+
+impl CompileError {
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Missing { .. } => "check the path".to_owned(),
+            Self::Directory { .. } => "name the file with `main` in it".to_owned(),
+            Self::Empty { .. } => "there is nothing to check without a `main`".to_owned(),
+            Self::UnknownExtension { .. } => {
+                "C: .c .i; C++: .cc .cpp .cxx .C .ii; LLVM IR as text: .ll".to_owned()
+            }
+            Self::Rust { .. } => "check C, C++ or LLVM IR (.ll) for now".to_owned(),
+            Self::NoClang => {
+                "install it (`apt-get install clang`), or set RADDLE_CLANG to one".to_owned()
+            }
+            Self::BadClang { .. } => {
+                "set it to a clang, or unset it to use the one on the PATH".to_owned()
+            }
+            Self::DoesNotCompile { .. } => {
+                "see clang's messages above; arguments for clang go after `--`".to_owned()
+            }
+            Self::Unreadable { .. } | Self::CannotRun { .. } => return None,
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    C,
+    Cpp,
+    Ir,
+}
+
+fn kind(file: &Path) -> Result<Kind, CompileError> {
+    match file.extension().and_then(OsStr::to_str) {
+        Some("c" | "i") => Ok(Kind::C),
+        Some("cc" | "cpp" | "cxx" | "C" | "ii") => Ok(Kind::Cpp),
+        Some("ll") => Ok(Kind::Ir),
+        Some("rs") => Err(CompileError::Rust { file: file.into() }),
+        _ => Err(CompileError::UnknownExtension { file: file.into() }),
+    }
+}
+
+/// Is the file LLVM IR already?
+#[must_use]
+pub fn is_ir(file: &Path) -> bool {
+    matches!(kind(file), Ok(Kind::Ir))
+}
+
+/// The program as LLVM IR text. clang's messages go to standard error as they are.
+pub fn to_ir(file: &Path, clang_args: &[OsString]) -> Result<String, CompileError> {
+    let text = read(file)?;
+    let kind = kind(file)?;
+    if text.is_empty() {
+        return Err(CompileError::Empty { file: file.into() });
+    }
+    if kind == Kind::Ir {
+        return Ok(lossy(text));
+    }
+    let clang = find_clang(
+        env::var_os("RADDLE_CLANG").as_deref(),
+        env::var_os("PATH").as_deref(),
+    )?;
+    run_clang(&clang, file, kind, clang_args)
+}
+
+/// Reads the file, also where only clang needs its text: its own errors are clearer than what clang would say.
+fn read(file: &Path) -> Result<Vec<u8>, CompileError> {
+    std::fs::read(file).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => CompileError::Missing { file: file.into() },
+        io::ErrorKind::IsADirectory => CompileError::Directory { file: file.into() },
+        _ => CompileError::Unreadable {
+            file: file.into(),
+            error,
+        },
+    })
+}
+
+fn run_clang(
+    clang: &Path,
+    file: &Path,
+    kind: Kind,
+    clang_args: &[OsString],
+) -> Result<String, CompileError> {
+    let mut command = Command::new(clang);
+    if kind == Kind::Cpp {
+        // One binary is both compilers; as this one it looks for the C++ headers.
+        command.arg("--driver-mode=g++");
+    }
+    let output = command
+        .arg("-DRADDLE")
+        .args(clang_args)
+        .args(["-S", "-emit-llvm", "-g", "-O0"])
+        // Names of values make messages readable; without `optnone` nothing in the IR forbids later passes.
+        .args(["-fno-discard-value-names", "-Xclang", "-disable-O0-optnone"])
+        .args(["-o", "-"])
+        .arg(file)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| CompileError::CannotRun {
+            clang: clang.into(),
+            error,
+        })?;
+    if output.status.success() {
+        Ok(lossy(output.stdout))
+    } else {
+        Err(CompileError::DoesNotCompile { file: file.into() })
+    }
+}
+
+/// IR is ASCII (other bytes are escaped) but for names that somebody wrote by hand.
+fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// The clang to use: what `RADDLE_CLANG` says (a path, or a name to find on the PATH), else the first on the PATH.
+fn find_clang(named: Option<&OsStr>, path: Option<&OsStr>) -> Result<PathBuf, CompileError> {
+    if let Some(named) = named.filter(|named| !named.is_empty()) {
+        let direct = Path::new(named);
+        let found = if direct.components().count() > 1 {
+            direct.is_file().then(|| direct.to_owned())
+        } else {
+            on_path(named, path)
+        };
+        return found.ok_or_else(|| CompileError::BadClang {
+            named: named.into(),
+        });
+    }
+    let versioned = (OLDEST..=NEWEST).rev().map(|n| format!("clang-{n}"));
+    std::iter::once("clang".to_owned())
+        .chain(versioned)
+        .find_map(|name| on_path(OsStr::new(&name), path))
+        .ok_or(CompileError::NoClang)
+}
+
+fn on_path(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
+    env::split_paths(path?)
+        .map(|directory| directory.join(name))
+        .find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extension_tells_the_language() {
+        assert_eq!(kind(Path::new("a/b.c")).ok(), Some(Kind::C));
+        assert_eq!(kind(Path::new("b.C")).ok(), Some(Kind::Cpp));
+        assert_eq!(kind(Path::new("b.ll")).ok(), Some(Kind::Ir));
+        assert!(matches!(
+            kind(Path::new("b.rs")),
+            Err(CompileError::Rust { .. })
+        ));
+        for unknown in ["b", "b.txt", ".c", "b."] {
+            assert!(
+                matches!(
+                    kind(Path::new(unknown)),
+                    Err(CompileError::UnknownExtension { .. })
+                ),
+                "{unknown}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_newest_clang_is_taken_where_there_is_no_plain_one() {
+        let directory = env::temp_dir().join(format!("raddle-clang-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        for version in [14, 19, 9] {
+            std::fs::write(directory.join(format!("clang-{version}")), "").unwrap();
+        }
+        let path = Some(directory.as_os_str());
+        assert_eq!(find_clang(None, path).unwrap(), directory.join("clang-19"));
+        let named = find_clang(Some(OsStr::new("clang-14")), path).unwrap();
+        assert_eq!(named, directory.join("clang-14"));
+        assert!(matches!(
+            find_clang(Some(OsStr::new("clang-16")), path),
+            Err(CompileError::BadClang { .. })
+        ));
+        std::fs::write(directory.join("clang"), "").unwrap();
+        assert_eq!(find_clang(None, path).unwrap(), directory.join("clang"));
+        std::fs::remove_dir_all(&directory).unwrap();
+        assert!(matches!(find_clang(None, path), Err(CompileError::NoClang)));
+    }
+}

@@ -1,0 +1,155 @@
+//! Short texts for `raddle explain`.
+
+use crate::error::Error;
+
+struct Topic {
+    /// The first is the one that lists show.
+    names: &'static [&'static str],
+    text: &'static str,
+}
+
+const TOPICS: &[Topic] = &[
+    Topic {
+        names: &["auto"],
+        text: "Engine `auto` takes the best engine that this version has for the program. Now: `dpor`.",
+    },
+    Topic {
+        names: &["dpor"],
+        text: "Engine `dpor` (Optimal-DPOR) explores one execution of each class of interleavings that differ only in the \
+               order of operations that do not affect each other.",
+    },
+    Topic {
+        names: &["naive"],
+        text: "Engine `naive` runs every interleaving of the threads' visible operations. It is slow and simple: the \
+               oracle that other engines are tested against.",
+    },
+    Topic {
+        names: &["assert", "assertion"],
+        text: "Check `assert` finds failing `assert`s and calls of `abort`, `reach_error` and `__VERIFIER_error`.",
+    },
+    Topic {
+        names: &["memory"],
+        text: "Check `memory` finds wrong uses of memory: null and wild pointers, accesses out of bounds or after `free`, \
+               double and invalid `free`, misaligned atomics, writes to constants; division by zero; and wrong uses of \
+               mutexes, condition variables, semaphores, barriers and thread handles.",
+    },
+    Topic {
+        names: &["race", "data-race"],
+        text: "Check `race` finds data races: two accesses to the same bytes by different threads, at least one a write, at \
+               least one not atomic, which no synchronisation orders. In C and C++ a data race is undefined behaviour: \
+               protect both accesses by a mutex, or make them atomic.",
+    },
+    Topic {
+        names: &["deadlock"],
+        text: "Check `deadlock` finds executions in which threads wait for good: for a mutex that is never unlocked, a \
+               signal that never comes, a thread that never ends.",
+    },
+    Topic {
+        names: &["livelock"],
+        text: "Check `livelock` (off by default) finds executions in which threads spin for good: a loop that changes nothing \
+               waits for a value that nobody will write any more.",
+    },
+    Topic {
+        names: &["overflow"],
+        text: "Check `overflow` (off by default) finds signed integer overflow, which is undefined behaviour in C and C++.",
+    },
+    Topic {
+        names: &["abort"],
+        text: "Violation `abort`: the program calls `abort`.",
+    },
+    Topic {
+        names: &["error-reached"],
+        text: "Violation `error-reached`: `reach_error` or `__VERIFIER_error` is called: functions that mark places which \
+               must not be reached.",
+    },
+    Topic {
+        names: &["null-dereference"],
+        text: "Violation `null-dereference`: an access through a null pointer, or an address close to it, such as a field of \
+               a record at address 0.",
+    },
+    Topic {
+        names: &["wild-pointer"],
+        text: "Violation `wild-pointer`: an access to an address where no object ever was.",
+    },
+    Topic {
+        names: &["out-of-bounds"],
+        text: "Violation `out-of-bounds`: an access that begins before its object or ends after it.",
+    },
+    Topic {
+        names: &["misaligned"],
+        text: "Violation `misaligned`: an atomic access at an address that is no multiple of its size. Hardware does not \
+               make it atomic.",
+    },
+    Topic {
+        names: &["write-to-constant"],
+        text: "Violation `write-to-constant`: a write to a `const` object or a string literal.",
+    },
+    Topic {
+        names: &["use-after-free"],
+        text: "Violation `use-after-free`: an access to a heap block after `free`, or to a local variable of a function \
+               that has returned. Raddle never uses memory again, so it always notices.",
+    },
+    Topic {
+        names: &["double-free"],
+        text: "Violation `double-free`: a heap block is freed a second time.",
+    },
+    Topic {
+        names: &["invalid-free"],
+        text: "Violation `invalid-free`: `free` of an address that `malloc` did not return: a variable, or the middle of a \
+               block.",
+    },
+    Topic {
+        names: &["division-by-zero"],
+        text: "Violation `division-by-zero`: an integer division or remainder by zero.",
+    },
+    Topic {
+        names: &["unreachable"],
+        text: "Violation `unreachable`: the program gets to a place that the compiler takes for impossible, such as the end \
+               of a non-void function or `__builtin_unreachable()`.",
+    },
+    Topic {
+        names: &["misuse"],
+        text: "Violation `misuse`: a synchronisation object or a thread handle is used against its rules: unlocking a mutex \
+               that the thread does not hold, destroying a locked one, joining a thread twice.",
+    },
+    Topic {
+        names: &["exit-status"],
+        text: "0: verified. 1: a violation was found. 2: the input or the command line is at fault: it does not compile, an \
+               execution reaches something Raddle does not support, or an option is wrong. 3: inconclusive: a limit was \
+               reached.",
+    },
+];
+
+/// The text for a topic, or the list of topics.
+pub fn explain(topic: Option<&str>) -> Result<String, Error> {
+    let Some(topic) = topic else {
+        return Ok(format!("topics: {}\n", list()));
+    };
+    TOPICS
+        .iter()
+        .find(|it| it.names.iter().any(|name| name.eq_ignore_ascii_case(topic)))
+        .map(|it| format!("{}\n", it.text))
+        .ok_or_else(|| Error::UnknownTopic {
+            topic: topic.to_owned(),
+            topics: list(),
+        })
+}
+
+fn list() -> String {
+    let names: Vec<&str> = TOPICS.iter().map(|topic| topic.names[0]).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_stands_for_one_topic() {
+        let mut names: Vec<_> = TOPICS.iter().flat_map(|topic| topic.names).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

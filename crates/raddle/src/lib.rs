@@ -1,0 +1,64 @@
+//! The command line of Raddle.
+//!
+//! One file a step: [`cli`] says what can be typed, [`options`] checks it, [`compile`] makes LLVM IR of the source,
+//! [`check`] runs the pipeline and prints the answer. Errors are [`error::Error`]; verdicts are not errors.
+
+pub mod bench;
+pub mod check;
+pub mod cli;
+pub mod compile;
+pub mod error;
+pub mod explain;
+pub mod options;
+mod progress;
+
+use cli::{Cli, Command};
+use error::Error;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What the process ends with. Scripts rely on the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Verified = 0,
+    Violation = 1,
+    /// The input or the command line is at fault, or Raddle itself.
+    Failure = 2,
+    Inconclusive = 3,
+}
+
+/// Runs a command; what is said of errors goes to standard error here.
+#[must_use]
+pub fn run(cli: Cli, interrupt: &Arc<AtomicBool>) -> Status {
+    let result = match cli.command {
+        Command::Check(args) => check::check(*args, interrupt),
+        Command::Bench(args) => bench::bench(&args, interrupt),
+        Command::Explain { topic } => explain::explain(topic.as_deref()).and_then(|text| {
+            print(&text)?;
+            Ok(Status::Verified)
+        }),
+    };
+    match result {
+        Ok(status) => status,
+        // clang dies of the same Ctrl-C as we do: that is no error of the program.
+        Err(_) if interrupt.load(Ordering::Relaxed) => {
+            eprintln!("inconclusive: it was interrupted");
+            Status::Inconclusive
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            if let Some(hint) = error.hint() {
+                eprintln!("help: {hint}");
+            }
+            Status::Failure
+        }
+    }
+}
+
+fn print(text: &str) -> Result<(), Error> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(Error::Output)
+}

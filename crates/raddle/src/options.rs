@@ -1,0 +1,231 @@
+//! The command line, checked: what is left is what this version can do.
+
+use crate::cli::{Check, CheckArgs, Engine, Format, Memory, OnMainReturn, When, name_of};
+use crate::error::Error;
+use raddle_search::{Checks, EngineKind, MemoryModel};
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What `check` was asked to do.
+#[derive(Debug)]
+pub struct Options {
+    pub file: PathBuf,
+    pub clang_args: Vec<OsString>,
+    pub engine: EngineKind,
+    pub memory: MemoryModel,
+    pub checks: Checks,
+    pub unroll: Option<u32>,
+    pub on_main_return: OnMainReturn,
+    pub keep_going: bool,
+    pub max_executions: Option<u64>,
+    pub time_limit: Option<Duration>,
+    pub memory_limit_bytes: Option<u64>,
+    pub format: AnswerFormat,
+    pub quiet: bool,
+    pub progress: bool,
+    pub color: bool,
+    pub columns: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerFormat {
+    Text,
+    Json,
+}
+
+/// The engines of this version by name. `auto` is the best of them for any program.
+pub const ENGINES: &[(&str, EngineKind)] = &[
+    ("auto", EngineKind::Dpor),
+    ("dpor", EngineKind::Dpor),
+    ("naive", EngineKind::Naive),
+];
+
+/// Lines of text that goes to a file or a pipe are this long.
+const COLUMNS_WITHOUT_TERMINAL: usize = 100;
+/// Tables become hard to read when they are wider, and lanes impossible when they are narrower.
+const COLUMNS: std::ops::RangeInclusive<usize> = 60..=160;
+
+impl Options {
+    pub fn from_args(args: CheckArgs) -> Result<Self, Error> {
+        let engine = engine(args.engine)?;
+        let memory = memory(args.memory)?;
+        let format = format(args.format)?;
+        for (option, given) in [
+            ("--report", args.report.is_some()),
+            ("--trace", args.trace.is_some()),
+            ("--witness", args.witness.is_some()),
+            // The other reductions that can be switched off do not exist yet; this one does.
+            ("--no-await", args.no_await),
+        ] {
+            if given {
+                return Err(Error::UnavailableOption { option });
+            }
+        }
+        if args.jobs != 1 {
+            return Err(Error::Unavailable {
+                option: "--jobs",
+                value: args.jobs.to_string(),
+                available: "1".to_owned(),
+            });
+        }
+        Ok(Self {
+            checks: checks(&args.checks),
+            file: args.file,
+            clang_args: args.clang_args,
+            engine,
+            memory,
+            unroll: args.unroll,
+            on_main_return: args.on_main_return,
+            keep_going: args.keep_going,
+            max_executions: args.max_executions,
+            time_limit: args.time_limit,
+            memory_limit_bytes: args.memory_limit.map(|mebibytes| mebibytes << 20),
+            format,
+            quiet: args.quiet,
+            progress: wanted(args.progress, || {
+                std::io::stderr().is_terminal() && !args.quiet
+            }),
+            color: wanted(args.color, || {
+                std::io::stdout().is_terminal() && colors_welcome()
+            }),
+            columns: columns(),
+        })
+    }
+}
+
+fn engine(engine: Engine) -> Result<EngineKind, Error> {
+    let name = name_of(engine);
+    match ENGINES.iter().find(|(available, _)| *available == name) {
+        Some(&(_, kind)) => Ok(kind),
+        None => Err(Error::Unavailable {
+            option: "engine",
+            value: name,
+            available: ENGINES
+                .iter()
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", "),
+        }),
+    }
+}
+
+fn memory(memory: Memory) -> Result<MemoryModel, Error> {
+    match memory {
+        Memory::Sc => Ok(MemoryModel::Sc),
+        Memory::Tso | Memory::Pso => Err(Error::Unavailable {
+            option: "memory model",
+            value: name_of(memory),
+            available: "sc".to_owned(),
+        }),
+    }
+}
+
+fn format(format: Format) -> Result<AnswerFormat, Error> {
+    match format {
+        Format::Text => Ok(AnswerFormat::Text),
+        Format::Json => Ok(AnswerFormat::Json),
+        Format::Sarif => Err(Error::Unavailable {
+            option: "format",
+            value: name_of(format),
+            available: "text, json".to_owned(),
+        }),
+    }
+}
+
+fn checks(list: &[Check]) -> Checks {
+    let on = |check| list.contains(&check);
+    Checks {
+        assertions: on(Check::Assert),
+        memory: on(Check::Memory),
+        races: on(Check::Race),
+        deadlocks: on(Check::Deadlock),
+        livelocks: on(Check::Livelock),
+        overflows: on(Check::Overflow),
+    }
+}
+
+fn wanted(when: When, auto: impl FnOnce() -> bool) -> bool {
+    match when {
+        When::Never => false,
+        When::Always => true,
+        When::Auto => auto(),
+    }
+}
+
+/// See <https://no-color.org>.
+fn colors_welcome() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+fn columns() -> usize {
+    match terminal_size::terminal_size() {
+        Some((terminal_size::Width(columns), _)) if std::io::stdout().is_terminal() => {
+            usize::from(columns).clamp(*COLUMNS.start(), *COLUMNS.end())
+        }
+        _ => COLUMNS_WITHOUT_TERMINAL,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    fn options(args: &[&str]) -> Result<Options, Error> {
+        let all = ["raddle", "check", "a.c"].iter().chain(args);
+        let Command::Check(args) = Cli::try_parse_from(all).unwrap().command else {
+            panic!("another command")
+        };
+        Options::from_args(*args)
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_manual() {
+        let options = options(&[]).unwrap();
+        assert_eq!(options.checks, Checks::default());
+        assert_eq!(options.memory, MemoryModel::Sc);
+        assert_eq!(options.on_main_return, OnMainReturn::Wait);
+        assert_eq!(options.max_executions, None);
+        assert!(!options.keep_going);
+    }
+
+    #[test]
+    fn a_list_of_checks_replaces_the_default() {
+        let options = options(&["--check", "race,overflow"]).unwrap();
+        assert!(options.checks.races && options.checks.overflows);
+        assert!(!options.checks.assertions && !options.checks.deadlocks);
+    }
+
+    #[test]
+    fn what_is_not_built_yet_is_refused() {
+        for (args, message) in [
+            (
+                ["--engine", "rf"],
+                "engine `rf` is not available yet; available: auto, dpor, naive",
+            ),
+            (
+                ["--memory", "tso"],
+                "memory model `tso` is not available yet; available: sc",
+            ),
+            (
+                ["--format", "sarif"],
+                "format `sarif` is not available yet; available: text, json",
+            ),
+            (
+                ["--jobs", "2"],
+                "--jobs `2` is not available yet; available: 1",
+            ),
+            (["--witness", "w"], "`--witness` is not available yet"),
+            (
+                ["--no-await", "--quiet"],
+                "`--no-await` is not available yet",
+            ),
+        ] {
+            assert_eq!(options(&args).unwrap_err().to_string(), message);
+        }
+    }
+}

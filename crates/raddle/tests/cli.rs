@@ -1,0 +1,298 @@
+//! What the command line says when something is wrong with the input, and with which exit status.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A directory of its own for each test, removed in the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("raddle-cli-{test}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn raddle() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_raddle"))
+}
+
+fn check(file: &Path, args: &[&str]) -> Output {
+    raddle().arg("check").arg(file).args(args).output().unwrap()
+}
+
+/// The status, and all of the texts in what was printed.
+#[track_caller]
+fn says(output: &Output, status: i32, texts: &[&str]) {
+    let printed = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(output.status.code(), Some(status), "{printed}");
+    for text in texts {
+        assert!(printed.contains(text), "`{text}` is not in:\n{printed}");
+    }
+}
+
+const EMPTY_MAIN: &str = "int main(void) { return 0; }\n";
+
+#[test]
+fn a_correct_program_has_status_0() {
+    let scratch = Scratch::new("correct");
+    let file = scratch.file("a.c", EMPTY_MAIN);
+    says(
+        &check(&file, &[]),
+        0,
+        &["verified: no violation in any execution"],
+    );
+}
+
+#[test]
+fn a_missing_file() {
+    says(
+        &check(Path::new("no/such/file.c"), &[]),
+        2,
+        &[
+            "error: no/such/file.c: no such file",
+            "help: check the path",
+        ],
+    );
+}
+
+#[test]
+fn a_directory() {
+    let scratch = Scratch::new("directory");
+    says(
+        &check(&scratch.0, &[]),
+        2,
+        &["this is a directory", "help: name the file"],
+    );
+}
+
+#[test]
+fn an_empty_file() {
+    let scratch = Scratch::new("empty");
+    let file = scratch.file("a.c", "");
+    says(&check(&file, &[]), 2, &["the file is empty"]);
+}
+
+#[test]
+fn an_unknown_kind_of_file() {
+    let scratch = Scratch::new("kind");
+    let file = scratch.file("a.txt", "hello");
+    says(
+        &check(&file, &[]),
+        2,
+        &["unknown kind of file: `.txt`", "help: C: .c .i"],
+    );
+    let file = scratch.file("a.rs", "fn main() {}");
+    says(
+        &check(&file, &[]),
+        2,
+        &["Rust programs are not supported yet"],
+    );
+}
+
+#[test]
+fn a_program_that_does_not_compile() {
+    let scratch = Scratch::new("compile");
+    let file = scratch.file("a.c", "int main(void) { return x; }\n");
+    says(
+        &check(&file, &[]),
+        2,
+        &[
+            "use of undeclared identifier",
+            "the program does not compile",
+        ],
+    );
+}
+
+#[test]
+fn arguments_after_two_dashes_reach_clang() {
+    let scratch = Scratch::new("clang-args");
+    let file = scratch.file(
+        "a.c",
+        "#include <assert.h>\nint main(void) { assert(N == 2); return 0; }\n",
+    );
+    says(&check(&file, &["--", "-DN=2"]), 0, &[]);
+    says(
+        &check(&file, &["--", "-DN=3"]),
+        1,
+        &["assertion failed: N == 2"],
+    );
+}
+
+#[test]
+fn the_macro_raddle_is_defined() {
+    let scratch = Scratch::new("macro");
+    let file = scratch.file("a.c", "#ifndef RADDLE\n#error\n#endif\nint main(void) {}\n");
+    says(&check(&file, &[]), 0, &[]);
+}
+
+#[test]
+fn no_clang_on_the_path() {
+    let scratch = Scratch::new("no-clang");
+    let file = scratch.file("a.c", EMPTY_MAIN);
+    let output = raddle()
+        .arg("check")
+        .arg(&file)
+        .env("PATH", "")
+        .env_remove("RADDLE_CLANG")
+        .output()
+        .unwrap();
+    says(
+        &output,
+        2,
+        &["no clang found", "apt-get install clang", "RADDLE_CLANG"],
+    );
+}
+
+#[test]
+fn a_clang_that_does_not_exist() {
+    let scratch = Scratch::new("bad-clang");
+    let file = scratch.file("a.c", EMPTY_MAIN);
+    let output = raddle()
+        .arg("check")
+        .arg(&file)
+        .env("RADDLE_CLANG", "/nowhere/clang")
+        .output()
+        .unwrap();
+    says(
+        &output,
+        2,
+        &["RADDLE_CLANG is set to `/nowhere/clang`, which does not exist"],
+    );
+}
+
+#[test]
+fn a_program_without_main() {
+    let scratch = Scratch::new("no-main");
+    let file = scratch.file("a.c", "int x;\n");
+    says(&check(&file, &[]), 2, &["no function `main`"]);
+}
+
+#[test]
+fn malformed_ir() {
+    let scratch = Scratch::new("bad-ir");
+    let file = scratch.file("a.ll", "define void @main( {\n");
+    says(
+        &check(&file, &[]),
+        2,
+        &["cannot read the LLVM IR", "a.ll:2:1: expected"],
+    );
+}
+
+#[test]
+fn an_engine_that_is_not_there() {
+    let scratch = Scratch::new("engine");
+    let file = scratch.file("a.c", EMPTY_MAIN);
+    says(
+        &check(&file, &["--engine", "rf"]),
+        2,
+        &["engine `rf` is not available yet; available: auto, "],
+    );
+    says(
+        &check(&file, &["--engine", "magic"]),
+        2,
+        &["invalid value 'magic' for '--engine"],
+    );
+}
+
+#[test]
+fn an_unknown_function_matters_only_where_it_is_called() {
+    let scratch = Scratch::new("unknown");
+    let reached = scratch.file(
+        "reached.c",
+        "int f(void);\nint main(void) { return f(); }\n",
+    );
+    says(
+        &check(&reached, &[]),
+        2,
+        &["`f` is called", "reached.c:2:", "help: define it"],
+    );
+    let not_reached = scratch.file(
+        "not_reached.c",
+        "int f(void);\nint main(int n, char **v) { (void)v; return n > 9 ? f() : 0; }\n",
+    );
+    says(&check(&not_reached, &[]), 0, &["verified"]);
+}
+
+#[test]
+fn limits_are_inconclusive() {
+    let scratch = Scratch::new("limits");
+    let file = scratch.file("a.c", EMPTY_MAIN);
+    says(&check(&file, &["--time-limit", "-1"]), 2, &["--time-limit"]);
+    let endless = scratch.file(
+        "b.c",
+        "#include <stdatomic.h>\nstatic atomic_int x;\nint main(void) { for (;;) atomic_fetch_add(&x, 1); }\n",
+    );
+    says(
+        &check(&endless, &["--time-limit", "0.2"]),
+        3,
+        &[
+            "inconclusive: the time limit of 0.20 s was reached",
+            "help: raise",
+        ],
+    );
+}
+
+#[test]
+fn colours_come_when_asked_for() {
+    let scratch = Scratch::new("color");
+    let file = scratch.file("a.c", EMPTY_MAIN);
+    assert!(!check(&file, &[]).stdout.contains(&0x1b));
+    assert!(check(&file, &["--color", "always"]).stdout.contains(&0x1b));
+}
+
+#[test]
+fn topics_are_explained() {
+    let output = raddle().args(["explain", "race"]).output().unwrap();
+    says(&output, 0, &["data races"]);
+    let output = raddle().args(["explain", "nonsense"]).output().unwrap();
+    says(
+        &output,
+        2,
+        &["there is no topic `nonsense`", "help: topics: auto"],
+    );
+}
+
+/// Every engine, check and kind of violation that users meet has a text.
+#[test]
+fn nothing_that_users_meet_is_unexplained() {
+    for topic in [
+        "auto",
+        "naive",
+        "assert",
+        "memory",
+        "race",
+        "deadlock",
+        "livelock",
+        "overflow",
+        "assertion",
+        "null-dereference",
+        "out-of-bounds",
+        "use-after-free",
+        "double-free",
+        "invalid-free",
+        "misuse",
+        "division-by-zero",
+    ] {
+        let output = raddle().args(["explain", topic]).output().unwrap();
+        assert!(output.status.success(), "{topic}");
+    }
+}

@@ -1,0 +1,216 @@
+//! Each program under `tests/programs/` is a test: its output must be that of the file `NAME.expected` beside it, and all
+//! engines must agree on the verdict.
+//!
+//! A line `// raddle: ARGS` at the top of a program gives arguments, `// engines: NAMES` leaves engines out that do not
+//! come to an end. `RADDLE_BLESS=1` writes the expected outputs.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use similar::TextDiff;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    // Each test is a process or three: more of them at once than processors would only wait.
+    arguments.test_threads.get_or_insert_with(|| {
+        std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+    });
+    let root = root();
+    let mut programs = Vec::new();
+    collect(&root.join("tests/programs"), &mut programs);
+    collect(&root.join("examples"), &mut programs);
+    programs.sort();
+    let tests = programs
+        .into_iter()
+        .flat_map(|program| {
+            let shown = relative(&program, &root);
+            let (name, file) = (shown.clone(), program.clone());
+            let output = Trial::test(name, move || prints_what_is_expected(&file));
+            let engines = Trial::test(format!("{shown} (engines)"), move || {
+                engines_agree(&program)
+            });
+            [output, engines]
+        })
+        .collect();
+    libtest_mimic::run(&arguments, tests).exit();
+}
+
+fn root() -> PathBuf {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR"));
+    crates
+        .ancestors()
+        .nth(2)
+        .expect("the crate lies two levels below the root")
+        .to_owned()
+}
+
+fn relative(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root)
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}
+
+fn collect(directory: &Path, programs: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("the directory is part of the repository") {
+        let path = entry.expect("a directory can be listed").path();
+        if path.is_dir() {
+            collect(&path, programs);
+        } else if matches!(
+            path.extension().and_then(|extension| extension.to_str()),
+            Some("c" | "cc" | "cpp")
+        ) {
+            programs.push(path);
+        }
+    }
+}
+
+/// Runs from the root with a relative path, so that no output depends on where the repository lies.
+fn check(program: &Path, more: &[&str]) -> Output {
+    let root = root();
+    Command::new(env!("CARGO_BIN_EXE_raddle"))
+        .arg("check")
+        .arg(relative(program, &root))
+        .args(directive(program, "raddle"))
+        .args(more)
+        .env_remove("NO_COLOR")
+        .current_dir(root)
+        .output()
+        .expect("the binary was built")
+}
+
+/// The words of all lines at the top that begin with `// NAME: `.
+fn directive(program: &Path, name: &str) -> Vec<String> {
+    let text = fs::read_to_string(program).expect("the program can be read");
+    let prefix = format!("// {name}: ");
+    text.lines()
+        .take_while(|line| line.starts_with("//"))
+        .filter_map(|line| line.strip_prefix(&prefix))
+        .flat_map(str::split_whitespace)
+        .map(str::to_owned)
+        .collect()
+}
+
+fn prints_what_is_expected(program: &Path) -> Result<(), Failed> {
+    let output = check(program, &[]);
+    let actual = normalised(&output);
+    let file = program.with_extension(format!(
+        "{}.expected",
+        program.extension().unwrap_or_default().display()
+    ));
+    if std::env::var_os("RADDLE_BLESS").is_some() {
+        fs::write(&file, &actual)?;
+        return Ok(());
+    }
+    let expected = fs::read_to_string(&file).unwrap_or_default();
+    if expected == actual {
+        return Ok(());
+    }
+    let diff = TextDiff::from_lines(&expected, &actual);
+    Err(format!(
+        "other output than expected (`cargo xtask bless` accepts it):\n{}",
+        diff.unified_diff().header("expected", "actual")
+    )
+    .into())
+}
+
+/// Everything that a user or a script sees, without what differs from run to run.
+fn normalised(output: &Output) -> String {
+    let status = match output.status.code() {
+        Some(code) => code.to_string(),
+        None => output.status.to_string(),
+    };
+    let mut text = format!("exit status: {status}\n");
+    for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
+        if bytes.is_empty() {
+            continue;
+        }
+        text += &format!("---- {name}\n");
+        for line in String::from_utf8_lossy(bytes).lines() {
+            text += &without_times(line);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn without_times(line: &str) -> String {
+    for (before, after) in [
+        ("; ", " s; engine "),
+        ("\"seconds\": ", ","),
+        ("\"peak_memory_bytes\": ", ""),
+    ] {
+        if let Some(replaced) = without_number(line, before, after) {
+            return replaced;
+        }
+    }
+    line.to_owned()
+}
+
+/// Replaces the number between `before` and `after` by dots.
+fn without_number(line: &str, before: &str, after: &str) -> Option<String> {
+    let (start, _) = line.match_indices(before).find(|(start, _)| {
+        let rest = line[start + before.len()..]
+            .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | '-'));
+        rest.starts_with(after) && rest.len() < line.len() - start - before.len()
+    })?;
+    let number = start + before.len();
+    let rest = line[number..]
+        .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | '-'));
+    Some(format!("{}…{rest}", &line[..number]))
+}
+
+/// What engines must agree on. Which violation comes first is their own choice, so all are looked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Answer {
+    status: Option<i32>,
+    verdict: String,
+    kinds: BTreeSet<String>,
+}
+
+fn answer(program: &Path, engine: &str) -> Result<Answer, Failed> {
+    let output = check(
+        program,
+        &["--engine", engine, "--format", "json", "--keep-going"],
+    );
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|error| {
+        format!(
+            "{engine}: no JSON ({error}): {}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        )
+    })?;
+    let more = json["more_violations"].as_array().into_iter().flatten();
+    let violations = std::iter::once(&json["violation"]).chain(more);
+    Ok(Answer {
+        status: output.status.code(),
+        verdict: json["verdict"].as_str().unwrap_or_default().to_owned(),
+        kinds: violations
+            .filter_map(|violation| violation["kind"].as_str())
+            .map(str::to_owned)
+            .collect(),
+    })
+}
+
+fn engines_agree(program: &Path) -> Result<(), Failed> {
+    let wanted = directive(program, "engines");
+    let engines = raddle::options::ENGINES
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| *name != "auto")
+        .filter(|name| wanted.is_empty() || wanted.iter().any(|it| it == name));
+    let mut first: Option<(&str, Answer)> = None;
+    for engine in engines {
+        let answer = answer(program, engine)?;
+        match &first {
+            None => first = Some((engine, answer)),
+            Some((other, expected)) if *expected != answer => {
+                return Err(format!("{other}: {expected:?}, but {engine}: {answer:?}").into());
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}

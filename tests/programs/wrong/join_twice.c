@@ -1,0 +1,12 @@
+// A thread is joined twice.
+#include <pthread.h>
+
+static void *work(void *arg) { return arg; }
+
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    pthread_join(t, 0);
+    pthread_join(t, 0);
+    return 0;
+}
