@@ -1,8 +1,8 @@
 //! Numbers for cells, as the consistency graph wants them.
 //!
-//! A location is one cell as long as no other location is known to share bytes with it; then each of its bytes is a cell of
-//! its own. The program may discover such a location at any time: [`Cells::refresh`] says so, and the graph must be built
-//! anew.
+//! A location is one cell as long as no other location is known to share bytes with it; then it is cut into cells wherever
+//! one of those begins or ends. The program may discover such a location at any time: [`Cells::refresh`] says so, and the
+//! graph must be built anew.
 
 use super::event::Cell;
 use raddle_memory::consistency::CellId;
@@ -21,8 +21,11 @@ pub(super) struct Cells {
     whole: Vec<CellId>,
     /// Locations of memory that are one cell.
     whole_locs: Vec<LocId>,
-    /// By position in the arena.
-    bytes: FxHashMap<u32, CellId>,
+    /// The cells that begin at a position of the arena, in locations that are not one cell.
+    parts: FxHashMap<u32, CellId>,
+    /// For locations that are not one cell: with how many others they shared bytes when they were cut, and the cells of
+    /// their bytes.
+    cut: FxHashMap<LocId, (usize, [CellId; 8])>,
     handles: Vec<CellId>,
     ends: Vec<CellId>,
     known_locs: usize,
@@ -55,14 +58,49 @@ impl Cells {
             }
             !mixed
         });
-        self.whole_locs.len() < before
+        let mut changed = self.whole_locs.len() < before;
+        changed |= self
+            .cut
+            .iter()
+            .any(|(&loc, &(others, _))| tables.overlaps(loc).len() != others);
+        if changed {
+            self.cut.clear();
+        }
+        changed
     }
 
-    fn byte(&mut self, arena: u32) -> CellId {
-        *self.bytes.entry(arena).or_insert_with(|| {
-            self.count += 1;
-            self.count - 1
-        })
+    /// The cells of the bytes of a location that is not one cell.
+    fn bytes(&mut self, tables: &Tables, loc: LocId) -> [CellId; 8] {
+        if let Some(&(_, cells)) = self.cut.get(&loc) {
+            return cells;
+        }
+        let info = tables.loc_info(loc);
+        let others = tables.overlaps(loc);
+        let mut cells = [NONE; 8];
+        for byte in 0..u32::from(info.size) {
+            let arena = info.arena + byte;
+            let edges = others.iter().flat_map(|&other| {
+                let other = tables.loc_info(other);
+                [other.arena, other.arena + u32::from(other.size)]
+            });
+            let start = edges
+                .chain(std::iter::once(info.arena))
+                .filter(|&edge| edge <= arena)
+                .max()
+                .unwrap_or(arena);
+            cells[byte as usize] = *self.parts.entry(start).or_insert_with(|| {
+                self.count += 1;
+                self.count - 1
+            });
+        }
+        self.cut.insert(loc, (others.len(), cells));
+        cells
+    }
+
+    /// Do two bytes of a location belong to one cell?
+    pub(super) fn together(&mut self, tables: &Tables, loc: LocId, a: u8, b: u8) -> bool {
+        let cells = self.bytes(tables, loc);
+        cells[usize::from(a)] == cells[usize::from(b)]
     }
 
     fn whole(&mut self, loc: LocId) -> CellId {
@@ -86,7 +124,7 @@ impl Cells {
     pub(super) fn one(&mut self, tables: &Tables, cell: Cell) -> CellId {
         match cell {
             Cell::Loc(loc) => self.whole(loc),
-            Cell::Byte(loc, byte) => self.byte(tables.loc_info(loc).arena + u32::from(byte)),
+            Cell::Byte(loc, byte) => self.bytes(tables, loc)[usize::from(byte)],
             Cell::Handle(thread) | Cell::End(thread) => self.of_thread(cell, thread),
         }
     }
@@ -96,8 +134,11 @@ impl Cells {
         if let Cell::Loc(loc) = cell {
             let info = tables.loc_info(loc);
             if info.mixed {
-                for byte in 0..u32::from(info.size) {
-                    f(self.byte(info.arena + byte));
+                let cells = self.bytes(tables, loc);
+                for byte in 0..usize::from(info.size) {
+                    if byte == 0 || cells[byte] != cells[byte - 1] {
+                        f(cells[byte]);
+                    }
                 }
                 return;
             }

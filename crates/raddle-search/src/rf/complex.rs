@@ -8,6 +8,8 @@
 use super::Search;
 use super::event::{Cell, EXTRA, Event, NO_EVENT, Pos, primary};
 use super::simulate::{Plan, Start};
+use super::trace::Trace;
+use raddle_memory::consistency::CellId;
 use raddle_program::{Op, Program, ThreadId};
 use smallvec::SmallVec;
 
@@ -18,6 +20,9 @@ struct Enumerate {
     parent: Pos,
     fixed: Option<(Cell, Pos)>,
     extra: Option<Event>,
+    /// What has been read so far, and what is causally before that.
+    read: SmallVec<[(CellId, Pos); 4]>,
+    clock: Vec<u32>,
     /// Decisions taken: which of the possibilities, of how many.
     tape: Vec<(u32, u32)>,
     cursor: usize,
@@ -30,9 +35,60 @@ impl Enumerate {
             parent,
             fixed: None,
             extra,
+            read: SmallVec::new(),
+            clock: Vec::new(),
             tape: Vec::new(),
             cursor: 0,
         }
+    }
+
+    /// Adds the causes of an event to what is causally before.
+    fn learn(&mut self, trace: &Trace, source: Pos) {
+        let mut join = |pos: Pos| {
+            if pos != NO_EVENT {
+                for (mine, theirs) in self.clock.iter_mut().zip(trace.clock(pos)) {
+                    *mine = (*mine).max(*theirs);
+                }
+            }
+        };
+        match (source, &self.extra) {
+            (EXTRA, Some(extra)) => {
+                join(extra.parent);
+                extra.reads.iter().for_each(|read| join(read.source));
+            }
+            _ => join(source),
+        }
+    }
+
+    /// Is what a source wrote to a cell overwritten by something that is causally before the event?
+    fn is_overwritten(&self, trace: &Trace, cell: CellId, source: Pos) -> bool {
+        let known = |pos: Pos| {
+            let event = trace.event(pos);
+            event.index <= self.clock[event.thread.index()]
+        };
+        if source == EXTRA {
+            return false;
+        }
+        trace.graph.writers(cell).any(|(_, writes)| {
+            let last = writes.iter().rev().find(|&&write| known(write));
+            last.is_some_and(|&last| {
+                last != source && (source == NO_EVENT || trace.before(source, last))
+            })
+        })
+    }
+
+    /// Can the event read a cell from this source, given what it has read so far? Saturation would find out, but only after
+    /// all combinations with other cells have been listed.
+    fn may_read(&mut self, trace: &Trace, cell: CellId, source: Pos) -> bool {
+        let before = self.clock.clone();
+        self.learn(trace, source);
+        let others = &self.read;
+        let possible = !self.is_overwritten(trace, cell, source)
+            && !others
+                .iter()
+                .any(|&(cell, source)| self.is_overwritten(trace, cell, source));
+        self.clock = before;
+        possible
     }
 
     fn decide(&mut self, count: usize) -> usize {
@@ -47,6 +103,8 @@ impl Enumerate {
     fn advance(&mut self) -> bool {
         self.tape.truncate(self.cursor);
         self.cursor = 0;
+        self.read.clear();
+        self.clock.clear();
         while let Some((taken, count)) = self.tape.pop() {
             if taken + 1 < count {
                 self.tape.push((taken + 1, count));
@@ -59,12 +117,18 @@ impl Enumerate {
 
 impl Plan for Enumerate {
     fn source(&mut self, search: &mut Search, program: &Program, cell: Cell) -> Option<Pos> {
+        if self.clock.is_empty() {
+            self.clock = vec![0; search.trace.width()];
+            self.learn(&search.trace, self.parent);
+        }
+        let id = search.trace.cells.one(program.tables(), cell);
         if let Some((fixed, source)) = self.fixed
             && fixed == cell
         {
+            self.learn(&search.trace, source);
+            self.read.push((id, source));
             return Some(source);
         }
-        let id = search.trace.cells.one(program.tables(), cell);
         let trace = &search.trace;
         let mut sources: SmallVec<[Pos; 8]> = SmallVec::new();
         let mut overwritten = false;
@@ -89,8 +153,12 @@ impl Plan for Enumerate {
         {
             sources.push(EXTRA);
         }
+        sources.retain(|&mut source| self.may_read(trace, id, source));
         let choice = self.decide(sources.len());
-        sources.get(choice).copied()
+        let source = sources.get(choice).copied()?;
+        self.learn(trace, source);
+        self.read.push((id, source));
+        Some(source)
     }
 
     fn choose(&mut self, count: u32) -> u32 {
@@ -114,7 +182,7 @@ impl Search {
     /// Alternatives in which a complex event takes part. They are few, so all are tried whenever there is one.
     pub(super) fn detect_complex(&mut self, program: &mut Program) {
         let any = (0..self.trace.len())
-            .any(|pos| self.is_complex(program, self.trace.event(pos)))
+            .any(|pos| self.is_complex(program, pos))
             || self.waits_complex(program);
         if !any {
             return;
@@ -144,7 +212,7 @@ impl Search {
 
     fn alternatives_of(&mut self, program: &mut Program, pos: Pos) {
         let event = self.trace.event(pos);
-        let complex = self.is_complex(program, event);
+        let complex = self.is_complex(program, pos);
         let op = *program.op(event.state);
         let (start, cell) = (Start::of(event), primary(program.tables(), &op));
         let fixed = self.nodes[pos as usize].update;
@@ -254,7 +322,7 @@ impl Search {
                     found.push(Instance {
                         start: Start::of(event),
                         event: other,
-                        complex: self.is_complex(program, event),
+                        complex: self.is_complex(program, other),
                     });
                 }
                 if self.trace.before(pos, other) {
@@ -288,7 +356,7 @@ impl Search {
             Op::Sync { cell, .. } => tables
                 .object_info(tables.loc_info(cell).object)
                 .life
-                .is_some_and(|life| self.trace.is_freed(life)),
+                .is_some_and(|life| self.trace.is_freed(life, None)),
             _ => false,
         };
         Some(Instance {

@@ -96,15 +96,15 @@ impl Search {
     }
 
     /// May the event read several cells from different events, so that no single one decides?
-    pub(super) fn is_complex(&self, program: &Program, event: &Event) -> bool {
-        let tables = program.tables();
+    pub(super) fn is_complex(&self, program: &Program, pos: Pos) -> bool {
+        let (tables, event) = (program.tables(), self.trace.event(pos));
         event.is_block
             || self.trace.has_mixed_reads(tables, event)
             || event.reads.iter().any(|read| match read.cell {
                 Cell::Loc(loc) => {
                     is_life(tables, read.cell)
                         && !event.writes(read.cell)
-                        && self.trace.is_freed(loc)
+                        && self.trace.is_freed(loc, Some(pos))
                 }
                 _ => false,
             })
@@ -117,7 +117,7 @@ impl Search {
         if let Op::Choice { count } = op {
             return self.other_choices(program, pos, count);
         }
-        if event.branching != Branching::Reads || self.is_complex(program, event) {
+        if event.branching != Branching::Reads || self.is_complex(program, pos) {
             return;
         }
         let Some(cell) = primary(program.tables(), &op) else {
@@ -176,7 +176,7 @@ impl Search {
                 let cell = primary(program.tables(), program.op(event.state));
                 if let Some(cell) = cell
                     && event.source(cell) != Some(write)
-                    && !self.is_complex(program, event)
+                    && !self.is_complex(program, read)
                 {
                     self.read_from(program, read, cell, write);
                 }
@@ -226,7 +226,7 @@ impl Search {
         let Some(cell) = primary(program.tables(), op) else {
             return;
         };
-        if event.is_block || self.is_complex(program, event) {
+        if self.is_complex(program, pos) {
             return;
         }
         let Some(source) = event.source(cell) else {
@@ -262,7 +262,7 @@ impl Search {
         if info.life != raddle_program::tables::NO_SLOT
             && let Some(life) = tables.object_info(info.object).life
         {
-            if self.trace.is_freed(life) {
+            if self.trace.is_freed(life, None) {
                 return;
             }
             let id = self.trace.cells.one(tables, Cell::Loc(life));
@@ -326,7 +326,7 @@ impl Search {
                 && self.trace.before(update, read.source)
         };
         primary(program.tables(), program.op(event.state)) == Some(rival.cell)
-            && !self.is_complex(program, event)
+            && !self.is_complex(program, update)
             && !rival.reads.iter().any(is_after)
     }
 

@@ -424,9 +424,15 @@ impl Search {
         let mut sources: SmallVec<[Option<Pos>; 8]> = SmallVec::new();
         for byte in 0..info.size {
             let arena = info.arena + u32::from(byte);
+            let before = match byte.checked_sub(1) {
+                Some(before) if self.trace.cells.together(tables, loc, before, byte) => {
+                    sources.last().copied().flatten()
+                }
+                _ => None,
+            };
             let (source, found) = match covering(tables, &making.event.writes, arena) {
                 Some(found) => (None, found),
-                None => self.read_byte(program, making, (loc, byte), plan)?,
+                None => self.read_byte(program, making, (loc, byte), before, plan)?,
             };
             sources.push(source);
             value |= Value::from(found) << (8 * u32::from(byte));
@@ -436,12 +442,13 @@ impl Search {
     }
 
     /// Reads a byte that the event has not written. What it read of the same byte before, by whatever location, it reads
-    /// again.
+    /// again; `before` is the source of the byte before it in the same cell.
     fn read_byte(
         &mut self,
         program: &Program,
         making: &Making,
         (loc, byte): (LocId, u8),
+        before: Option<Pos>,
         plan: &mut impl Plan,
     ) -> Option<(Option<Pos>, u8)> {
         let tables = program.tables();
@@ -455,7 +462,7 @@ impl Search {
             let offset = arena.checked_sub(tables.loc_info(other).arena)?;
             range.contains(&offset).then_some(read.source)
         });
-        let source = match known {
+        let source = match known.or(before) {
             Some(source) => source,
             None => plan.source(self, program, Cell::Byte(loc, byte))?,
         };

@@ -40,10 +40,8 @@ pub(super) struct Trace {
     clocks: Vec<u32>,
     /// For each cell, the events whose alternatives are other sources of that cell.
     reads: Vec<SmallVec<[ThreadReads; 2]>>,
-    /// How many events free the object of a life cell.
-    frees: Vec<u32>,
-    /// How many events are blocks.
-    pub(super) blocks: u32,
+    /// The events that free the object of a life cell.
+    frees: Vec<SmallVec<[Pos; 2]>>,
     buffer_reads: Vec<(CellId, Pos)>,
     buffer_writes: Vec<CellId>,
 }
@@ -214,7 +212,12 @@ impl Trace {
     }
 
     fn index(&mut self, program: &Program, pos: Pos) {
-        self.count_kinds(program, pos, 1);
+        for loc in self.freed(program, pos) {
+            if self.frees.len() <= loc.index() {
+                self.frees.resize(loc.index() + 1, SmallVec::new());
+            }
+            self.frees[loc.index()].push(pos);
+        }
         let Some(cell) = self.listed(program, pos) else {
             return;
         };
@@ -232,29 +235,27 @@ impl Trace {
         }
     }
 
-    fn count_kinds(&mut self, program: &Program, pos: Pos, by: i32) {
-        let event = &self.events[pos as usize];
-        if event.is_block {
-            self.blocks = self.blocks.wrapping_add_signed(by);
+    /// The life cells of objects that an event frees. Blocks may do so in the middle; they count as frees of whatever they
+    /// change the life of.
+    fn freed(&self, program: &Program, pos: Pos) -> SmallVec<[LocId; 2]> {
+        let event = self.event(pos);
+        if !event.is_block && !matches!(program.op(event.state), Op::Free { .. }) {
+            return SmallVec::new();
         }
-        // Blocks may free something in the middle; they count as frees of whatever they change the life of.
-        let frees = event.is_block || matches!(program.op(event.state), Op::Free { .. });
-        if frees {
-            for write in &event.writes {
-                if let Cell::Loc(loc) = write.cell {
-                    if self.frees.len() <= loc.index() {
-                        self.frees.resize(loc.index() + 1, 0);
-                    }
-                    let count = &mut self.frees[loc.index()];
-                    *count = count.wrapping_add_signed(by);
-                }
-            }
-        }
+        let locs = event.writes.iter().filter_map(|write| match write.cell {
+            Cell::Loc(loc) => Some(loc),
+            _ => None,
+        });
+        locs.collect()
     }
 
-    /// May an object die in this trace, given its life cell?
-    pub(super) fn is_freed(&self, life: LocId) -> bool {
-        self.frees.get(life.index()).is_some_and(|&count| count > 0)
+    /// May an object die before or beside an event, given its life cell?
+    pub(super) fn is_freed(&self, life: LocId, event: Option<Pos>) -> bool {
+        self.frees.get(life.index()).is_some_and(|frees| {
+            frees.iter().any(|&free| {
+                event.is_none_or(|event| event != free && !self.before(event, free))
+            })
+        })
     }
 
     /// Calls `f` with the unmarked reads of a cell, in each thread from the last one on, until it returns false.
@@ -279,7 +280,9 @@ impl Trace {
             let Some(Added { pos, .. }) = self.added.pop() else {
                 return;
             };
-            self.count_kinds(program, pos, -1);
+            for loc in self.freed(program, pos) {
+                self.frees[loc.index()].pop();
+            }
             if let Some(cell) = self.listed(program, pos) {
                 let thread = self.event(pos).thread;
                 if let Some(reads) = self.reads[cell as usize]
@@ -298,7 +301,6 @@ impl Trace {
         self.graph = Graph::new();
         self.reads.clear();
         self.frees.clear();
-        self.blocks = 0;
         for position in 0..self.added.len() {
             let pos = self.added[position].pos;
             self.added[position].mark = self.graph.mark();
