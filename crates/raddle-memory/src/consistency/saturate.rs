@@ -98,7 +98,8 @@ impl Graph {
         let known = self.clocks[event as usize * self.width + writer.thread as usize];
         let events = &writer.events;
         // Nearly always the last or the one before it.
-        let is_known = |write: EventId| write != event && self.events[write as usize].index <= known;
+        let is_known =
+            |write: EventId| write != event && self.events[write as usize].index <= known;
         match events.as_slice() {
             [] => None,
             [.., last] if is_known(*last) => Some(*last),

@@ -137,10 +137,7 @@ impl Graph {
     }
 
     fn emit_delayed(&mut self, delayed: &mut Vec<EventId>) {
-        while let Some(next) = delayed
-            .iter()
-            .position(|&event| self.can_come_next(event))
-        {
+        while let Some(next) = delayed.iter().position(|&event| self.can_come_next(event)) {
             let event = delayed.remove(next);
             self.emit(event);
         }

@@ -181,8 +181,7 @@ struct Instance {
 impl Search {
     /// Alternatives in which a complex event takes part. They are few, so all are tried whenever there is one.
     pub(super) fn detect_complex(&mut self, program: &mut Program) {
-        let any = (0..self.trace.len())
-            .any(|pos| self.is_complex(program, pos))
+        let any = (0..self.trace.len()).any(|pos| self.is_complex(program, pos))
             || self.waits_complex(program);
         if !any {
             return;
@@ -195,8 +194,10 @@ impl Search {
     }
 
     fn waits_complex(&self, program: &Program) -> bool {
-        crate::ending::threads(&self.machine)
-            .any(|thread| self.pending(program, thread).is_some_and(|found| found.complex))
+        crate::ending::threads(&self.machine).any(|thread| {
+            self.pending(program, thread)
+                .is_some_and(|found| found.complex)
+        })
     }
 
     /// Does an event write (a byte of) a cell?
@@ -235,7 +236,13 @@ impl Search {
                 if known && !self.trace.before(pos, rival.event) {
                     continue;
                 }
-                self.with_version(program, pos, (start, complex, fixed, cell), version, &excluded);
+                self.with_version(
+                    program,
+                    pos,
+                    (start, complex, fixed, cell),
+                    version,
+                    &excluded,
+                );
             }
         }
     }
@@ -262,16 +269,15 @@ impl Search {
             for first in found {
                 self.propose(pos, first, Some(version.clone()));
             }
-        } else if fixed.is_none()
-            && cell.is_some_and(|cell| version.writes(cell))
-        {
+        } else if fixed.is_none() && cell.is_some_and(|cell| version.writes(cell)) {
             let others = self.trace.event(pos).reads.clone();
             let mut found = self.versions(program, start, excluded, None, Some(&version));
             found.retain(|event| {
                 reads_it(event)
-                    && event.reads.iter().all(|read| {
-                        Some(read.cell) == cell || others.contains(read)
-                    })
+                    && event
+                        .reads
+                        .iter()
+                        .all(|read| Some(read.cell) == cell || others.contains(read))
             });
             for first in found {
                 self.propose(pos, first, Some(version.clone()));
@@ -304,7 +310,12 @@ impl Search {
     /// next one of each thread.
     fn instances(&self, program: &Program, pos: Pos) -> Vec<Instance> {
         let mut found = Vec::new();
-        for thread in 0..self.trace.graph.thread_count().max(self.machine.thread_count()) {
+        for thread in 0..self
+            .trace
+            .graph
+            .thread_count()
+            .max(self.machine.thread_count())
+        {
             let thread = ThreadId::from_index(thread);
             if thread == self.trace.event(pos).thread {
                 continue;

@@ -314,7 +314,11 @@ impl Search {
             if !rival.may_wait {
                 return;
             }
-            update = self.trace.event(update).source(rival.cell).unwrap_or(NO_EVENT);
+            update = self
+                .trace
+                .event(update)
+                .source(rival.cell)
+                .unwrap_or(NO_EVENT);
         }
     }
 

@@ -163,7 +163,10 @@ impl Search {
                 continue;
             }
             let state = self.machine.thread_state(thread)?;
-            if matches!(program.op(state), Op::Store { .. } | Op::Spawn { .. } | Op::Fence { .. }) {
+            if matches!(
+                program.op(state),
+                Op::Store { .. } | Op::Spawn { .. } | Op::Fence { .. }
+            ) {
                 return Some(thread);
             }
             reading.get_or_insert(thread);

@@ -40,7 +40,9 @@ impl Trace {
         parent: Pos,
     ) -> Event {
         let thread = before.thread;
-        let index = self.last_of(thread).map_or(1, |last| self.event(last).index + 1);
+        let index = self
+            .last_of(thread)
+            .map_or(1, |last| self.event(last).index + 1);
         let op = *program.op(before.state);
         let after = machine.thread_state(thread).unwrap_or(before.state);
         let mut event = Event {
@@ -67,7 +69,13 @@ impl Trace {
             self.observe_wait(program, &mut event, *program.op(state));
         }
         if matches!(program.op(after), Op::Exit { .. }) {
-            note_write(&mut event.writes, Write { cell: Cell::End(thread), value: 1 });
+            note_write(
+                &mut event.writes,
+                Write {
+                    cell: Cell::End(thread),
+                    value: 1,
+                },
+            );
         }
         note_values(program, machine, &mut event);
         event.branching = branching(&op, &event);
@@ -96,7 +104,13 @@ impl Trace {
         match *program.op(step.state) {
             Op::Spawn { child, start } => {
                 let cell = Cell::Handle(child);
-                note_write(&mut event.writes, Write { cell, value: SPAWNED });
+                note_write(
+                    &mut event.writes,
+                    Write {
+                        cell,
+                        value: SPAWNED,
+                    },
+                );
                 if matches!(program.op(start), Op::Exit { .. }) {
                     let cell = Cell::End(child);
                     note_write(&mut event.writes, Write { cell, value: 1 });
@@ -106,12 +120,24 @@ impl Trace {
                 self.observe_cell(program, event, Cell::Handle(thread));
                 self.observe_cell(program, event, Cell::End(thread));
                 let cell = Cell::Handle(thread);
-                note_write(&mut event.writes, Write { cell, value: JOINED });
+                note_write(
+                    &mut event.writes,
+                    Write {
+                        cell,
+                        value: JOINED,
+                    },
+                );
             }
             Op::Detach { thread } => {
                 let cell = Cell::Handle(thread);
                 self.observe_cell(program, event, cell);
-                note_write(&mut event.writes, Write { cell, value: DETACHED });
+                note_write(
+                    &mut event.writes,
+                    Write {
+                        cell,
+                        value: DETACHED,
+                    },
+                );
             }
             _ => {}
         }
@@ -123,7 +149,10 @@ impl Trace {
         match op {
             Op::Sync { cell, .. } => {
                 let object = tables.loc_info(cell).object;
-                for loc in [Some(cell), tables.object_info(object).life].into_iter().flatten() {
+                for loc in [Some(cell), tables.object_info(object).life]
+                    .into_iter()
+                    .flatten()
+                {
                     let sources = self.current_sources(tables, loc, &event.writes);
                     note_read(&mut event.reads, loc, &sources);
                 }
@@ -136,7 +165,10 @@ impl Trace {
     fn observe_cell(&mut self, program: &Program, event: &mut Event, cell: Cell) {
         if !event.writes(cell) {
             let id = self.cells.one(program.tables(), cell);
-            let read = Read { cell, source: self.graph.last_writer(id) };
+            let read = Read {
+                cell,
+                source: self.graph.last_writer(id),
+            };
             if !event.reads.contains(&read) {
                 event.reads.push(read);
             }
@@ -155,7 +187,7 @@ pub(super) fn note_values(program: &Program, machine: &mut Machine, event: &mut 
 
 /// The event before a thread's next one, if any.
 pub(super) fn parent_of(trace: &Trace, spawned_by: &[Pos], thread: ThreadId) -> Pos {
-    trace.last_of(thread).unwrap_or_else(|| {
-        spawned_by.get(thread.index()).copied().unwrap_or(NO_EVENT)
-    })
+    trace
+        .last_of(thread)
+        .unwrap_or_else(|| spawned_by.get(thread.index()).copied().unwrap_or(NO_EVENT))
 }

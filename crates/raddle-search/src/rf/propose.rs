@@ -72,7 +72,10 @@ impl Search {
                 event.index <= clock[event.thread.index()]
             })
             .collect();
-        debug_assert!(!needed.contains(&node), "nothing needed is after the node's event");
+        debug_assert!(
+            !needed.contains(&node),
+            "nothing needed is after the node's event"
+        );
         needed.sort_by_key(|&pos| self.trace.graph.position(pos));
         needed
     }

@@ -123,7 +123,13 @@ impl Search {
         Some(self.finish(program, making, op, plan.extra()))
     }
 
-    fn finish(&mut self, program: &Program, making: Making, op: Op, extra: Option<&Event>) -> Event {
+    fn finish(
+        &mut self,
+        program: &Program,
+        making: Making,
+        op: Op,
+        extra: Option<&Event>,
+    ) -> Event {
         let mut event = making.event;
         event.after = making.state;
         event.ends_inside = making.inside;
@@ -166,7 +172,11 @@ impl Search {
                 let old = self.read(program, making, loc, plan)?;
                 let alive = self.is_alive(program, making, loc, plan)?;
                 let size = program.tables().loc_info(loc).size;
-                let new = if alive { kind.apply(old, operand, size) } else { old };
+                let new = if alive {
+                    kind.apply(old, operand, size)
+                } else {
+                    old
+                };
                 write(making, loc, new);
                 if alive { Step::Done(old) } else { Step::Fault }
             }
@@ -188,7 +198,13 @@ impl Search {
             }
             Op::Spawn { child, start } => {
                 let cell = Cell::Handle(child);
-                note_write(&mut making.event.writes, Write { cell, value: SPAWNED });
+                note_write(
+                    &mut making.event.writes,
+                    Write {
+                        cell,
+                        value: SPAWNED,
+                    },
+                );
                 if matches!(program.op(start), Op::Exit { .. }) {
                     let cell = Cell::End(child);
                     note_write(&mut making.event.writes, Write { cell, value: 1 });
@@ -202,7 +218,13 @@ impl Search {
                 let cell = Cell::Handle(target);
                 let source = self.source(program, making, cell, plan)?;
                 let old = self.handle(source, cell, making, plan.extra());
-                note_write(&mut making.event.writes, Write { cell, value: DETACHED });
+                note_write(
+                    &mut making.event.writes,
+                    Write {
+                        cell,
+                        value: DETACHED,
+                    },
+                );
                 match old {
                     Some(JOINED | DETACHED) => Step::Fault,
                     _ => Step::Done(0),
@@ -251,7 +273,9 @@ impl Search {
         let thread = making.event.thread;
         let stored = self.read(program, making, cell, plan)?;
         let alive = self.is_alive(program, making, cell, plan)?;
-        let word = self.machine.known_word(program.tables(), cell, action, stored);
+        let word = self
+            .machine
+            .known_word(program.tables(), cell, action, stored);
         let step = if alive {
             self.machine.sync_step(word, action, thread)
         } else {
@@ -266,7 +290,9 @@ impl Search {
             let stored_mutex = self.read(program, making, mutex, plan)?;
             let mutex_alive = self.is_alive(program, making, mutex, plan)?;
             let tables = program.tables();
-            let held = self.machine.known_word(tables, mutex, SyncAction::Unlock, stored_mutex);
+            let held = self
+                .machine
+                .known_word(tables, mutex, SyncAction::Unlock, stored_mutex);
             let free = match sync::release_for_wait(held, thread) {
                 Some(free) if mutex_alive && !fault => free,
                 _ => {
@@ -282,7 +308,11 @@ impl Search {
         } else if sync_mode(action, value).writes() {
             write(making, cell, new);
         }
-        Some(if fault { Step::Fault } else { Step::Done(value) })
+        Some(if fault {
+            Step::Fault
+        } else {
+            Step::Done(value)
+        })
     }
 
     fn simulate_join(
@@ -308,7 +338,13 @@ impl Search {
         } else {
             Step::Done(self.exit_value(program, end, target, making, plan.extra())?)
         };
-        note_write(&mut making.event.writes, Write { cell, value: JOINED });
+        note_write(
+            &mut making.event.writes,
+            Write {
+                cell,
+                value: JOINED,
+            },
+        );
         Some(step)
     }
 
@@ -416,7 +452,11 @@ impl Search {
             }
             let source = self.source(program, making, cell, plan)?;
             return match source {
-                NO_EVENT => Some(initial(program, info.arena, if info.is_sync() { 8 } else { info.size })),
+                NO_EVENT => Some(initial(
+                    program,
+                    info.arena,
+                    if info.is_sync() { 8 } else { info.size },
+                )),
                 _ => self.event_or(source, making, plan.extra())?.written(cell),
             };
         }

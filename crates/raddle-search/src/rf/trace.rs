@@ -252,9 +252,9 @@ impl Trace {
     /// May an object die before or beside an event, given its life cell?
     pub(super) fn is_freed(&self, life: LocId, event: Option<Pos>) -> bool {
         self.frees.get(life.index()).is_some_and(|frees| {
-            frees.iter().any(|&free| {
-                event.is_none_or(|event| event != free && !self.before(event, free))
-            })
+            frees
+                .iter()
+                .any(|&free| event.is_none_or(|event| event != free && !self.before(event, free)))
         })
     }
 
@@ -355,8 +355,7 @@ pub(super) fn covering(tables: &Tables, writes: &[Write], arena: u32) -> Option<
     writes.iter().rev().find_map(|write| match write.cell {
         Cell::Loc(loc) => {
             let info = tables.loc_info(loc);
-            let inside =
-                info.arena <= arena && arena < info.arena + u32::from(info.size);
+            let inside = info.arena <= arena && arena < info.arena + u32::from(info.size);
             inside.then(|| (write.value >> (8 * (arena - info.arena))) as u8)
         }
         _ => None,
