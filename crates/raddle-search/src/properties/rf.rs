@@ -1,9 +1,12 @@
 //! `rf` against the oracle.
 
-use super::{Summary, for_each_program};
+use super::{Summary, for_each_program, violations};
+use crate::driver::ViolationKey;
 use crate::oracle::{self, Mode};
 use crate::rf;
+use crate::verdict::EngineKind;
 use raddle_program::generate::{Features, GenOptions};
+use rustc_hash::FxHashSet;
 
 /// Exactly one execution of each reads-from class, and all that can be seen in any execution is seen.
 fn explores_each_class_once(cases: u64, options: GenOptions) {
@@ -83,4 +86,29 @@ fn rf_explores_each_class_of_complex_programs_once() {
         ..GenOptions::default()
     };
     explores_each_class_once(100, options);
+}
+
+/// All faults and deadlocks, and a race if there is one. Which accesses a race is reported for depends on the order of writes
+/// that nobody reads, of which `rf` sees one.
+#[test]
+fn rf_finds_all_violations_and_reproduces_them() {
+    for_each_program(200, GenOptions::default(), |seed, built| {
+        let mut program = built.program();
+        let truth = oracle::enumerate(&mut program, Mode::Memoised).violations;
+        let found = violations(&mut program, EngineKind::Rf);
+        let is_race = |key: &&ViolationKey| matches!(key, ViolationKey::Race(..));
+        let others = |keys: &FxHashSet<ViolationKey>| -> FxHashSet<ViolationKey> {
+            keys.iter().filter(|key| !is_race(key)).cloned().collect()
+        };
+        assert_eq!(others(&found), others(&truth), "seed {seed}");
+        assert!(
+            found.is_subset(&truth),
+            "seed {seed}: {found:?} of {truth:?}"
+        );
+        assert_eq!(
+            found.iter().any(|key| is_race(&key)),
+            truth.iter().any(|key| is_race(&key)),
+            "seed {seed}"
+        );
+    });
 }
