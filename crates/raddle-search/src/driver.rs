@@ -114,7 +114,10 @@ struct Rf;
 
 impl Engine for Rf {
     fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
-        rf::Search::new(program).run(program, frame)
+        let mut search = rf::Search::new(program);
+        let flow = search.run(program, frame);
+        frame.set_phases(search.phases());
+        flow
     }
 }
 

@@ -105,7 +105,6 @@ impl Search {
     }
 
     /// How often each phase of the consistency check decided.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for tests so far"))]
     pub(crate) fn phases(&self) -> Phases {
         self.phases
     }

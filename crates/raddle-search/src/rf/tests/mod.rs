@@ -5,7 +5,7 @@ mod programs;
 use super::Search;
 use crate::dpor::Listener;
 use crate::ending;
-use crate::{EngineKind, SearchOptions, Verdict, check};
+use crate::{EngineKind, SearchOptions, Statistics, Verdict, check};
 use programs::*;
 use raddle_memory::consistency::Phases;
 use raddle_memory::{Machine, StepEnd};
@@ -174,7 +174,7 @@ fn cpu_seconds() -> f64 {
 }
 
 #[test]
-#[ignore = "measures time: run with --release --nocapture, ONLY=name, SIZE=n"]
+#[ignore = "measures time: run with --release --nocapture, ONLY=name, SIZE=n, BARE=1"]
 fn speed() {
     let only = std::env::var("ONLY").unwrap_or_default();
     let timed = |name: &str, built: &BuiltProgram| {
@@ -182,7 +182,17 @@ fn speed() {
             return;
         }
         let start = cpu_seconds();
-        let (complete, blocked, phases) = explore_with_phases(built);
+        let (complete, blocked, phases) = match std::env::var("BARE") {
+            Ok(_) => explore_with_phases(built),
+            Err(_) => {
+                let outcome = check(&mut built.program(), EngineKind::Rf, SearchOptions::default());
+                let statistics = outcome.expect("violations are reproduced").statistics;
+                let Statistics {
+                    complete, blocked, ..
+                } = statistics;
+                (complete, blocked, statistics.consistency)
+            }
+        };
         let seconds = cpu_seconds() - start;
         println!(
             "{name}: {complete}+{blocked} in {seconds:.3} s: {:.2} us {phases:?}",
