@@ -341,10 +341,9 @@ impl Graph {
         for read in self.reads_of(id) {
             let source = self.reads[read].1;
             if source != INIT {
-                for thread in 0..width {
-                    let theirs = self.clocks[source as usize * width + thread];
-                    let mine = &mut self.clocks[start + thread];
-                    *mine = (*mine).max(theirs);
+                let (mine, theirs) = two_clocks(&mut self.clocks, width, id, source);
+                for (mine, theirs) in mine.iter_mut().zip(theirs) {
+                    *mine = (*mine).max(*theirs);
                 }
             }
         }
@@ -428,5 +427,23 @@ impl Graph {
         self.reads.truncate(event.first_read as usize);
         self.writes.truncate(event.first_write as usize);
         self.threads[event.thread as usize].pop();
+    }
+}
+
+/// The clock of one event, to be changed, and that of another.
+#[inline]
+fn two_clocks(
+    clocks: &mut [u32],
+    width: usize,
+    changed: EventId,
+    other: EventId,
+) -> (&mut [u32], &[u32]) {
+    let (changed, other) = (changed as usize * width, other as usize * width);
+    if changed < other {
+        let (low, high) = clocks.split_at_mut(other);
+        (&mut low[changed..changed + width], &high[..width])
+    } else {
+        let (low, high) = clocks.split_at_mut(changed);
+        (&mut high[..width], &low[other..other + width])
     }
 }

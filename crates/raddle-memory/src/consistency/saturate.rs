@@ -8,7 +8,9 @@
 //! second set of clocks. What comes after the old write is found in the clocks of the other writes, which grow along each
 //! thread: the first write of a thread that is after it is found by bisection.
 
-use super::{CellId, Event, EventId, Graph, Grown, INIT, NONE};
+use smallvec::SmallVec;
+
+use super::{CellId, Event, EventId, Graph, Grown, INIT, NONE, two_clocks};
 
 impl Graph {
     /// Applies the rules to an event that was just added.
@@ -128,25 +130,22 @@ impl Graph {
     #[inline]
     fn learn(&mut self, from: EventId, to: EventId) -> bool {
         let Event { thread, index, .. } = self.events[to as usize];
-        let (from, start) = (from as usize * self.width, to as usize * self.width);
-        if self.clocks[from + thread as usize] >= index {
+        let (mine, theirs) = two_clocks(&mut self.clocks, self.width, to, from);
+        if theirs[thread as usize] >= index {
             return false;
         }
-        let mut grew = false;
-        for entry in 0..self.width {
-            let (theirs, mine) = (self.clocks[from + entry], self.clocks[start + entry]);
-            if theirs > mine {
-                self.trail.push(Grown {
-                    slot: (start + entry) as u32,
-                    old: mine,
-                });
-                self.clocks[start + entry] = theirs;
-                grew = true;
+        if mine.iter().zip(theirs).all(|(mine, theirs)| mine >= theirs) {
+            return true;
+        }
+        let mut slot = to * self.width as u32;
+        for (mine, &theirs) in mine.iter_mut().zip(theirs) {
+            if theirs > *mine {
+                self.trail.push(Grown { slot, old: *mine });
+                *mine = theirs;
             }
+            slot += 1;
         }
-        if grew {
-            self.queue.push(to);
-        }
+        self.queue.push(to);
         true
     }
 
@@ -184,6 +183,36 @@ impl Graph {
             }
         }
         true
+    }
+
+    /// Calls `f` with the events (or [`INIT`]) that a new event after `previous` could read a cell from, as far as the order
+    /// known so far tells: those that are not overwritten before `previous`.
+    pub fn readable(&self, cell: CellId, previous: EventId, mut f: impl FnMut(EventId)) {
+        let Some(cell) = self.cells.get(cell as usize) else {
+            return f(INIT);
+        };
+        let known = |write: EventId| {
+            previous != INIT && (write == previous || self.before(write, previous))
+        };
+        let mut overwriting: SmallVec<[EventId; 8]> = SmallVec::new();
+        for writer in &cell.writers {
+            let count = writer.events.partition_point(|&write| known(write));
+            overwriting.extend(count.checked_sub(1).map(|last| writer.events[last]));
+        }
+        for writer in &cell.writers {
+            for &write in writer.events.iter().rev() {
+                let is_before = |&other: &EventId| other != write && self.before(write, other);
+                if !overwriting.iter().any(is_before) {
+                    f(write);
+                }
+                if overwriting.contains(&write) {
+                    break;
+                }
+            }
+        }
+        if overwriting.is_empty() {
+            f(INIT);
+        }
     }
 
     /// Orders two events and saturates. False if the trace has become inconsistent, as for [`Graph::push`].

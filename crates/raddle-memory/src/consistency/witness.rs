@@ -169,8 +169,14 @@ impl Graph {
 
     /// Is an event in the witness?
     fn is_ordered(&self, event: EventId) -> bool {
+        self.ordered(event).is_some()
+    }
+
+    /// Where in the witness an event is, if it is there.
+    #[must_use]
+    pub fn ordered(&self, event: EventId) -> Option<usize> {
         let position = self.order.position[event as usize] as usize;
-        self.order.events.get(position) == Some(&event)
+        (self.order.events.get(position) == Some(&event)).then_some(position)
     }
 
     /// How much of the witness can stay now that events were pushed since `mark`: the part before all events that have to come

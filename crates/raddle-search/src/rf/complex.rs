@@ -6,7 +6,7 @@
 //! could have read otherwise, all its versions are tried too.
 
 use super::Search;
-use super::event::{Cell, EXTRA, Event, NO_EVENT, Pos, primary};
+use super::event::{Cell, EXTRA, Event, NO_EVENT, Pos};
 use super::simulate::{Plan, Start};
 use super::trace::Trace;
 use raddle_memory::consistency::CellId;
@@ -214,8 +214,7 @@ impl Search {
     fn alternatives_of(&mut self, program: &mut Program, pos: Pos) {
         let event = self.trace.event(pos);
         let complex = self.is_complex(program, pos);
-        let op = *program.op(event.state);
-        let (start, cell) = (Start::of(event), primary(program.tables(), &op));
+        let (start, cell) = (Start::of(event), event.primary);
         let fixed = self.nodes[pos as usize].update;
         if complex {
             for version in self.versions(program, start, &[pos], fixed, None) {

@@ -9,13 +9,14 @@
 
 use super::Search;
 use super::event::{
-    Branching, Cell, EXTRA, Event, NO_EVENT, Pos, Read, may_wait, primary, read_print, sync_of,
+    Branching, Cell, EXTRA, Event, NO_EVENT, Pos, Read, is_life, is_mixed, may_wait, read_print,
+    sync_of,
 };
 use super::observe::parent_of;
 use super::simulate::{Plan, Start};
 use raddle_memory::Readiness;
 use raddle_memory::consistency::CellId;
-use raddle_program::{Op, Program, Tables, ThreadId};
+use raddle_program::{Op, Program, ThreadId};
 use smallvec::SmallVec;
 
 /// Reads as an event of the trace did, but for one cell.
@@ -61,14 +62,6 @@ struct Rival {
     may_wait: bool,
 }
 
-/// Is this the cell that says whether an object lives?
-fn is_life(tables: &Tables, cell: Cell) -> bool {
-    match cell {
-        Cell::Loc(loc) => tables.object_info(tables.loc_info(loc).object).life == Some(loc),
-        _ => false,
-    }
-}
-
 impl Search {
     /// Finds all alternatives that the new events give rise to.
     pub(super) fn detect(&mut self, program: &mut Program) {
@@ -97,17 +90,21 @@ impl Search {
 
     /// May the event read several cells from different events, so that no single one decides?
     pub(super) fn is_complex(&self, program: &Program, pos: Pos) -> bool {
-        let (tables, event) = (program.tables(), self.trace.event(pos));
-        event.is_block
-            || self.trace.has_mixed_reads(tables, event)
-            || event.reads.iter().any(|read| match read.cell {
-                Cell::Loc(loc) => {
-                    is_life(tables, read.cell)
-                        && !event.writes(read.cell)
-                        && self.trace.is_freed(loc, Some(pos))
-                }
-                _ => false,
-            })
+        let event = self.trace.event(pos);
+        event.wide
+            && (event.is_block
+                || event.reads.iter().any(|read| {
+                    let tables = program.tables();
+                    is_mixed(tables, read.cell)
+                        || match read.cell {
+                            Cell::Loc(loc) => {
+                                is_life(tables, read.cell)
+                                    && !event.writes(read.cell)
+                                    && self.trace.is_freed(loc, Some(pos))
+                            }
+                            _ => false,
+                        }
+                }))
     }
 
     /// Line 5 for a new read: every write that it could read from.
@@ -120,7 +117,7 @@ impl Search {
         if event.branching != Branching::Reads || self.is_complex(program, pos) {
             return;
         }
-        let Some(cell) = primary(program.tables(), &op) else {
+        let Some(cell) = event.primary else {
             return;
         };
         let source = event.source(cell);
@@ -132,27 +129,18 @@ impl Search {
         }
     }
 
-    /// The writes of a cell that pass MAYREAD for an event: not causally after it, and not overwritten causally before it by
-    /// the same thread (or, for the initial contents, by anybody).
+    /// The writes of a cell that pass MAYREAD for a new event: those that it had to choose from when it was done, and later ones
+    /// that are not causally after it. (Later ones cannot have been overwritten before it.)
     fn readable(&self, cell: CellId, pos: Pos) -> SmallVec<[Pos; 16]> {
-        let mut found = SmallVec::new();
-        let mut overwritten = false;
-        // What the event reads now does not count: that is what changes.
-        let parent = self.trace.event(pos).parent;
+        let mut found: SmallVec<[Pos; 16]> = SmallVec::new();
+        found.extend_from_slice(&self.nodes[pos as usize].sources);
         for (_, writes) in self.trace.graph.writers(cell) {
-            for &write in writes.iter().rev() {
-                if write == pos || self.trace.before(pos, write) {
-                    continue;
-                }
-                found.push(write);
-                if parent != NO_EVENT && self.trace.before(write, parent) {
-                    overwritten = true;
-                    break;
-                }
-            }
-        }
-        if !overwritten {
-            found.push(NO_EVENT);
+            let later = writes.iter().rev().take_while(|&&write| write > pos);
+            found.extend(
+                later
+                    .copied()
+                    .filter(|&write| !self.trace.before(pos, write)),
+            );
         }
         found
     }
@@ -173,8 +161,7 @@ impl Search {
             });
             for read in readers {
                 let event = self.trace.event(read);
-                let cell = primary(program.tables(), program.op(event.state));
-                if let Some(cell) = cell
+                if let Some(cell) = event.primary
                     && event.source(cell) != Some(write)
                     && !self.is_complex(program, read)
                 {
@@ -222,16 +209,16 @@ impl Search {
     /// Section 7, read-modify-writes and locks: could an event that reads from an update have come before that update?
     fn rival_of_sources(&mut self, program: &mut Program, pos: Pos) {
         let event = self.trace.event(pos);
-        let op = program.op(event.state);
-        let Some(cell) = primary(program.tables(), op) else {
+        let Some(cell) = event.primary else {
             return;
         };
-        if self.is_complex(program, pos) {
-            return;
-        }
         let Some(source) = event.source(cell) else {
             return;
         };
+        if source == NO_EVENT || self.is_complex(program, pos) {
+            return;
+        }
+        let op = program.op(event.state);
         let rival = Rival {
             start: Start::of(event),
             reads: event.reads.clone(),
@@ -329,7 +316,7 @@ impl Search {
                 && read.source != NO_EVENT
                 && self.trace.before(update, read.source)
         };
-        primary(program.tables(), program.op(event.state)) == Some(rival.cell)
+        event.primary == Some(rival.cell)
             && !self.is_complex(program, update)
             && !rival.reads.iter().any(is_after)
     }

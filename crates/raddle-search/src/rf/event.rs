@@ -79,6 +79,10 @@ pub(super) struct Event {
     pub(super) reads: SmallVec<[Read; 2]>,
     pub(super) writes: SmallVec<[Write; 2]>,
     pub(super) branching: Branching,
+    /// The cell whose source decides between its alternatives, unless it is complex.
+    pub(super) primary: Option<Cell>,
+    /// It may be complex: a block, or something that reads other cells than its primary one.
+    pub(super) wide: bool,
     /// An atomic block, or the rest of one that had to wait.
     pub(super) is_block: bool,
     /// It began in the middle of a block, or left the thread there.
@@ -112,22 +116,20 @@ impl Event {
     }
 }
 
-fn mix(mut x: u64) -> u64 {
-    x ^= x >> 32;
-    x = x.wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    x ^= x >> 32;
-    x = x.wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    x ^ x >> 32
-}
-
-fn mix_all(seed: u64, parts: [u64; 3]) -> Fingerprint {
-    let mut low = seed;
-    let mut high = !seed;
-    for part in parts {
-        low = mix(low ^ part).wrapping_add(0x9E37_79B9_7F4A_7C15);
-        high = mix(high.wrapping_add(part)) ^ 0xC2B2_AE3D_27D4_EB4F;
-    }
-    Fingerprint::from(high) << 64 | Fingerprint::from(low)
+/// Mixes three words by two wide multiplications.
+#[inline]
+fn mix(a: u64, b: u64, c: u64) -> Fingerprint {
+    const KEYS: [u64; 4] = [
+        0xA076_1D64_78BD_642F,
+        0xE703_7ED1_A0B4_28DB,
+        0x8EBC_6AF0_9C88_C6E3,
+        0x5899_65CC_7537_4CC3,
+    ];
+    let wide = |a: u64, b: u64| u128::from(a) * u128::from(b);
+    let first = wide(a ^ KEYS[0], b ^ KEYS[1]);
+    let folded = (first >> 64) as u64 ^ first as u64;
+    let second = wide(folded ^ c ^ KEYS[2], c.rotate_left(32) ^ KEYS[3]);
+    second ^ first.rotate_left(37)
 }
 
 const INITIAL: Fingerprint = 1;
@@ -135,7 +137,7 @@ const INITIAL: Fingerprint = 1;
 /// What a read adds to the fingerprint of its event: fingerprints are sums, so that the order of reads does not matter.
 pub(super) fn read_print(cell: Cell, source: Option<Fingerprint>) -> Fingerprint {
     let source = source.unwrap_or(INITIAL);
-    mix_all(7, [cell.code(), source as u64, (source >> 64) as u64])
+    mix(source as u64, (source >> 64) as u64, cell.code())
 }
 
 /// The fingerprint of an event before its reads.
@@ -145,10 +147,8 @@ pub(super) fn event_print(
     parent: Option<Fingerprint>,
 ) -> Fingerprint {
     let parent = parent.unwrap_or(INITIAL);
-    mix_all(
-        u64::from(thread.0) << 32 | u64::from(choices),
-        [parent as u64, (parent >> 64) as u64, 0],
-    )
+    let own = 1 << 63 | u64::from(thread.0) << 32 | u64::from(choices);
+    mix(parent as u64, (parent >> 64) as u64, own)
 }
 
 /// What the alternatives of an event are, given its operation and its accesses.
@@ -176,6 +176,32 @@ pub(super) fn primary(tables: &Tables, op: &Op) -> Option<Cell> {
         Op::Join { thread } | Op::Detach { thread } => Some(Cell::Handle(thread)),
         _ => None,
     }
+}
+
+/// Is this the cell that says whether an object lives?
+pub(super) fn is_life(tables: &Tables, cell: Cell) -> bool {
+    match cell {
+        Cell::Loc(loc) => tables.object_info(tables.loc_info(loc).object).life == Some(loc),
+        _ => false,
+    }
+}
+
+/// Is the location of a cell cut into several?
+pub(super) fn is_mixed(tables: &Tables, cell: Cell) -> bool {
+    match cell {
+        Cell::Byte(..) => true,
+        Cell::Loc(loc) => tables.loc_info(loc).mixed,
+        _ => false,
+    }
+}
+
+/// May the event be complex? See [`Event::wide`].
+pub(super) fn is_wide(tables: &Tables, event: &Event) -> bool {
+    event.is_block
+        || event.reads.iter().any(|read| {
+            is_mixed(tables, read.cell)
+                || (Some(read.cell) != event.primary && is_life(tables, read.cell))
+        })
 }
 
 /// Can the operation have to wait?

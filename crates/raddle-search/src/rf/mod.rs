@@ -17,7 +17,7 @@ mod tests;
 mod trace;
 
 use crate::dpor::Listener;
-use event::{Branching, Cell, ChoiceId, Event, Fingerprint, NO_EVENT, Pos, primary};
+use event::{Branching, Cell, ChoiceId, Event, Fingerprint, NO_EVENT, Pos};
 use observe::{Before, note_values, parent_of};
 use raddle_memory::consistency::Phases;
 use raddle_memory::{Machine, Mark, Readiness};
@@ -45,6 +45,9 @@ struct Node {
     base: usize,
     /// If the event could have had to wait: the cell, and the update after which it updates the cell. All alternatives do that.
     update: Option<(Cell, Pos)>,
+    /// What was there to read from, when the event was new, for one that has a primary cell: all events before it that
+    /// saturation let it read from.
+    sources: SmallVec<[Pos; 4]>,
     /// What was explored here or will be, or was found inconsistent.
     seen: SmallVec<[Fingerprint; 2]>,
     pending: Vec<Alternative>,
@@ -61,6 +64,8 @@ pub(crate) struct Search {
     /// Events of the trace that the witness lacks, in the order that they had in the last one.
     tail: Vec<Pos>,
     spawned_by: Vec<Pos>,
+    /// Threads that may be able to go on, ascending; while an execution is extended.
+    unfinished: Vec<ThreadId>,
     /// Events from here on are new since the last execution (line 6: in Ê).
     first_new: Pos,
     /// Events before `first_new` that are new in the versions they have: their writes have not been seen by anybody.
@@ -68,6 +73,9 @@ pub(crate) struct Search {
     choices: Vec<Box<[u32]>>,
     choice_ids: FxHashMap<Box<[u32]>, ChoiceId>,
     phases: Phases,
+    /// Buffers of `try_alternative`.
+    guide: Vec<Pos>,
+    moved: Vec<Pos>,
 }
 
 impl Search {
@@ -80,6 +88,9 @@ impl Search {
             marks: Vec::new(),
             tail: Vec::new(),
             spawned_by: Vec::new(),
+            unfinished: Vec::new(),
+            guide: Vec::new(),
+            moved: Vec::new(),
             first_new: 0,
             renewed: SmallVec::new(),
             choices: vec![none.clone()],
@@ -129,6 +140,9 @@ impl Search {
     /// Lines 2-3: extends the execution until no thread can go on. Its new events are unmarked.
     fn extend(&mut self, program: &mut Program, listener: &mut impl Listener) -> ControlFlow<()> {
         self.first_new = self.trace.len();
+        self.unfinished.clear();
+        let threads = 0..self.machine.thread_count();
+        self.unfinished.extend(threads.map(ThreadId::from_index));
         while let Some(thread) = self.choose(program) {
             let Some(before) = Before::new(&self.machine, thread) else {
                 break;
@@ -156,16 +170,22 @@ impl Search {
     /// read from in place.
     fn choose(&mut self, program: &Program) -> Option<ThreadId> {
         let mut reading = None;
-        for index in (0..self.machine.thread_count()).rev() {
-            let thread = ThreadId::from_index(index);
-            if self.machine.readiness(program, thread) != Readiness::Ready {
-                continue;
+        let mut position = self.unfinished.len();
+        while position > 0 {
+            position -= 1;
+            let thread = self.unfinished[position];
+            match self.machine.readiness(program, thread) {
+                Readiness::Ready => {}
+                Readiness::Waiting => continue,
+                // Threads that are not started yet are added when they are.
+                Readiness::Ended(_) | Readiness::NotStarted => {
+                    self.unfinished.remove(position);
+                    continue;
+                }
             }
             let state = self.machine.thread_state(thread)?;
-            if matches!(
-                program.op(state),
-                Op::Store { .. } | Op::Spawn { .. } | Op::Fence { .. }
-            ) {
+            let op = program.op(state);
+            if matches!(op, Op::Store { .. } | Op::Spawn { .. } | Op::Fence { .. }) {
                 return Some(thread);
             }
             reading.get_or_insert(thread);
@@ -177,13 +197,15 @@ impl Search {
     fn append(&mut self, program: &Program, event: Event, mark: Mark) {
         let pos = self.trace.len();
         let update = match event.branching {
-            Branching::Successor => primary(program.tables(), program.op(event.state))
+            Branching::Successor => event
+                .primary
                 .and_then(|cell| Some((cell, event.source(cell)?))),
             _ => None,
         };
         let node = Node {
             base: self.trace.added(),
             update,
+            sources: self.sources_of(program, &event),
             seen: SmallVec::from_elem(event.fingerprint, 1),
             pending: Vec::new(),
         };
@@ -196,6 +218,20 @@ impl Search {
         self.marks.push(mark);
     }
 
+    fn sources_of(&mut self, program: &Program, event: &Event) -> SmallVec<[Pos; 4]> {
+        let mut sources = SmallVec::new();
+        if event.branching == Branching::Reads
+            && !event.is_block
+            && let Some(cell) = event.primary
+            && !event::is_mixed(program.tables(), cell)
+        {
+            let id = self.trace.cells.one(program.tables(), cell);
+            let graph = &self.trace.graph;
+            graph.readable(id, event.parent, |source| sources.push(source));
+        }
+        sources
+    }
+
     fn note_spawns(&mut self, event: &Event, pos: Pos) {
         for write in &event.writes {
             if let Cell::Handle(child) = write.cell
@@ -205,6 +241,8 @@ impl Search {
                     self.spawned_by.resize(child.index() + 1, NO_EVENT);
                 }
                 self.spawned_by[child.index()] = pos;
+                let place = self.unfinished.partition_point(|&other| other < child);
+                self.unfinished.insert(place, child);
             }
         }
     }
@@ -237,18 +275,15 @@ impl Search {
     /// Removes the event at `pos` and all that were added after it; its node stays. The witness loses these events and all that
     /// come after the first of them there: those that stay are kept in `tail`.
     fn cut(&mut self, program: &Program, pos: Pos) {
-        let order = self.trace.graph.order();
-        let first = order
-            .iter()
-            .position(|&event| event >= pos)
-            .unwrap_or(order.len());
-        let mut tail: Vec<Pos> = order[first..]
-            .iter()
-            .chain(&self.tail)
-            .copied()
-            .filter(|&event| event < pos)
-            .collect();
-        std::mem::swap(&mut self.tail, &mut tail);
+        let graph = &self.trace.graph;
+        let first = (pos..self.trace.len())
+            .filter_map(|event| graph.ordered(event))
+            .min()
+            .unwrap_or(graph.order().len());
+        self.moved.clear();
+        self.moved.append(&mut self.tail);
+        let before = graph.order()[first..].iter().chain(&self.moved).copied();
+        self.tail.extend(before.filter(|&event| event < pos));
         self.trace.graph.retract_to(first);
         let base = self.nodes[pos as usize].base;
         self.trace.remove_to(program, base);
@@ -279,16 +314,14 @@ impl Search {
         }
         let graph = &mut self.trace.graph;
         let kept = graph.keepable(mark);
-        let moved: Vec<Pos> = graph.order()[kept..].to_vec();
-        let guide: Vec<Pos> = moved
-            .iter()
-            .chain(&self.tail)
-            .copied()
-            .chain(causal)
-            .collect();
+        self.moved.clear();
+        self.moved.extend_from_slice(&graph.order()[kept..]);
+        self.guide.clear();
+        let old = self.moved.iter().chain(&self.tail).copied();
+        self.guide.extend(old.chain(causal));
         graph.retract_to(kept);
-        let Some(kept) = graph.complete_witness(&guide, &mut self.phases) else {
-            for event in moved {
+        let Some(kept) = graph.complete_witness(&self.guide, &mut self.phases) else {
+            for &event in &self.moved {
                 graph.emit(event);
             }
             self.trace.remove_to(program, base);
@@ -316,8 +349,8 @@ impl Search {
             self.marks.truncate(kept);
             listener.undone(mark.steps());
         }
-        let order = self.trace.graph.order()[kept..].to_vec();
-        for pos in order {
+        for place in kept..self.trace.graph.order().len() {
+            let pos = self.trace.graph.order()[place];
             let Event {
                 thread, choices, ..
             } = *self.trace.event(pos);

@@ -1,6 +1,8 @@
 //! Events as the machine did them.
 
-use super::event::{Branching, Cell, Event, NO_EVENT, Pos, Read, Write, branching};
+use super::event::{
+    Branching, Cell, Event, NO_EVENT, Pos, Read, Write, branching, is_wide, primary,
+};
 use super::trace::{Trace, note_read, note_write};
 use raddle_memory::{Machine, Mark, StepEnd, accesses};
 use raddle_program::{Op, Program, StateId, ThreadId};
@@ -55,6 +57,8 @@ impl Trace {
             reads: Default::default(),
             writes: Default::default(),
             branching: Branching::None,
+            primary: primary(program.tables(), &op),
+            wide: false,
             is_block: before.inside || op == Op::AtomicBegin,
             began_inside: before.inside,
             ends_inside: machine.is_in_block(thread),
@@ -79,6 +83,7 @@ impl Trace {
         }
         note_values(program, machine, &mut event);
         event.branching = branching(&op, &event);
+        event.wide = is_wide(program.tables(), &event);
         event
     }
 
@@ -92,7 +97,9 @@ impl Trace {
         let step = machine.steps()[step];
         let tables = program.tables();
         accesses(program, &step, |access| {
-            if access.mode.reads() {
+            if access.mode.reads() && !tables.loc_info(access.loc).mixed {
+                self.observe_cell(program, event, Cell::Loc(access.loc));
+            } else if access.mode.reads() {
                 let sources = self.current_sources(tables, access.loc, &event.writes);
                 note_read(&mut event.reads, access.loc, &sources);
             }

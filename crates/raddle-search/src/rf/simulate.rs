@@ -4,7 +4,9 @@
 //! not exist yet. Whoever schedules such an event has it run by the machine, which then has the last word.
 
 use super::Search;
-use super::event::{Branching, Cell, EXTRA, Event, NO_EVENT, Pos, Read, Write, branching};
+use super::event::{
+    Branching, Cell, EXTRA, Event, NO_EVENT, Pos, Read, Write, branching, is_wide, primary,
+};
 use super::observe::{DETACHED, JOINED, SPAWNED};
 use super::trace::{covering, note_read, note_write};
 use raddle_memory::access::sync_mode;
@@ -88,6 +90,8 @@ impl Search {
                 reads: SmallVec::new(),
                 writes: SmallVec::new(),
                 branching: Branching::None,
+                primary: primary(program.tables(), &op),
+                wide: false,
                 is_block,
                 began_inside: start.inside,
                 ends_inside: false,
@@ -141,6 +145,7 @@ impl Search {
             event.choices = self.choice_id(&making.choices);
         }
         event.branching = branching(&op, &event);
+        event.wide = is_wide(program.tables(), &event);
         event.fingerprint = self.trace.fingerprint(&event, extra);
         event
     }

@@ -9,7 +9,8 @@
 
 use super::cells::{CellIds, Cells};
 use super::event::{
-    Branching, Cell, Event, Fingerprint, NO_EVENT, Pos, Write, event_print, primary, read_print,
+    Branching, Cell, Event, Fingerprint, NO_EVENT, Pos, Write, event_print, is_mixed, is_wide,
+    read_print,
 };
 use raddle_memory::consistency::{CellId, Graph, GraphMark, NewEvent};
 use raddle_program::{LocId, Op, Program, Tables, ThreadId};
@@ -172,53 +173,33 @@ impl Trace {
         let event = &self.events[pos as usize];
         for read in &event.reads {
             if read.source != NO_EVENT {
-                let from = read.source as usize * width;
-                for thread in 0..width {
-                    let theirs = self.clocks[from + thread];
-                    let mine = &mut self.clocks[start + thread];
-                    *mine = (*mine).max(theirs);
-                }
+                join(&mut self.clocks, width, read.source as usize, pos as usize);
             }
         }
         self.clocks[start + event.thread.index()] = event.index;
     }
 
     /// Where the node of an event is listed, if it is one of those that are.
-    fn listed(&mut self, program: &Program, pos: Pos) -> Option<CellId> {
+    fn listed(&mut self, tables: &Tables, pos: Pos) -> Option<CellId> {
         let event = &self.events[pos as usize];
         if event.marked || event.is_block || event.branching != Branching::Reads {
             return None;
         }
-        let cell = primary(program.tables(), program.op(event.state))?;
-        if self.is_mixed(program.tables(), cell) {
-            return None;
-        }
-        Some(self.cells.one(program.tables(), cell))
-    }
-
-    pub(super) fn is_mixed(&self, tables: &Tables, cell: Cell) -> bool {
-        match cell {
-            Cell::Byte(..) => true,
-            Cell::Loc(loc) => tables.loc_info(loc).mixed,
-            _ => false,
-        }
-    }
-
-    pub(super) fn has_mixed_reads(&self, tables: &Tables, event: &Event) -> bool {
-        event
-            .reads
-            .iter()
-            .any(|read| self.is_mixed(tables, read.cell))
+        let cell = event.primary?;
+        (!is_mixed(tables, cell)).then(|| self.cells.one(tables, cell))
     }
 
     fn index(&mut self, program: &Program, pos: Pos) {
+        if self.cells.has_cuts() {
+            self.events[pos as usize].wide = is_wide(program.tables(), self.event(pos));
+        }
         for loc in self.freed(program, pos) {
             if self.frees.len() <= loc.index() {
                 self.frees.resize(loc.index() + 1, SmallVec::new());
             }
             self.frees[loc.index()].push(pos);
         }
-        let Some(cell) = self.listed(program, pos) else {
+        let Some(cell) = self.listed(program.tables(), pos) else {
             return;
         };
         if self.reads.len() <= cell as usize {
@@ -283,7 +264,7 @@ impl Trace {
             for loc in self.freed(program, pos) {
                 self.frees[loc.index()].pop();
             }
-            if let Some(cell) = self.listed(program, pos) {
+            if let Some(cell) = self.listed(program.tables(), pos) {
                 let thread = self.event(pos).thread;
                 if let Some(reads) = self.reads[cell as usize]
                     .iter_mut()
@@ -347,6 +328,21 @@ impl Trace {
             });
         }
         ids
+    }
+}
+
+/// Joins the clock of one event into that of another.
+fn join(clocks: &mut [u32], width: usize, from: usize, to: usize) {
+    let (from, to) = (from * width, to * width);
+    let (source, target) = if from < to {
+        let (low, high) = clocks.split_at_mut(to);
+        (&low[from..from + width], &mut high[..width])
+    } else {
+        let (low, high) = clocks.split_at_mut(from);
+        (&high[..width], &mut low[to..to + width])
+    };
+    for (mine, theirs) in target.iter_mut().zip(source) {
+        *mine = (*mine).max(*theirs);
     }
 }
 

@@ -185,7 +185,11 @@ fn speed() {
         let (complete, blocked, phases) = match std::env::var("BARE") {
             Ok(_) => explore_with_phases(built),
             Err(_) => {
-                let outcome = check(&mut built.program(), EngineKind::Rf, SearchOptions::default());
+                let outcome = check(
+                    &mut built.program(),
+                    EngineKind::Rf,
+                    SearchOptions::default(),
+                );
                 let statistics = outcome.expect("violations are reproduced").statistics;
                 let Statistics {
                     complete, blocked, ..
