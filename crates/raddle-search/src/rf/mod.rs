@@ -22,7 +22,7 @@ use observe::{Before, note_values, parent_of};
 use raddle_memory::consistency::Phases;
 use raddle_memory::{Machine, Mark, Readiness};
 use raddle_program::{Op, Program, ThreadId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 use trace::Trace;
@@ -38,6 +38,41 @@ struct Alternative {
     brings_new: bool,
 }
 
+/// A set that is nearly always small.
+#[derive(Debug, Default)]
+struct Seen {
+    few: SmallVec<[Fingerprint; 2]>,
+    many: FxHashSet<Fingerprint>,
+}
+
+/// Past so many members a set is hashed.
+const FEW: usize = 16;
+
+impl Seen {
+    fn new(first: Fingerprint) -> Self {
+        Self {
+            few: SmallVec::from_elem(first, 1),
+            many: FxHashSet::default(),
+        }
+    }
+
+    fn contains(&self, print: Fingerprint) -> bool {
+        if self.many.is_empty() {
+            self.few.contains(&print)
+        } else {
+            self.many.contains(&print)
+        }
+    }
+
+    fn insert(&mut self, print: Fingerprint) {
+        if self.many.is_empty() && self.few.len() < FEW {
+            return self.few.push(print);
+        }
+        self.many.extend(self.few.drain(..));
+        self.many.insert(print);
+    }
+}
+
 /// What is left to be explored from a prefix of the trace: `schedules(pre(τ', e))`.
 #[derive(Debug, Default)]
 struct Node {
@@ -49,7 +84,7 @@ struct Node {
     /// saturation let it read from.
     sources: SmallVec<[Pos; 4]>,
     /// What was explored here or will be, or was found inconsistent.
-    seen: SmallVec<[Fingerprint; 2]>,
+    seen: Seen,
     pending: Vec<Alternative>,
 }
 
@@ -206,7 +241,7 @@ impl Search {
             base: self.trace.added(),
             update,
             sources: self.sources_of(program, &event),
-            seen: SmallVec::from_elem(event.fingerprint, 1),
+            seen: Seen::new(event.fingerprint),
             pending: Vec::new(),
         };
         self.note_spawns(&event, pos);

@@ -6,7 +6,7 @@ use super::{Alternative, Search};
 impl Search {
     /// Is an alternative with this fingerprint known at a node?
     pub(super) fn is_known(&self, node: Pos, fingerprint: Fingerprint) -> bool {
-        self.nodes[node as usize].seen.contains(&fingerprint)
+        self.nodes[node as usize].seen.contains(fingerprint)
     }
 
     /// Adds an alternative at a node: `first` in place of the event there. Its sources are positions of the present trace, or
@@ -16,7 +16,7 @@ impl Search {
         if self.is_known(node, first.fingerprint) {
             return;
         }
-        self.nodes[node as usize].seen.push(first.fingerprint);
+        self.nodes[node as usize].seen.insert(first.fingerprint);
         let needed = self.needed(node, &first, extra.as_ref());
         let new_pos = |old: Pos| match old {
             NO_EVENT => NO_EVENT,
