@@ -12,6 +12,7 @@ mod event;
 mod observe;
 mod propose;
 mod simulate;
+mod store;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -25,17 +26,19 @@ use raddle_program::{Op, Program, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
+use store::StoreId;
 use trace::Trace;
 
-/// A way to go on from a prefix of the trace: a member of `schedules` (line 11), before its consistency is known.
+/// A way to go on from a prefix of the trace: a member of `schedules` (line 11), before its consistency is known. Parents and
+/// sources are positions of the trace in which it was found.
 #[derive(Debug)]
 struct Alternative {
-    /// Takes the place of the event at the node. Positions are those that the events will have.
-    first: Event,
-    /// What it needs, marked (line 9), in an order that respects causality.
-    rest: Vec<Event>,
-    /// The last of `rest` reads otherwise than in the trace where the alternative was found.
-    brings_new: bool,
+    /// Takes the place of the event at the node.
+    first: StoreId,
+    /// An event that reads otherwise than in the trace where the alternative was found; `first` reads from it.
+    extra: Option<StoreId>,
+    /// What these need, to be marked (line 9), in an order that respects causality, and where it was.
+    needed: Box<[(Pos, StoreId)]>,
 }
 
 /// A set that is nearly always small.
@@ -111,6 +114,8 @@ pub(crate) struct Search {
     /// Buffers of `try_alternative`.
     guide: Vec<Pos>,
     moved: Vec<Pos>,
+    /// Buffer of `place`.
+    new_positions: Vec<Pos>,
 }
 
 impl Search {
@@ -126,6 +131,7 @@ impl Search {
             unfinished: Vec::new(),
             guide: Vec::new(),
             moved: Vec::new(),
+            new_positions: Vec::new(),
             first_new: 0,
             renewed: SmallVec::new(),
             choices: vec![none.clone()],
@@ -245,7 +251,7 @@ impl Search {
             pending: Vec::new(),
         };
         self.note_spawns(&event, pos);
-        self.trace.events.push(event);
+        self.trace.place(event);
         self.nodes.push(node);
         let consistent = self.trace.add(program, pos);
         debug_assert!(consistent, "what the machine does is consistent");
@@ -295,7 +301,7 @@ impl Search {
                 break;
             };
             while let Some(alternative) = node.pending.pop() {
-                if let Some(kept) = self.try_alternative(program, alternative, node.base) {
+                if let Some(kept) = self.try_alternative(program, &alternative, node.base) {
                     self.nodes.push(node);
                     self.nodes
                         .resize_with(self.trace.len() as usize, Node::default);
@@ -322,7 +328,7 @@ impl Search {
         self.trace.graph.retract_to(first);
         let base = self.nodes[pos as usize].base;
         self.trace.remove_to(program, base);
-        self.trace.events.truncate(pos as usize);
+        self.trace.truncate(pos);
         self.nodes.truncate(pos as usize + 1);
     }
 
@@ -331,20 +337,19 @@ impl Search {
     fn try_alternative(
         &mut self,
         program: &Program,
-        alternative: Alternative,
+        alternative: &Alternative,
         base: usize,
     ) -> Option<usize> {
         let pos = self.trace.len();
         let mark = self.trace.graph.mark();
-        let count = alternative.rest.len() as Pos;
-        self.trace.events.push(alternative.first);
-        self.trace.events.extend(alternative.rest);
+        self.place(alternative);
+        let count = self.trace.len() - pos - 1;
         let causal = (pos + 1..=pos + count).chain(std::iter::once(pos));
         let saturated = causal.clone().all(|pos| self.trace.add(program, pos));
         if !saturated {
             self.phases.saturation += 1;
             self.trace.remove_to(program, base);
-            self.trace.events.truncate(pos as usize);
+            self.trace.truncate(pos);
             return None;
         }
         let graph = &mut self.trace.graph;
@@ -360,13 +365,13 @@ impl Search {
                 graph.emit(event);
             }
             self.trace.remove_to(program, base);
-            self.trace.events.truncate(pos as usize);
+            self.trace.truncate(pos);
             return None;
         };
         self.tail.clear();
         self.renewed.clear();
         self.renewed.push(pos);
-        if alternative.brings_new {
+        if alternative.extra.is_some() {
             self.renewed.push(pos + count);
         }
         Some(kept)
@@ -404,14 +409,14 @@ impl Search {
 
     /// Takes over what the machine made of an event.
     fn check_run(&mut self, program: &Program, pos: Pos) {
-        let event = &mut self.trace.events[pos as usize];
+        let event = self.trace.event_mut(pos);
         let after = self.machine.thread_state(event.thread);
         debug_assert_eq!(after, Some(event.after), "{event:?} was simulated rightly");
         if self.renewed.contains(&pos) {
             note_values(program, &mut self.machine, event);
         }
-        for position in 0..self.trace.events[pos as usize].writes.len() {
-            let write = self.trace.events[pos as usize].writes[position];
+        for position in 0..self.trace.event(pos).writes.len() {
+            let write = self.trace.event(pos).writes[position];
             if let Cell::Handle(child) = write.cell
                 && write.value == observe::SPAWNED
             {

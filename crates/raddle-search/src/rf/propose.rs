@@ -18,39 +18,52 @@ impl Search {
         }
         self.nodes[node as usize].seen.insert(first.fingerprint);
         let needed = self.needed(node, &first, extra.as_ref());
-        let new_pos = |old: Pos| match old {
-            NO_EVENT => NO_EVENT,
-            EXTRA => node + 1 + needed.len() as Pos,
-            _ if old < node => old,
-            _ => {
-                let rank = needed.iter().position(|&other| other == old);
-                debug_assert!(rank.is_some(), "what is needed includes its causes");
-                node + 1 + rank.unwrap_or(0) as Pos
-            }
-        };
-        let mut rest: Vec<Event> = needed
-            .iter()
-            .map(|&pos| self.trace.event(pos).clone())
+        let needed = needed
+            .into_iter()
+            .map(|pos| (pos, self.trace.share(pos)))
             .collect();
-        let brings_new = extra.is_some();
-        rest.extend(extra);
-        for event in &mut rest {
-            event.marked = true;
-        }
-        first.marked = false;
         // What the alternatives of a node are does not change with the event that is there.
         first.branching = self.trace.event(node).branching;
-        for event in rest.iter_mut().chain(std::iter::once(&mut first)) {
-            event.parent = new_pos(event.parent);
-            for read in &mut event.reads {
-                read.source = new_pos(read.source);
-            }
-        }
+        first.marked = false;
+        let first = self.trace.store.insert(first);
+        let extra = extra.map(|extra| self.trace.store.insert(extra));
         self.nodes[node as usize].pending.push(Alternative {
             first,
-            rest,
-            brings_new,
+            extra,
+            needed,
         });
+    }
+
+    /// Places the events of an alternative at the end of the trace, `first` in front, and with the positions they get there.
+    pub(super) fn place(&mut self, alternative: &Alternative) {
+        let node = self.trace.len();
+        let count = alternative.needed.len() as Pos;
+        for (&(old, _), new) in alternative.needed.iter().zip(node + 1..) {
+            if self.new_positions.len() <= old as usize {
+                self.new_positions.resize(old as usize + 1, NO_EVENT);
+            }
+            self.new_positions[old as usize] = new;
+        }
+        let needed = alternative.needed.iter().map(|&(_, id)| (id, true));
+        let events = std::iter::once((alternative.first, false))
+            .chain(needed)
+            .chain(alternative.extra.map(|id| (id, true)));
+        for (id, marked) in events {
+            let mut event = self.trace.store.event(id).clone();
+            let new_position = |old: Pos| match old {
+                EXTRA => node + 1 + count,
+                // Also "no event" is no position.
+                _ if old < node || old == NO_EVENT => old,
+                _ => self.new_positions[old as usize],
+            };
+            event.marked = marked;
+            event.parent = new_position(event.parent);
+            for read in &mut event.reads {
+                read.source = new_position(read.source);
+            }
+            self.trace.place(event);
+            self.trace.store.release(id);
+        }
     }
 
     /// Line 8: what is causally before `first` and after the node in the trace, in the order of the witness.

@@ -12,6 +12,7 @@ use super::event::{
     Branching, Cell, Event, Fingerprint, NO_EVENT, Pos, Write, event_print, is_mixed, is_wide,
     read_print,
 };
+use super::store::{Store, StoreId};
 use raddle_memory::consistency::{CellId, Graph, GraphMark, NewEvent};
 use raddle_program::{LocId, Op, Program, Tables, ThreadId};
 use smallvec::SmallVec;
@@ -33,7 +34,11 @@ struct ThreadReads {
 
 #[derive(Default)]
 pub(super) struct Trace {
-    pub(super) events: Vec<Event>,
+    pub(super) store: Store,
+    /// The events by position.
+    ids: Vec<StoreId>,
+    /// Thread and index of each event.
+    names: Vec<(u32, u32)>,
     pub(super) graph: Graph,
     pub(super) cells: Cells,
     added: Vec<Added>,
@@ -49,11 +54,37 @@ pub(super) struct Trace {
 
 impl Trace {
     pub(super) fn len(&self) -> Pos {
-        self.events.len() as Pos
+        self.ids.len() as Pos
     }
 
+    #[inline]
     pub(super) fn event(&self, pos: Pos) -> &Event {
-        &self.events[pos as usize]
+        self.store.event(self.ids[pos as usize])
+    }
+
+    pub(super) fn event_mut(&mut self, pos: Pos) -> &mut Event {
+        self.store.event_mut(self.ids[pos as usize])
+    }
+
+    /// Where the event at a position is stored, for somebody who wants to keep it.
+    pub(super) fn share(&mut self, pos: Pos) -> StoreId {
+        let id = self.ids[pos as usize];
+        self.store.keep(id);
+        id
+    }
+
+    /// Gives the next position to an event, which is still to be added.
+    pub(super) fn place(&mut self, event: Event) {
+        self.names.push((event.thread.0, event.index));
+        self.ids.push(self.store.insert(event));
+    }
+
+    /// Forgets the events from a position on, which have been removed.
+    pub(super) fn truncate(&mut self, length: Pos) {
+        for id in self.ids.drain(length as usize..) {
+            self.store.release(id);
+        }
+        self.names.truncate(length as usize);
     }
 
     /// How many events have been added.
@@ -73,8 +104,8 @@ impl Trace {
     /// Is `a` causally before `b`, or the same?
     #[inline]
     pub(super) fn before(&self, a: Pos, b: Pos) -> bool {
-        let event = &self.events[a as usize];
-        self.clocks[b as usize * self.width + event.thread.index()] >= event.index
+        let (thread, index) = self.names[a as usize];
+        self.clocks[b as usize * self.width + thread as usize] >= index
     }
 
     /// The last event of a thread.
@@ -124,7 +155,7 @@ impl Trace {
 
     /// Adds the event at `pos`, whose sources have been added. False if the trace is inconsistent with it.
     pub(super) fn add(&mut self, program: &Program, pos: Pos) -> bool {
-        let Event { thread, parent, .. } = self.events[pos as usize];
+        let Event { thread, parent, .. } = *self.event(pos);
         self.ensure(pos, thread);
         self.added.push(Added {
             pos,
@@ -136,7 +167,7 @@ impl Trace {
     }
 
     fn add_to_graph(&mut self, tables: &Tables, pos: Pos) -> bool {
-        let event = &self.events[pos as usize];
+        let event = self.store.event(self.ids[pos as usize]);
         self.buffer_reads.clear();
         self.buffer_writes.clear();
         for read in &event.reads {
@@ -170,7 +201,7 @@ impl Trace {
             let from = parent as usize * width;
             self.clocks.copy_within(from..from + width, start);
         }
-        let event = &self.events[pos as usize];
+        let event = self.store.event(self.ids[pos as usize]);
         for read in &event.reads {
             if read.source != NO_EVENT {
                 join(&mut self.clocks, width, read.source as usize, pos as usize);
@@ -181,7 +212,7 @@ impl Trace {
 
     /// Where the node of an event is listed, if it is one of those that are.
     fn listed(&mut self, tables: &Tables, pos: Pos) -> Option<CellId> {
-        let event = &self.events[pos as usize];
+        let event = self.event(pos);
         if event.marked || event.is_block || event.branching != Branching::Reads {
             return None;
         }
@@ -191,7 +222,7 @@ impl Trace {
 
     fn index(&mut self, program: &Program, pos: Pos) {
         if self.cells.has_cuts() {
-            self.events[pos as usize].wide = is_wide(program.tables(), self.event(pos));
+            self.event_mut(pos).wide = is_wide(program.tables(), self.event(pos));
         }
         for loc in self.freed(program, pos) {
             if self.frees.len() <= loc.index() {
@@ -320,7 +351,7 @@ impl Trace {
     /// All cells that an event writes.
     pub(super) fn written_cells(&mut self, tables: &Tables, pos: Pos) -> CellIds {
         let mut ids = CellIds::new();
-        for write in &self.events[pos as usize].writes {
+        for write in &self.store.event(self.ids[pos as usize]).writes {
             self.cells.each(tables, write.cell, |cell| {
                 if !ids.contains(&cell) {
                     ids.push(cell);

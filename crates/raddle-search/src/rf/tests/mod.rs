@@ -177,10 +177,11 @@ fn cpu_seconds() -> f64 {
 #[ignore = "measures time: run with --release --nocapture, ONLY=name, SIZE=n, BARE=1"]
 fn speed() {
     let only = std::env::var("ONLY").unwrap_or_default();
-    let timed = |name: &str, built: &BuiltProgram| {
+    let timed = |name: &str, program: fn(u32) -> BuiltProgram, size: u32| {
         if !name.contains(&only) {
             return;
         }
+        let built = &program(size);
         let start = cpu_seconds();
         let (complete, blocked, phases) = match std::env::var("BARE") {
             Ok(_) => explore_with_phases(built),
@@ -205,19 +206,19 @@ fn speed() {
     };
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let size = |default: u32| number("SIZE").unwrap_or(default);
-    timed("fib", &fib(size(4)));
-    timed("casrot", &casrot(size(9)));
-    timed("readers", &readers(size(11)));
-    timed("lastzero", &lastzero(size(11)));
-    timed("sigma", &sigma(size(7)));
-    timed("control-flow", &control_flow(size(11)));
-    timed("opt-lock", &opt_lock(size(100)));
-    timed("race-parametric", &race_parametric(size(4)));
-    timed("exponential", &exponential(size(5)));
-    timed("append", &append(size(5)));
-    timed("lamport", &lamport(size(3)));
-    timed("circular-buffer", &circular_buffer(size(8)));
-    timed("myexample", &myexample(size(5)));
+    timed("fib", fib, size(4));
+    timed("casrot", casrot, size(9));
+    timed("readers", readers, size(11));
+    timed("lastzero", lastzero, size(11));
+    timed("sigma", sigma, size(7));
+    timed("control-flow", control_flow, size(11));
+    timed("opt-lock", opt_lock, size(100));
+    timed("race-parametric", race_parametric, size(4));
+    timed("exponential", exponential, size(5));
+    timed("append", append, size(5));
+    timed("lamport", lamport, size(3));
+    timed("circular-buffer", circular_buffer, size(8));
+    timed("myexample", myexample, size(5));
 }
 
 /// Whichever of two blocks comes first in the witness: nobody reads the order, so it must not hide the race.
