@@ -49,7 +49,8 @@ impl Search {
             .chain(needed)
             .chain(alternative.extra.map(|id| (id, true)));
         for (id, marked) in events {
-            let mut event = self.trace.store.event(id).clone();
+            let id = self.trace.store.take(id);
+            let event = self.trace.store.event_mut(id);
             let new_position = |old: Pos| match old {
                 EXTRA => node + 1 + count,
                 // Also "no event" is no position.
@@ -61,8 +62,7 @@ impl Search {
             for read in &mut event.reads {
                 read.source = new_position(read.source);
             }
-            self.trace.place(event);
-            self.trace.store.release(id);
+            self.trace.place_stored(id);
         }
     }
 

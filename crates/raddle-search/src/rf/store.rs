@@ -47,6 +47,16 @@ impl Store {
         self.slots[id as usize].users += 1;
     }
 
+    /// An event with the same contents that has one user, who may change it; `id` has one user less.
+    pub(super) fn take(&mut self, id: StoreId) -> StoreId {
+        if self.slots[id as usize].users == 1 {
+            return id;
+        }
+        self.release(id);
+        let event = self.event(id).clone();
+        self.insert(event)
+    }
+
     /// There is one user less.
     pub(super) fn release(&mut self, id: StoreId) {
         let slot = &mut self.slots[id as usize];

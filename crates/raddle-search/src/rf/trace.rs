@@ -75,8 +75,15 @@ impl Trace {
 
     /// Gives the next position to an event, which is still to be added.
     pub(super) fn place(&mut self, event: Event) {
+        let id = self.store.insert(event);
+        self.place_stored(id);
+    }
+
+    /// The same for an event in the store that nobody else uses.
+    pub(super) fn place_stored(&mut self, id: StoreId) {
+        let event = self.store.event(id);
         self.names.push((event.thread.0, event.index));
-        self.ids.push(self.store.insert(event));
+        self.ids.push(id);
     }
 
     /// Forgets the events from a position on, which have been removed.
