@@ -342,6 +342,27 @@ pub enum Op {
 }
 
 impl Op {
+    /// Can this be the plain side of a data race?
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        matches!(
+            self,
+            Self::Load {
+                order: Order::Plain,
+                ..
+            } | Self::Store {
+                order: Order::Plain,
+                ..
+            } | Self::Rmw {
+                order: Order::Plain,
+                ..
+            } | Self::Cas {
+                success: Order::Plain,
+                ..
+            } | Self::Free { .. }
+        )
+    }
+
     /// Has the thread nothing more to do from here?
     #[inline]
     #[must_use]

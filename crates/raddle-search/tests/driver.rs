@@ -39,6 +39,7 @@ fn name(kind: &ViolationKind) -> &'static str {
         ViolationKind::Fault(_) => "fault",
         ViolationKind::Race(_) => "race",
         ViolationKind::Deadlock { .. } => "deadlock",
+        ViolationKind::Livelock { .. } => "livelock",
     }
 }
 
@@ -381,7 +382,7 @@ fn stops_decide_the_verdict() {
     let fault = Stop::Fault(Fault::Abort);
     let answer = |list: &[Stop]| verdict(&stops(list), SearchOptions::default);
     assert_eq!(
-        answer(&[unroll.clone()]),
+        answer(std::slice::from_ref(&unroll)),
         Verdict::Verified(Bound::Unrolled { iterations: 3 })
     );
     assert!(matches!(

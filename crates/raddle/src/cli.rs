@@ -20,6 +20,10 @@ pub enum Command {
     /// Exit status: 0 verified, 1 a violation was found, 2 the input or the command line is at fault, 3 inconclusive.
     #[command(args_override_self = true)]
     Check(Box<CheckArgs>),
+    /// Run the programs of `benchmarks/` and compare with their expected counts
+    ///
+    /// Exit status: 0 all is as expected, 1 something is not, 2 there was an error.
+    Bench(crate::bench::BenchArgs),
     /// Say what an engine, a check, a violation or an exit status means
     Explain {
         /// What to explain; without it, the topics are listed
@@ -44,7 +48,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
-    /// What to look for, separated by commas (livelock is not available yet)
+    /// What to look for, separated by commas
     #[arg(
         long = "check",
         value_enum,
@@ -86,7 +90,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_purity: bool,
 
-    /// Do not treat loops that wait for a value as one blocking operation (no engine does so yet)
+    /// Do not treat loops that wait for a value as one blocking operation (not available yet)
     #[arg(long)]
     pub no_await: bool,
 

@@ -111,6 +111,18 @@ impl<'a> Emitter<'a> {
         self.last.map_or(Expr::Const(0), Expr::from)
     }
 
+    /// For conditions: a constant would decide too much.
+    fn something_read(&mut self) -> Reg {
+        match self.last {
+            Some(last) => last,
+            None => {
+                let reg = self.t.load(self.names.flag);
+                self.last = Some(reg);
+                reg
+            }
+        }
+    }
+
     fn operand(&self, operand: Operand) -> Expr {
         match operand {
             Operand::Const(value) => value.into(),
@@ -146,11 +158,11 @@ impl<'a> Emitter<'a> {
             }
             Piece::Fence(order) => self.t.fence(*order),
             Piece::Assume(value) => {
-                let cond = self.last().differs(*value);
+                let cond = self.something_read().differs(*value);
                 self.t.assume(cond);
             }
             Piece::Assert(value) => {
-                let cond = self.last().differs(*value);
+                let cond = self.something_read().differs(*value);
                 self.t.assert(cond);
             }
             Piece::Spawn(code) => {

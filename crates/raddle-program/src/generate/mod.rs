@@ -106,7 +106,7 @@ impl Default for GenOptions {
             max_ops_per_thread: 5,
             variables: 2,
             values: 3,
-            max_interleavings: 2_000,
+            max_interleavings: 6_000,
             features: Features::ALL,
         }
     }

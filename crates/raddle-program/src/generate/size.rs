@@ -20,6 +20,8 @@ fn flatten(pieces: &[Piece], out: &mut Vec<Event>) {
             | Piece::Cas(..)
             | Piece::Fence(_)
             | Piece::Signal(_)
+            | Piece::Assume(_)
+            | Piece::Assert(_)
             | Piece::SemWait
             | Piece::SemPost => out.push(Event::Step(1)),
             Piece::Locked(_, inner, unlocks) => {
@@ -69,7 +71,7 @@ fn flatten(pieces: &[Piece], out: &mut Vec<Event>) {
             }
             Piece::Spawn(code) => out.push(Event::Spawn(*code)),
             Piece::Join(code) => out.push(Event::Join(*code)),
-            Piece::Assume(_) | Piece::Assert(_) | Piece::Exit | Piece::ExitProcess => {}
+            Piece::Exit | Piece::ExitProcess => {}
         }
     }
 }

@@ -27,8 +27,8 @@
 //! Memory that a model touches may be private to the thread, constant or shared: the steps see to it, and only shared
 //! memory gives visible operations.
 //!
-//! Models are listed in one table a file, and those in [`TABLES`]. A name ending in `*` matches every name that starts so;
-//! [`Script::function_name`] says which it was. A model that [`Model::overriding`] marks is used even where the module
+//! Models are listed in one table a file, and those in [`TABLES`]. A name ending in `*` matches every name that starts so,
+//! and `*part*` every name with that part; [`Script::function_name`] says which it was. A model that [`Model::overriding`] marks is used even where the module
 //! defines the function. [`Model::capturing`] lists the parameters whose pointer outlives the call or is used by another
 //! thread; the variables passed there become shared memory. Parameters of synchronisation objects must be listed: cells
 //! exist in shared memory only. An argument that is merely returned is not captured.
@@ -156,6 +156,7 @@ struct Registry {
     exact: FxHashMap<&'static str, ModelId>,
     /// Longest prefix first.
     prefixes: Vec<(&'static str, ModelId)>,
+    parts: Vec<(&'static str, ModelId)>,
 }
 
 fn registry() -> &'static Registry {
@@ -165,12 +166,16 @@ fn registry() -> &'static Registry {
             models: Vec::new(),
             exact: FxHashMap::default(),
             prefixes: Vec::new(),
+            parts: Vec::new(),
         };
         for model in TABLES.iter().copied().flatten() {
             let id = ModelId(registry.models.len() as u16);
             registry.models.push(model);
             match model.name.strip_suffix('*') {
-                Some(prefix) => registry.prefixes.push((prefix, id)),
+                Some(pattern) => match pattern.strip_prefix('*') {
+                    Some(part) => registry.parts.push((part, id)),
+                    None => registry.prefixes.push((pattern, id)),
+                },
                 None => {
                     registry.exact.entry(model.name).or_insert(id);
                 }
@@ -190,10 +195,12 @@ pub fn lookup(name: &str) -> Option<ModelId> {
     if let Some(&id) = registry.exact.get(name) {
         return Some(id);
     }
-    registry
+    let prefix = registry
         .prefixes
         .iter()
-        .find(|(prefix, _)| name.starts_with(prefix))
+        .find(|(prefix, _)| name.starts_with(prefix));
+    prefix
+        .or_else(|| registry.parts.iter().find(|(part, _)| name.contains(part)))
         .map(|&(_, id)| id)
 }
 
@@ -210,7 +217,7 @@ mod tests {
     #[test]
     fn every_model_is_found_by_its_name() {
         for model in TABLES.iter().copied().flatten() {
-            let found = lookup(model.name.trim_end_matches('*')).expect("registered");
+            let found = lookup(model.name.trim_matches('*')).expect("registered");
             assert!(
                 model.name.ends_with('*') || get(found).name == model.name,
                 "{} is listed twice",

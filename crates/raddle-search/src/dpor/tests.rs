@@ -1,6 +1,8 @@
 //! Exact counts of Mazurkiewicz classes, from the tables of the papers.
 
 use super::{Listener, Search};
+use crate::driver::{SearchOptions, check};
+use crate::verdict::{Bound, Checks, EngineKind, Verdict, ViolationKind};
 use raddle_memory::{Ending, Machine, Readiness, StepEnd};
 use raddle_program::builder::{BuiltProgram, Compare, Place, ProgramBuilder};
 use raddle_program::{Program, ThreadId};
@@ -34,6 +36,27 @@ impl Listener for Count {
         if all_finished {
             self.complete += 1;
         } else {
+            if std::env::var("SHOWB").is_ok() {
+                for s in machine.steps() {
+                    println!(
+                        "  {:?} {:?} {:?} -> {}",
+                        s.thread,
+                        s.state,
+                        program.op(s.state),
+                        s.value
+                    );
+                }
+                for t in 0..machine.thread_count() {
+                    let t = ThreadId::from_index(t);
+                    println!(
+                        "  at {:?} {:?} {:?}",
+                        t,
+                        machine.thread_state(t).map(|s| (s, *program.op(s))),
+                        machine.readiness(program, t)
+                    );
+                }
+                println!();
+            }
             self.blocked += 1;
         }
         ControlFlow::Continue(())
@@ -337,6 +360,131 @@ fn speed() {
         }
         timed("readers", &b.build());
     }
+}
+
+#[test]
+fn a_spin_loop_awaits_its_flag() {
+    // One execution: the loop cannot end before the store, and turns in vain are not explored.
+    let mut b = ProgramBuilder::new("spin");
+    let x = b.var("x", 4);
+    let y = b.var("y", 4);
+    b.thread("p", |t| t.store(x, 1));
+    b.thread("q", |t| {
+        t.while_(|t| t.load(x).is(0), |_| {});
+        t.store(y, 1);
+    });
+    assert_eq!(explore(&b.build()), (1, 0));
+}
+
+#[test]
+fn figure_4_two_satisfying_writes() {
+    // x = 1; x = 0 against await(x = 0) then a load: before both stores, or after both.
+    let mut b = ProgramBuilder::new("fig4");
+    let x = b.var("x", 4);
+    b.thread("p", |t| {
+        t.store(x, 1);
+        t.store(x, 0);
+    });
+    b.thread("q", |t| t.while_(|t| t.load(x).differs(0), |_| {}));
+    assert_eq!(explore(&b.build()), (2, 0));
+}
+
+#[test]
+fn a_spin_loop_without_writer_is_blocked_once() {
+    let mut b = ProgramBuilder::new("livelock");
+    let x = b.var("x", 4);
+    b.thread("q", |t| t.while_(|t| t.load(x).is(0), |_| {}));
+    assert_eq!(explore(&b.build()), (0, 1));
+}
+
+#[test]
+fn livelocks_are_told_from_reading_too_early() {
+    let check = |writes: bool| {
+        let mut b = ProgramBuilder::new("spin");
+        let x = b.var("x", 4);
+        b.thread("p", |t| {
+            if writes {
+                t.store(x, 1);
+            }
+        });
+        b.thread("q", |t| t.while_(|t| t.load(x).is(0), |_| {}));
+        let checks = Checks {
+            livelocks: true,
+            ..Checks::default()
+        };
+        let options = SearchOptions {
+            checks,
+            ..SearchOptions::default()
+        };
+        let mut program = b.build().program();
+        check(&mut program, EngineKind::Dpor, options)
+            .expect("replayed")
+            .verdict
+    };
+    assert_eq!(check(true), Verdict::Verified(Bound::Complete));
+    let Verdict::Violation(found) = check(false) else {
+        panic!("no livelock")
+    };
+    assert!(matches!(found[0].kind, ViolationKind::Livelock { .. }));
+}
+
+#[test]
+fn a_plain_spin_loop_races_with_writes_that_do_not_end_it() {
+    let mut b = ProgramBuilder::new("race");
+    let x = b.var("x", 4);
+    b.thread("p", |t| t.store_plain(x, 0));
+    b.thread("q", |t| t.while_(|t| t.load_plain(x).is(0), |_| {}));
+    let mut program = b.build().program();
+    let outcome =
+        check(&mut program, EngineKind::Dpor, SearchOptions::default()).expect("replayed");
+    let Verdict::Violation(found) = outcome.verdict else {
+        panic!("no race")
+    };
+    assert!(matches!(found[0].kind, ViolationKind::Race(_)));
+}
+
+/// Test-and-test-and-set: both loops are pure.
+fn ttas(threads: u32) -> BuiltProgram {
+    let mut b = ProgramBuilder::new("ttas");
+    let l = b.var("l", 4);
+    let x = b.var("x", 4);
+    for i in 0..threads {
+        b.thread(&format!("t{i}"), |t| {
+            t.loop_(|t| {
+                t.while_(|t| t.load(l).differs(0), |_| {});
+                let old = t.exchange(l, 1);
+                t.if_(old.is(0), |t| t.break_());
+            });
+            let v = t.load(x);
+            t.store(x, v + 1);
+            t.store(l, 0);
+        });
+    }
+    b.build()
+}
+
+#[test]
+fn a_ttas_lock_leaves_nothing_blocked() {
+    for threads in 2..=3 {
+        let (complete, blocked) = explore(&ttas(threads));
+        println!("ttas {threads}: {complete}+{blocked}");
+        assert_eq!(blocked, 0);
+    }
+}
+
+#[test]
+fn trylock_loops_are_awaits_too() {
+    let mut b = ProgramBuilder::new("trylock");
+    let m = b.mutex("m");
+    let x = b.var("x", 4);
+    for i in 0..2 {
+        b.thread(&format!("t{i}"), |t| {
+            t.while_(|t| t.try_lock(m).is(0), |_| {});
+            t.store(x, i);
+            t.unlock(m);
+        });
+    }
+    assert_eq!(explore(&b.build()), (2, 0));
 }
 
 /// An event, and what it accessed; identified by thread and position.
