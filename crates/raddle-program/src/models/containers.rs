@@ -259,7 +259,7 @@ fn choose(cx: &mut Script<'_, '_>, policy: u64, least: u64) -> Result<u64, Pause
     let load = max_load(cx, policy)?;
     let buckets = next_prime(least);
     let limit = (buckets as f64 * load) as u64;
-    cx.store(policy + NEXT_RESIZE, 8, limit, Order::Plain)?;
+    cx.store(policy.wrapping_add(NEXT_RESIZE), 8, limit, Order::Plain)?;
     Ok(buckets)
 }
 
@@ -285,7 +285,7 @@ fn need_rehash(cx: &mut Script<'_, '_>) -> ModelResult {
     let least = (wanted as f64 / load) as u64;
     if least < buckets {
         let limit = (buckets as f64 * load) as u64;
-        cx.store(policy + NEXT_RESIZE, 8, limit, Order::Plain)?;
+        cx.store(policy.wrapping_add(NEXT_RESIZE), 8, limit, Order::Plain)?;
         return Ok(Outcome::Values(vec![0, 0]));
     }
     let least = least.saturating_add(1).max(buckets.saturating_mul(2));

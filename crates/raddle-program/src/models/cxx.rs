@@ -10,7 +10,7 @@ use crate::op::{Op, Order, SyncAction};
 use raddle_ir::module::Symbol;
 
 /// What a thread of `std::thread` runs.
-const THREAD: &str = "std::thread";
+pub(super) const THREAD: &str = "std::thread";
 
 pub(super) const MODELS: &[Model] = &[
     model(

@@ -45,6 +45,7 @@ mod futex;
 mod heap;
 mod iostream;
 mod keys;
+mod linux;
 mod locks;
 mod math;
 mod memory;
@@ -149,6 +150,7 @@ const TABLES: &[&[Model]] = &[
     iostream::MODELS,
     containers::MODELS,
     futex::MODELS,
+    linux::MODELS,
 ];
 
 struct Registry {
@@ -202,6 +204,14 @@ pub fn lookup(name: &str) -> Option<ModelId> {
     prefix
         .or_else(|| registry.parts.iter().find(|(part, _)| name.contains(part)))
         .map(|&(_, id)| id)
+}
+
+/// The model of a function of the module. Those that only the interpreter and other models start are out of its reach:
+/// their arguments are trusted.
+#[must_use]
+pub fn lookup_function(name: &str) -> Option<ModelId> {
+    let is_internal = name.starts_with("raddle.") || name == cxx::THREAD;
+    lookup(name).filter(|_| !is_internal)
 }
 
 /// The model behind an id.
