@@ -150,9 +150,9 @@ impl Writer<'_> {
         let spots = self.spots(&names, violation, &trace);
         let mut text = self.snippet(Level::ERROR.with_name("violation"), &headline, &spots);
         text.push('\n');
-        if let ViolationKind::Deadlock { waiting } = &violation.kind {
+        if let Some(stuck) = stuck(&violation.kind) {
             let explanation = self.explanation(&names, violation);
-            for waiting in waiting {
+            for waiting in stuck {
                 text += &format!("{}\n", explanation.sentence(waiting));
             }
             text.push('\n');
@@ -208,18 +208,23 @@ impl Writer<'_> {
                     Spot::context(race.first.at, label(&race.first, "first access")),
                 ]
             }
-            ViolationKind::Deadlock { waiting } => {
+            ViolationKind::Deadlock { waiting: stuck }
+            | ViolationKind::Livelock { spinning: stuck } => {
                 // Threads that merely join the others are not what the deadlock is about.
                 let joins = |waiting: &Waiting| {
                     matches!(self.report.program.op(waiting.state), Op::Join { .. })
                 };
-                let main = waiting.iter().position(|it| !joins(it)).unwrap_or(0);
+                let main = stuck.iter().position(|it| !joins(it)).unwrap_or(0);
+                let verb = match violation.kind {
+                    ViolationKind::Livelock { .. } => "spins",
+                    _ => "waits",
+                };
                 let spot = |(index, waiting): (usize, &Waiting)| Spot {
                     at: waiting.at,
-                    label: format!("{} waits here", names.thread(waiting.thread)),
+                    label: format!("{} {verb} here", names.thread(waiting.thread)),
                     primary: index == main,
                 };
-                waiting.iter().enumerate().map(spot).collect()
+                stuck.iter().enumerate().map(spot).collect()
             }
             ViolationKind::Fault(_) => {
                 let mut spots = vec![Spot::primary(at, names.thread(violation.thread))];
@@ -282,14 +287,15 @@ impl Writer<'_> {
                     ),
                 }]
             }
-            ViolationKind::Deadlock { waiting } => {
+            ViolationKind::Deadlock { waiting: stuck }
+            | ViolationKind::Livelock { spinning: stuck } => {
                 let explanation = self.explanation(names, violation);
                 let mark = |waiting: &Waiting| Mark {
                     thread: waiting.thread,
                     at: waiting.at,
-                    text: format!("waits to {}", explanation.aim(waiting)),
+                    text: explanation.aim(waiting),
                 };
-                waiting.iter().map(mark).collect()
+                stuck.iter().map(mark).collect()
             }
         }
     }
@@ -424,6 +430,15 @@ fn accused(kind: &ViolationKind) -> Option<ObjectId> {
         ) => Some(*object),
         ViolationKind::Fault(Fault::InvalidFree { object, .. }) => *object,
         _ => None,
+    }
+}
+
+/// The threads that do not come further, where that is the violation.
+fn stuck(kind: &ViolationKind) -> Option<&[Waiting]> {
+    match kind {
+        ViolationKind::Deadlock { waiting: stuck }
+        | ViolationKind::Livelock { spinning: stuck } => Some(stuck),
+        ViolationKind::Fault(_) | ViolationKind::Race(_) => None,
     }
 }
 

@@ -44,7 +44,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
-    /// What to look for, separated by commas (livelock is not available yet)
+    /// What to look for, separated by commas
     #[arg(
         long = "check",
         value_enum,

@@ -46,7 +46,8 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         names: &["livelock"],
-        text: "Check `livelock` is planned: threads that run for good without getting anywhere.",
+        text: "Check `livelock` (off by default, engine `dpor`) finds executions in which threads spin for good: in loops that \
+               wait for a write which no thread will do any more.",
     },
     Topic {
         names: &["overflow"],

@@ -71,7 +71,7 @@ impl Options {
             });
         }
         Ok(Self {
-            checks: checks(&args.checks)?,
+            checks: checks(&args.checks),
             file: args.file,
             clang_args: args.clang_args,
             engine,
@@ -134,23 +134,16 @@ fn format(format: Format) -> Result<AnswerFormat, Error> {
     }
 }
 
-fn checks(list: &[Check]) -> Result<Checks, Error> {
+fn checks(list: &[Check]) -> Checks {
     let on = |check| list.contains(&check);
-    if on(Check::Livelock) {
-        return Err(Error::Unavailable {
-            option: "check",
-            value: name_of(Check::Livelock),
-            available: "assert, memory, race, deadlock, overflow".to_owned(),
-        });
-    }
-    Ok(Checks {
+    Checks {
         assertions: on(Check::Assert),
         memory: on(Check::Memory),
         races: on(Check::Race),
         deadlocks: on(Check::Deadlock),
         livelocks: on(Check::Livelock),
         overflows: on(Check::Overflow),
-    })
+    }
 }
 
 fn wanted(when: When, auto: impl FnOnce() -> bool) -> bool {
