@@ -5,7 +5,7 @@ use crate::names::{Names, short};
 use crate::source::{Sources, position};
 use crate::steps;
 use crate::style::Paint;
-use crate::timeline::{Mark, Timeline};
+use crate::timeline::{Mark, Timeline, touched};
 use crate::waits::Explanation;
 use crate::words;
 use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Snippet};
@@ -162,6 +162,7 @@ impl Writer<'_> {
             names: &names,
             trace: &trace,
             accused: accused(&violation.kind),
+            touched: touched(self.report.program, &trace),
             pointed: pointed(violation),
             end: self.end_marks(&names, violation, &headline),
         };
