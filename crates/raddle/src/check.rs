@@ -19,11 +19,20 @@ use std::sync::atomic::AtomicBool;
 /// Checks a program and prints the answer on standard output.
 pub fn check(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Error> {
     let options = Options::from_args(args)?;
-    let ir = compile::to_ir(&options.file, &options.clang_args)?;
-    let mut program = load(&options, ir)?;
-    let outcome = explore(&options, &mut program, interrupt)?;
+    let (program, outcome) = outcome(&options, interrupt)?;
     crate::print(&answer(&options, &program, &outcome))?;
     Ok(status(&outcome.verdict))
+}
+
+/// The program, and what can be said about it.
+pub(crate) fn outcome(
+    options: &Options,
+    interrupt: &Arc<AtomicBool>,
+) -> Result<(Program, Outcome), Error> {
+    let ir = compile::to_ir(&options.file, &options.clang_args)?;
+    let mut program = load(options, ir)?;
+    let outcome = explore(options, &mut program, interrupt)?;
+    Ok((program, outcome))
 }
 
 fn load(options: &Options, ir: String) -> Result<Program, Error> {

@@ -20,6 +20,10 @@ pub enum Command {
     /// Exit status: 0 verified, 1 a violation was found, 2 the input or the command line is at fault, 3 inconclusive.
     #[command(args_override_self = true)]
     Check(Box<CheckArgs>),
+    /// Run the programs of `benchmarks/` and compare with their expected counts
+    ///
+    /// Exit status: 0 all is as expected, 1 something is not, 2 there was an error.
+    Bench(crate::bench::BenchArgs),
     /// Say what an engine, a check, a violation or an exit status means
     Explain {
         /// What to explain; without it, the topics are listed

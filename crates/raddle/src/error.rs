@@ -1,5 +1,6 @@
 //! Everything that ends a run without an answer. Each text says what is wrong and what to do next.
 
+use crate::bench::BenchError;
 use crate::compile::CompileError;
 use std::fmt;
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ pub enum Error {
         topics: String,
     },
     Compile(CompileError),
+    Bench(BenchError),
     /// The compiled program cannot be read: `what` says where and why.
     Ir {
         what: String,
@@ -42,6 +44,12 @@ impl From<CompileError> for Error {
     }
 }
 
+impl From<BenchError> for Error {
+    fn from(error: BenchError) -> Self {
+        Self::Bench(error)
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -56,6 +64,7 @@ impl fmt::Display for Error {
             Self::UnavailableOption { option } => write!(f, "`{option}` is not available yet"),
             Self::UnknownTopic { topic, .. } => write!(f, "there is no topic `{topic}`"),
             Self::Compile(error) => error.fmt(f),
+            Self::Bench(error) => error.fmt(f),
             Self::Ir { what, .. } => write!(f, "cannot read the LLVM IR: {what}"),
             Self::Load { file, what } => write!(f, "{}: {what}", file.display()),
             Self::Internal(what) => f.write_str(what),
@@ -77,6 +86,7 @@ impl Error {
             Self::UnavailableOption { option } => Some(format!("leave `{option}` out")),
             Self::UnknownTopic { topics, .. } => Some(format!("topics: {topics}")),
             Self::Compile(error) => error.hint(),
+            Self::Bench(error) => error.hint(),
             Self::Ir { from_clang, .. } => Some(
                 if *from_clang {
                     "another version of clang may write something Raddle reads: set RADDLE_CLANG to it"

@@ -3,6 +3,7 @@
 //! One file a step: [`cli`] says what can be typed, [`options`] checks it, [`compile`] makes LLVM IR of the source,
 //! [`check`] runs the pipeline and prints the answer. Errors are [`error::Error`]; verdicts are not errors.
 
+pub mod bench;
 pub mod check;
 pub mod cli;
 pub mod compile;
@@ -32,6 +33,7 @@ pub enum Status {
 pub fn run(cli: Cli, interrupt: &Arc<AtomicBool>) -> Status {
     let result = match cli.command {
         Command::Check(args) => check::check(*args, interrupt),
+        Command::Bench(args) => bench::bench(&args, interrupt),
         Command::Explain { topic } => explain::explain(topic.as_deref()).and_then(|text| {
             print(&text)?;
             Ok(Status::Verified)

@@ -1,0 +1,34 @@
+//! What can be typed after `raddle bench`.
+
+use crate::cli::Engine;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// The programs to run; all, if none is named
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+
+    /// The engine whose executions are counted
+    #[arg(long, value_enum, default_value_t = Engine::Dpor)]
+    pub engine: Engine,
+
+    /// Run what takes long, too
+    #[arg(long)]
+    pub all: bool,
+
+    /// How to print the table
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub format: BenchFormat,
+
+    /// Where the programs are; otherwise the nearest `benchmarks` here or above
+    #[arg(long, value_name = "DIRECTORY")]
+    pub dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BenchFormat {
+    Text,
+    Json,
+}

@@ -1,0 +1,322 @@
+//! `raddle bench`: runs the programs of `benchmarks/` and compares what an engine explores with what the papers say.
+//!
+//! The counts are oracles: an optimal engine explores exactly one execution of each class, no more and no fewer.
+
+mod args;
+pub mod expected;
+mod table;
+
+pub use args::{BenchArgs, BenchFormat};
+
+use crate::Status;
+use crate::check;
+use crate::cli::{Cli, Command, name_of};
+use crate::error::Error;
+use crate::options::Options;
+use clap::Parser;
+use expected::{Count, Expectation, Program, Run, Size, Suite};
+use raddle_search::Verdict;
+use serde::Serialize;
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+#[derive(Debug)]
+pub enum BenchError {
+    NoDirectory,
+    Unreadable { file: PathBuf, error: io::Error },
+    Malformed { file: PathBuf, what: String },
+    UnknownProgram { name: String, known: String },
+}
+
+impl fmt::Display for BenchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoDirectory => {
+                f.write_str("there is no directory `benchmarks` here or in any directory above")
+            }
+            Self::Unreadable { file, error } => {
+                write!(f, "{}: cannot be read: {error}", file.display())
+            }
+            Self::Malformed { file, what } => write!(f, "{}: {what}", file.display()),
+            Self::UnknownProgram { name, .. } => write!(f, "there is no program `{name}`"),
+        }
+    }
+}
+
+impl BenchError {
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoDirectory => Some("name it with `--dir`".to_owned()),
+            Self::UnknownProgram { known, .. } => Some(format!("programs: {known}")),
+            Self::Unreadable { .. } | Self::Malformed { .. } => None,
+        }
+    }
+}
+
+/// One line of the table.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    pub program: String,
+    pub parameters: String,
+    #[serde(serialize_with = "count_as_text")]
+    pub expected: Option<Count>,
+    pub expected_verdict: &'static str,
+    pub verdict: Option<&'static str>,
+    pub complete: u64,
+    pub blocked: u64,
+    pub result: Comparison,
+    pub seconds: f64,
+    /// Why there is no answer.
+    pub error: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Comparison {
+    Ok,
+    Wrong,
+    /// No answer at all.
+    Error,
+    /// No answer in the time there was.
+    Open,
+}
+
+#[expect(
+    clippy::ref_option,
+    reason = "serde hands over a reference to the field"
+)]
+fn count_as_text<S: serde::Serializer>(count: &Option<Count>, to: S) -> Result<S::Ok, S::Error> {
+    count.map(|count| count.to_string()).serialize(to)
+}
+
+/// How long an engine that has nothing to be compared with may take for a run.
+const TIME_WITHOUT_FIGURES: Duration = Duration::from_secs(1);
+
+/// Runs what was asked for, prints the table, and says whether all is as expected.
+pub fn bench(args: &BenchArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Error> {
+    let directory = match &args.dir {
+        Some(directory) => directory.clone(),
+        None => expected::find_directory().ok_or(BenchError::NoDirectory)?,
+    };
+    let suite = expected::read(&directory)?;
+    let engine = name_of(args.engine);
+    let runs = select(&suite, &args.names, &engine, args.all)?;
+    let mut rows = Vec::new();
+    let layout = table::Layout::new(&runs, &engine);
+    let text = args.format == BenchFormat::Text;
+    if text {
+        crate::print(&layout.heading())?;
+    }
+    for (program, run) in runs {
+        let row = compare(&directory, program, run, &engine, interrupt);
+        if interrupt.load(Ordering::Relaxed) {
+            break;
+        }
+        if text {
+            crate::print(&layout.row(&row))?;
+        }
+        rows.push(row);
+    }
+    crate::print(&if text {
+        table::summary(&rows)
+    } else {
+        table::json(&engine, &rows)
+    })?;
+    Ok(status(&rows, interrupt))
+}
+
+fn status(rows: &[Row], interrupt: &AtomicBool) -> Status {
+    let any = |result| rows.iter().any(|row| row.result == result);
+    if any(Comparison::Error) {
+        Status::Failure
+    } else if any(Comparison::Wrong) {
+        Status::Violation
+    } else if interrupt.load(Ordering::Relaxed) {
+        Status::Inconclusive
+    } else {
+        Status::Verified
+    }
+}
+
+/// The runs of the named programs (of all, if none is named) that say something about the engine.
+fn select<'a>(
+    suite: &'a Suite,
+    names: &[String],
+    engine: &str,
+    all: bool,
+) -> Result<Vec<(&'a Program, &'a Run)>, BenchError> {
+    if let Some(name) = names
+        .iter()
+        .find(|name| suite.programs.iter().all(|program| program.name != **name))
+    {
+        let known: Vec<&str> = suite.programs.iter().map(|p| p.name.as_str()).collect();
+        return Err(BenchError::UnknownProgram {
+            name: name.clone(),
+            known: known.join(", "),
+        });
+    }
+    Ok(suite
+        .programs
+        .iter()
+        .filter(|program| names.is_empty() || names.contains(&program.name))
+        .flat_map(|program| program.runs.iter().map(move |run| (program, run)))
+        .filter(|(_, run)| run.is_for(engine) && (all || run.size(engine) == Size::Quick))
+        .collect())
+}
+
+/// Runs one program as `raddle check` would.
+pub fn compare(
+    directory: &Path,
+    program: &Program,
+    run: &Run,
+    engine: &str,
+    interrupt: &Arc<AtomicBool>,
+) -> Row {
+    let expected = run.counts.of_engine(engine);
+    let mut row = Row {
+        program: program.name.clone(),
+        parameters: run.parameters(),
+        expected,
+        expected_verdict: match run.verdict {
+            Expectation::Verified => "verified",
+            Expectation::Violation => "violation",
+        },
+        verdict: None,
+        complete: 0,
+        blocked: 0,
+        result: Comparison::Error,
+        seconds: 0.0,
+        error: None,
+    };
+    let outcome = options(directory, program, run, engine)
+        .and_then(|options| check::outcome(&options, interrupt));
+    let outcome = match outcome {
+        Ok((_, outcome)) => outcome,
+        Err(error) => {
+            row.error = Some(error.to_string());
+            return row;
+        }
+    };
+    row.complete = outcome.statistics.complete;
+    row.blocked = outcome.statistics.blocked;
+    row.seconds = outcome.statistics.elapsed.as_secs_f64();
+    let verdict = match &outcome.verdict {
+        Verdict::Verified(_) => "verified",
+        Verdict::Violation(_) => "violation",
+        Verdict::Inconclusive(_) => {
+            row.verdict = Some("inconclusive");
+            row.result = if expected.is_none() {
+                Comparison::Open
+            } else {
+                Comparison::Wrong
+            };
+            return row;
+        }
+        Verdict::Unsupported { what, .. } => {
+            row.error = Some(format!("{what:?}"));
+            return row;
+        }
+    };
+    row.verdict = Some(verdict);
+    let admitted = expected.is_none_or(|count| count.admits(row.complete, row.blocked));
+    row.result = if admitted && verdict == row.expected_verdict {
+        Comparison::Ok
+    } else {
+        Comparison::Wrong
+    };
+    row
+}
+
+/// The options of `raddle check` for a run. The figures of `dpor` are without the reductions that can be switched off.
+fn options(directory: &Path, program: &Program, run: &Run, engine: &str) -> Result<Options, Error> {
+    let file = directory.join(format!("{}.c", program.name));
+    let mut args: Vec<OsString> = ["raddle", "check", "--progress", "never", "--engine", engine]
+        .map(OsString::from)
+        .into();
+    args.extend(["--no-purity", "--no-await", "--no-ifaa"].map(OsString::from));
+    if let Some(checks) = &program.checks {
+        args.extend(["--check".into(), checks.into()]);
+    }
+    if let Some(bound) = run.unroll {
+        args.extend(["--unroll".into(), bound.to_string().into()]);
+    }
+    if run.counts.of_engine(engine).is_none() {
+        let seconds = TIME_WITHOUT_FIGURES.as_secs().to_string();
+        args.extend(["--time-limit".into(), seconds.into()]);
+    }
+    args.extend([file.into(), "--".into()]);
+    args.extend(run.macros().into_iter().map(OsString::from));
+    match Cli::try_parse_from(args) {
+        Ok(Cli {
+            command: Command::Check(args),
+        }) => Options::from_args(*args),
+        Ok(_) => unreachable!("`check` was asked for"),
+        Err(error) => Err(Error::Internal(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suite() -> Suite {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benchmarks");
+        expected::read(&file).unwrap()
+    }
+
+    #[test]
+    fn every_program_has_expectations_and_a_file() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benchmarks");
+        let mut expected: Vec<String> = suite()
+            .programs
+            .iter()
+            .map(|program| format!("{}.c", program.name))
+            .collect();
+        expected.sort();
+        let mut found: Vec<String> = std::fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".c"))
+            .collect();
+        found.sort();
+        assert_eq!(expected, found);
+    }
+
+    #[test]
+    fn coarser_classes_are_never_more() {
+        for program in suite().programs {
+            for run in &program.runs {
+                let bound = |count: Option<Count>| match count {
+                    Some(Count::Exactly { complete, blocked }) => Some(complete + blocked),
+                    _ => None,
+                };
+                if let (Some(rf), Some(maz)) = (bound(run.counts.rf), bound(run.counts.maz)) {
+                    assert!(rf <= maz, "{} {}", program.name, run.parameters());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_refused() {
+        let error = select(&suite(), &["nonsense".to_owned()], "dpor", false).unwrap_err();
+        assert_eq!(error.to_string(), "there is no program `nonsense`");
+        assert!(error.hint().unwrap().contains("readers"));
+    }
+
+    #[test]
+    fn long_runs_are_for_all() {
+        let suite = suite();
+        let names = ["lastwrite".to_owned()];
+        let quick = select(&suite, &names, "dpor", false).unwrap().len();
+        let all = select(&suite, &names, "dpor", true).unwrap().len();
+        assert!(0 < quick && quick < all);
+    }
+}
