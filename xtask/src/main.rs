@@ -12,7 +12,7 @@ usage: cargo xtask TASK
   test            install clang if there is none; formatting, lints, all tests
   setup           install clang if there is none (apt; with sudo if not root)
   bless           accept what the program tests and report tests print now
-  bench           build Raddle for speed, and time it on the test programs
+  bench           build Raddle for speed, and run the programs of benchmarks/
   fuzz [SECONDS]  compare engines on random programs (60 seconds)
 ";
 

@@ -35,11 +35,13 @@
 
 mod atomics;
 mod c11;
+mod containers;
 mod convert;
 mod cxx;
 mod errno;
 mod externs;
 mod format;
+mod futex;
 mod heap;
 mod iostream;
 mod keys;
@@ -145,6 +147,8 @@ const TABLES: &[&[Model]] = &[
     verifier::MODELS,
     cxx::MODELS,
     iostream::MODELS,
+    containers::MODELS,
+    futex::MODELS,
 ];
 
 struct Registry {
