@@ -1,3 +1,4 @@
+// engines: dpor
 // std::async, std::promise and std::shared_mutex.
 #include <cassert>
 #include <future>

@@ -1,3 +1,4 @@
+// engines: dpor
 // std::condition_variable, std::call_once, static locals, thread-local objects with destructors.
 #include <atomic>
 #include <cassert>

@@ -1,3 +1,4 @@
+// engines: dpor
 // All of <threads.h>.
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// raddle: -- -Wno-atomic-alignment
 // Atomic objects that are too large for the machine are copied whole.
+#pragma clang diagnostic ignored "-Watomic-alignment"
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
