@@ -139,6 +139,7 @@ fn normalised(output: &Output) -> String {
 fn without_times(line: &str) -> String {
     for (before, after) in [
         ("; ", " s; engine "),
+        ("(", " s; engine "),
         ("\"seconds\": ", ","),
         ("\"peak_memory_bytes\": ", ""),
     ] {
