@@ -28,13 +28,9 @@ pub(super) const MODELS: &[Model] = &[
     model("sysconf", sysconf),
     model("getpagesize", page_size),
     model("get_nprocs", processors),
-    model("sched_getcpu", zero),
-    model("sched_getaffinity", zero),
-    model("sched_setaffinity", zero),
     model("setlocale", zero),
     // Nobody sends signals.
     model("signal", zero),
-    model("sigaction", zero),
     model("sigemptyset", zero),
     model("sigfillset", zero),
     model("sigaddset", zero),
