@@ -4,9 +4,10 @@ use crate::constant::Constant;
 use crate::debug::{DebugInfo, DebugLoc, SourceTypeId};
 use crate::ids::{ConstId, FuncId, GlobalId, TypeId};
 use crate::types::TypeTable;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a name `@…` stands for. Aliases and ifuncs are resolved to what they name while parsing.
+/// What a name `@…` stands for. Aliases are resolved to what they name while parsing; an ifunc to what its resolver
+/// returns if that is a constant, and is a declared function otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol {
     Global(GlobalId),
@@ -63,6 +64,8 @@ pub struct Module {
     pub constructors: Vec<FuncId>,
     /// `llvm.global_dtors`, in the order they run.
     pub destructors: Vec<FuncId>,
+    /// Names declared `extern_weak`.
+    pub(crate) extern_weak: FxHashSet<Box<str>>,
     /// The text, and what is needed to read bodies from it.
     pub(crate) parsed: crate::parse::Parsed,
 }
@@ -92,6 +95,12 @@ impl Module {
     #[must_use]
     pub fn global(&self, id: GlobalId) -> &Global {
         &self.globals[id.index()]
+    }
+
+    /// Whether `name` is declared but may be missing in the whole program, in which case its address is null.
+    #[must_use]
+    pub fn is_extern_weak(&self, name: &str) -> bool {
+        self.extern_weak.contains(name)
     }
 
     /// The function called `name`, through aliases.

@@ -36,8 +36,8 @@ pub struct Access {
     pub mode: AccessMode,
 }
 
-/// Calls `touch` for every location that the step touched. Thread starts, ends and joins are not accesses: they order
-/// events by themselves.
+/// Calls `touch` for every location that the step touched. That a thread starts after its spawn and is joined after its end
+/// is not said by accesses: that orders events by itself.
 #[inline]
 pub fn accesses(program: &Program, step: &MicroStep, mut touch: impl FnMut(Access)) {
     let tables = program.tables();
@@ -67,6 +67,11 @@ pub fn accesses(program: &Program, step: &MicroStep, mut touch: impl FnMut(Acces
                 });
             }
         }
+        // Who joins or detaches a thread first makes a difference; that there is a second one is misuse.
+        Op::Join { thread } | Op::Detach { thread } => touch(Access {
+            loc: tables.thread_info(thread).cell,
+            mode: AccessMode::Update,
+        }),
         _ => {}
     }
 }

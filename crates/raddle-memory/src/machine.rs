@@ -204,6 +204,17 @@ impl Machine {
         }
     }
 
+    /// Is everything but the local states of threads as it was at `mark`?
+    #[must_use]
+    pub fn is_pure_since(&self, mark: Mark) -> bool {
+        self.undo[mark.undo as usize..]
+            .iter()
+            .all(|undo| match *undo {
+                Undo::Memory { arena, size, old } => read_bytes(&self.memory, arena, size) == old,
+                Undo::Flags { .. } | Undo::Started { .. } => false,
+            })
+    }
+
     /// Can `thread` take a step now?
     #[inline]
     pub fn readiness(&mut self, program: &Program, thread: ThreadId) -> Readiness {

@@ -188,6 +188,7 @@ impl Lists {
             A::CondRelease { .. }
             | A::CondAwait
             | A::CondTimeout
+            | A::CondPoll
             | A::Signal
             | A::Broadcast
             | A::CondDestroy => self.condition(word as u32, action, thread),
@@ -236,19 +237,22 @@ impl Lists {
                 new.push(thread.0);
                 done(u64::from(self.intern(new)), 0)
             }
-            SyncAction::CondAwait => {
+            SyncAction::CondAwait | SyncAction::CondPoll => {
                 let Some(position) = position else {
                     return SyncStep::Misuse(Misuse::WrongKind);
                 };
-                match list[position..].iter().position(|&entry| entry == SIGNAL) {
-                    None => SyncStep::Wait,
+                let mut new = list.to_vec();
+                let signal = list[position..].iter().position(|&entry| entry == SIGNAL);
+                let value = match signal {
                     Some(distance) => {
-                        let mut new = list.to_vec();
                         new.remove(position + distance);
-                        new.remove(position);
-                        done(u64::from(self.intern(new)), 0)
+                        0
                     }
-                }
+                    None if action == SyncAction::CondAwait => return SyncStep::Wait,
+                    None => ETIMEDOUT,
+                };
+                new.remove(position);
+                done(u64::from(self.intern(new)), value)
             }
             SyncAction::CondTimeout => {
                 let Some(position) = position else {

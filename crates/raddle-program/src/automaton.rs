@@ -88,7 +88,11 @@ struct Skeleton {
     fans: FxHashMap<(StateId, Value), StateId>,
     /// Was the state reached by a second edge?
     reentered: Vec<bool>,
+    /// Has any state an operation that can be in a data race?
+    any_plain: bool,
     outputs: FxHashMap<(StateId, Value), Box<str>>,
+    /// What threads print before their first operation.
+    start_outputs: FxHashMap<StateId, Box<str>>,
     tables: Tables,
 }
 
@@ -100,6 +104,7 @@ impl Skeleton {
         let id = StateId::from_index(self.ops.len());
         self.ops.push(op);
         self.first_edge.push(NO_EDGE);
+        self.any_plain |= op.is_plain();
         self.reentered.push(false);
         self.nodes.push(node);
         id
@@ -186,13 +191,21 @@ impl<S: Semantics> Expander<S> {
                 *start = begin;
             }
         }
-        if let (Some((state, value)), Some(text)) = (from, output) {
-            skeleton.outputs.insert((state, value), text);
+        let mut start_output = None;
+        match (from, output) {
+            (Some((state, value)), Some(text)) => {
+                skeleton.outputs.insert((state, value), text);
+            }
+            (None, text) => start_output = text,
+            _ => {}
         }
         if let Some(&state) = self.interned.get(&local) {
             return state;
         }
         let id = StateId::from_index(skeleton.ops.len());
+        if let Some(text) = start_output {
+            skeleton.start_outputs.insert(id, text);
+        }
         let (parent, parent_value) = from.unwrap_or((id, 0));
         skeleton.add(
             op,
@@ -345,6 +358,13 @@ impl Program {
         self.expander.expand(&mut self.skeleton, state, value)
     }
 
+    /// Can there be data races, as far as the automata are known? As long as this says no, every access met is atomic.
+    #[inline]
+    #[must_use]
+    pub fn has_plain_accesses(&self) -> bool {
+        self.skeleton.any_plain
+    }
+
     /// Do several edges lead to `state`? Every state that a thread can come back to is such a one, once an edge back to it
     /// was walked.
     #[inline]
@@ -372,6 +392,12 @@ impl Program {
             .outputs
             .get(&(state, value))
             .map(AsRef::as_ref)
+    }
+
+    /// What a thread prints before its first operation, by the state it starts in.
+    #[must_use]
+    pub fn start_output(&self, start: StateId) -> Option<&str> {
+        self.skeleton.start_outputs.get(&start).map(AsRef::as_ref)
     }
 
     #[must_use]

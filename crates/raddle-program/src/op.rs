@@ -210,6 +210,9 @@ pub enum SyncAction {
     CondAwait,
     /// Leaves the queue. Returns `ETIMEDOUT` (110), or 0 if a signal was already meant for this thread.
     CondTimeout,
+    /// Never waits. Returns 0 if there is a signal that this thread may have, and takes it; otherwise leaves the queue and
+    /// returns `ETIMEDOUT` (110).
+    CondPoll,
     /// Wakes one waiter that entered the queue before. Returns 0.
     Signal,
     /// Wakes all that wait. Returns 0.
@@ -339,6 +342,27 @@ pub enum Op {
 }
 
 impl Op {
+    /// Can this be the plain side of a data race?
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        matches!(
+            self,
+            Self::Load {
+                order: Order::Plain,
+                ..
+            } | Self::Store {
+                order: Order::Plain,
+                ..
+            } | Self::Rmw {
+                order: Order::Plain,
+                ..
+            } | Self::Cas {
+                success: Order::Plain,
+                ..
+            } | Self::Free { .. }
+        )
+    }
+
     /// Has the thread nothing more to do from here?
     #[inline]
     #[must_use]

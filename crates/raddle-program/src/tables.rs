@@ -37,6 +37,8 @@ pub struct ThreadInfo {
     pub address_number: u32,
     /// Name of the function it runs, for reports.
     pub entry: Rc<str>,
+    /// Joining and detaching the thread update this cell, so that two of them conflict.
+    pub cell: LocId,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -165,11 +167,14 @@ impl Tables {
     #[must_use]
     pub fn new(main: &str) -> Self {
         let mut tables = Self::default();
+        tables.add_handles();
+        let cell = tables.new_handle(ThreadId::MAIN);
         tables.threads.push(ThreadInfo {
             parent: None,
             nth: 0,
             address_number: 0,
             entry: main.into(),
+            cell: cell.expect("room for one thread"),
         });
         tables.thread_numbers.insert(0, ThreadId::MAIN);
         tables.source(SourceLoc {
@@ -196,15 +201,39 @@ impl Tables {
         }
         let number = self.free_thread_number(parent, nth)?;
         let id = ThreadId::from_index(self.threads.len());
+        let cell = self.new_handle(id)?;
         self.threads.push(ThreadInfo {
             parent: Some(parent),
             nth,
             address_number: number,
             entry: entry.into(),
+            cell,
         });
         self.thread_ids.insert((parent, nth), id);
         self.thread_numbers.insert(number, id);
         Ok(id)
+    }
+
+    /// The object that the cells of threads belong to. No address leads to it.
+    fn add_handles(&mut self) {
+        self.objects.push(ObjectInfo {
+            kind: ObjectKind::Global,
+            address_number: 0,
+            size: 0,
+            align: 1,
+            name: "threads".into(),
+            thread: None,
+            at: SrcId::NOWHERE,
+            source_type: None,
+            arena: NO_SLOT,
+            life: None,
+            init: None,
+            locs: BTreeMap::new(),
+        });
+    }
+
+    fn new_handle(&mut self, thread: ThreadId) -> Result<LocId, Exhausted> {
+        self.new_sync_cell(ObjectId(0), u64::from(thread.0))
     }
 
     fn free_thread_number(&self, parent: ThreadId, nth: u32) -> Result<u32, Exhausted> {

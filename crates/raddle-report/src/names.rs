@@ -7,10 +7,11 @@ use raddle_search::Trace;
 use std::collections::BTreeMap;
 
 /// Names for one reported execution. Heap blocks have no names in the source: they are numbered in the order in which the
-/// execution allocates them.
+/// execution allocates them. Nor does `malloc` tell a type: it is taken from the pointers that the execution keeps to them.
 pub struct Names<'a> {
     tables: &'a Tables,
     heap: BTreeMap<ObjectId, usize>,
+    heap_types: BTreeMap<ObjectId, SourceTypeId>,
 }
 
 impl<'a> Names<'a> {
@@ -26,7 +27,42 @@ impl<'a> Names<'a> {
                 heap.entry(object).or_insert(next);
             }
         }
-        Self { tables, heap }
+        let mut names = Self {
+            tables,
+            heap,
+            heap_types: BTreeMap::new(),
+        };
+        // The type of one block may tell that of the next one in a list.
+        while names.learn_types(program, trace) {}
+        names
+    }
+
+    /// Gives a type to blocks whose address lies where a pointer to that type belongs. Was there a new one?
+    fn learn_types(&mut self, program: &Program, trace: &Trace) -> bool {
+        let known = self.heap_types.len();
+        for step in &trace.steps {
+            let (loc, value) = match *program.op(step.state) {
+                Op::Load { loc, .. } => (loc, step.value),
+                Op::Store { loc, value, .. } => (loc, value),
+                Op::Cas { loc, new, .. } => (loc, new),
+                _ => continue,
+            };
+            if let Some(SourceType::Pointer { to: Some(ty) }) = self.leaf(loc)
+                && let Some((object, 0)) = self.tables.resolve(value)
+                && self.heap.contains_key(&object)
+                // `void *` and `char *` point to anything.
+                && self.size(*ty).is_some_and(|size| size > 1)
+            {
+                let ty = *ty;
+                self.heap_types.entry(object).or_insert(ty);
+            }
+        }
+        self.heap_types.len() > known
+    }
+
+    fn type_of(&self, object: ObjectId) -> Option<SourceTypeId> {
+        let own = self.tables.object_info(object).source_type;
+        own.or_else(|| self.heap_types.get(&object).copied())
     }
 
     #[must_use]
@@ -88,12 +124,10 @@ impl<'a> Names<'a> {
     /// The place of `size` bytes in an object: `stack.items[1].next`, `heap2+8`.
     #[must_use]
     pub fn place(&self, object: ObjectId, offset: i64, size: u64) -> String {
-        let info = self.tables.object_info(object);
         let name = self.object(object);
         let path = u64::try_from(offset)
             .ok()
-            .zip(info.source_type)
-            .and_then(|(offset, ty)| self.path(ty, offset, size.max(1)));
+            .and_then(|offset| self.path_in(object, offset, size.max(1)));
         match path {
             Some(found) => name + &found.text,
             None if offset == 0 => name,
@@ -116,8 +150,10 @@ impl<'a> Names<'a> {
     /// A mutex is named as a whole, not by its first field.
     fn sync_place(&self, object: ObjectId, offset: u64) -> String {
         let name = self.object(object);
-        let ty = self.tables.object_info(object).source_type;
-        match ty.and_then(|ty| self.public_path(ty, offset)) {
+        match self
+            .type_of(object)
+            .and_then(|ty| self.public_path(ty, offset))
+        {
             Some(path) => name + &path,
             None if offset == 0 => name,
             None => format!("{name}+{offset}"),
@@ -148,7 +184,18 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The path to the innermost part at `offset`.
+    /// The path to the innermost part of an object at `offset`. A block may hold several elements of its type.
+    fn path_in(&self, object: ObjectId, offset: u64, size: u64) -> Option<Part> {
+        let ty = self.type_of(object)?;
+        let element = self.size(ty)?.max(1);
+        if !self.heap.contains_key(&object) || self.tables.object_info(object).size <= element {
+            return self.path(ty, offset, size);
+        }
+        let part = self.path(ty, offset % element, size)?;
+        Some(part.under(&format!("[{}]", offset / element)))
+    }
+
+    /// The path to the innermost part of a type at `offset`.
     fn path(&self, ty: SourceTypeId, offset: u64, size: u64) -> Option<Part> {
         match self.source_type(ty)? {
             SourceType::Scalar { size: own, .. } => (offset < (*own).max(1)).then(|| Part {
@@ -212,8 +259,7 @@ impl<'a> Names<'a> {
     /// The source type of exactly these bytes.
     fn leaf(&self, loc: LocId) -> Option<&SourceType> {
         let info = self.tables.loc_info(loc);
-        let ty = self.tables.object_info(info.object).source_type?;
-        let part = self.path(ty, info.offset, u64::from(info.size))?;
+        let part = self.path_in(info.object, info.offset, u64::from(info.size))?;
         self.source_type(part.ty).filter(|_| part.exact)
     }
 

@@ -145,6 +145,7 @@ fn sync_kind(action: SyncAction) -> &'static str {
         SyncAction::CondRelease { .. } => "cond-release",
         SyncAction::CondAwait => "cond-await",
         SyncAction::CondTimeout => "cond-timeout",
+        SyncAction::CondPoll => "cond-poll",
         SyncAction::Signal => "signal",
         SyncAction::Broadcast => "broadcast",
         SyncAction::CondInit => "cond-init",
@@ -238,6 +239,7 @@ pub(crate) fn intention(names: &Names<'_>, cell: LocId, action: SyncAction) -> S
         }
         SyncAction::CondAwait => "wake up on",
         SyncAction::CondTimeout => "stop waiting on",
+        SyncAction::CondPoll => "stop waiting, unless signalled, on",
         SyncAction::Signal => "signal",
         SyncAction::Broadcast => "broadcast",
         SyncAction::ReadLock => "lock for reading",

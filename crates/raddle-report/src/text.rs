@@ -221,6 +221,14 @@ impl Writer<'_> {
                 };
                 waiting.iter().enumerate().map(spot).collect()
             }
+            ViolationKind::Livelock { spinning } => {
+                let spot = |(index, spinning): (usize, &Waiting)| Spot {
+                    at: spinning.at,
+                    label: format!("{} spins here", names.thread(spinning.thread)),
+                    primary: index == 0,
+                };
+                spinning.iter().enumerate().map(spot).collect()
+            }
             ViolationKind::Fault(_) => {
                 let mut spots = vec![Spot::primary(at, names.thread(violation.thread))];
                 if let Some(object) = accused(&violation.kind) {
@@ -290,6 +298,14 @@ impl Writer<'_> {
                     text: format!("waits to {}", explanation.aim(waiting)),
                 };
                 waiting.iter().map(mark).collect()
+            }
+            ViolationKind::Livelock { spinning } => {
+                let mark = |spinning: &Waiting| Mark {
+                    thread: spinning.thread,
+                    at: spinning.at,
+                    text: "spins for good".to_owned(),
+                };
+                spinning.iter().map(mark).collect()
             }
         }
     }

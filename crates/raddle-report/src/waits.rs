@@ -18,6 +18,10 @@ impl Explanation<'_> {
     /// What the thread waits to do: `lock m`, `join T1`.
     pub(crate) fn aim(&self, waiting: &Waiting) -> String {
         match *self.program.op(waiting.state) {
+            Op::Sync {
+                cell,
+                action: SyncAction::CondAwait,
+            } => format!("be woken on {}", self.names.location(cell)),
             Op::Sync { cell, action } => intention(self.names, cell, action),
             Op::Join { thread } => format!("join {}", self.names.thread(thread)),
             _ => "go on".to_owned(),

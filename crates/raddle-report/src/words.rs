@@ -15,6 +15,7 @@ pub fn violation_kind(kind: &ViolationKind) -> &'static str {
         ViolationKind::Fault(fault) => fault_kind(fault),
         ViolationKind::Race(_) => "race",
         ViolationKind::Deadlock { .. } => "deadlock",
+        ViolationKind::Livelock { .. } => "livelock",
     }
 }
 
@@ -54,6 +55,10 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
         ViolationKind::Deadlock { waiting } => match waiting.as_slice() {
             [one] => format!("deadlock: {} waits for good", names.thread(one.thread)),
             _ => format!("deadlock: {} threads wait for good", waiting.len()),
+        },
+        ViolationKind::Livelock { spinning } => match spinning.as_slice() {
+            [one] => format!("livelock: {} spins for good", names.thread(one.thread)),
+            _ => format!("livelock: {} threads spin for good", spinning.len()),
         },
     }
 }

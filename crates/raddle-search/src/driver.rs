@@ -14,7 +14,7 @@ use crate::dpor;
 use crate::frame::Frame;
 use crate::naive;
 use crate::replay::{Mismatch, Schedule};
-use crate::verdict::{Check, Checks, EngineKind, Outcome, ViolationKind};
+use crate::verdict::{Check, Checks, EngineKind, Outcome, ViolationKind, Waiting};
 use raddle_memory::Machine;
 use raddle_program::{Fault, Program, SrcId, ThreadId};
 use std::fmt;
@@ -175,6 +175,8 @@ pub enum ViolationKey {
     Race(SrcId, SrcId),
     /// Where the threads wait, ascending.
     Deadlock(Vec<SrcId>),
+    /// Where the threads spin, ascending.
+    Livelock(Vec<SrcId>),
 }
 
 impl ViolationKey {
@@ -187,11 +189,14 @@ impl ViolationKey {
                 let (a, b) = (race.first.at, race.second.at);
                 Self::Race(a.min(b), a.max(b))
             }
-            ViolationKind::Deadlock { waiting } => {
-                let mut places: Vec<SrcId> = waiting.iter().map(|waiting| waiting.at).collect();
-                places.sort_unstable();
-                Self::Deadlock(places)
-            }
+            ViolationKind::Deadlock { waiting } => Self::Deadlock(places(waiting)),
+            ViolationKind::Livelock { spinning } => Self::Livelock(places(spinning)),
         }
     }
+}
+
+fn places(threads: &[Waiting]) -> Vec<SrcId> {
+    let mut places: Vec<SrcId> = threads.iter().map(|thread| thread.at).collect();
+    places.sort_unstable();
+    places
 }

@@ -1,4 +1,4 @@
-//! What the end of an execution means: complete, blocked, or a deadlock.
+//! What the end of an execution means: complete, blocked, a deadlock or a livelock.
 
 use crate::verdict::Waiting;
 use raddle_memory::{Ending, Machine, Readiness};
@@ -80,4 +80,51 @@ pub fn deadlock(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>
     }
     waiting.retain(|waiting| !helpful[waiting.thread.index()]);
     (!waiting.is_empty()).then_some(waiting)
+}
+
+/// The longest loop that is recognised as spinning.
+const SPIN_STEPS: u32 = 1 << 16;
+
+/// The threads that spin for good, if that is a livelock. For executions that an engine ended because the threads that are
+/// still ready would only turn in pure loops; this is found out here again, by running them.
+///
+/// As with deadlocks, a thread that an assumption or a fault stopped might have helped: then nothing is a livelock.
+pub fn livelock(program: &mut Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
+    let mut spinning = Vec::new();
+    for thread in threads(machine) {
+        match machine.readiness(program, thread) {
+            Readiness::Ended(Ending::Finished) | Readiness::NotStarted | Readiness::Waiting => {}
+            Readiness::Ended(_) => return None,
+            Readiness::Ready if spins(program, machine, thread) => {
+                let state = machine.thread_state(thread)?;
+                spinning.push(Waiting {
+                    thread,
+                    state,
+                    on: Vec::new(),
+                    at: program.at(state),
+                });
+            }
+            Readiness::Ready => return None,
+        }
+    }
+    (!spinning.is_empty()).then_some(spinning)
+}
+
+/// Does the thread, running alone, come back to its state without having changed memory?
+fn spins(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> bool {
+    let mark = machine.mark();
+    let start = machine.thread_state(thread);
+    let mut is_back = false;
+    for _ in 0..SPIN_STEPS {
+        if is_back || machine.readiness(program, thread) != Readiness::Ready {
+            break;
+        }
+        machine.step(program, thread, &[]);
+        if !machine.is_pure_since(mark) {
+            break;
+        }
+        is_back = machine.thread_state(thread) == start;
+    }
+    machine.undo_to(mark);
+    is_back
 }

@@ -8,7 +8,7 @@ use crate::verdict::{
     Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, Violation,
     ViolationKind,
 };
-use raddle_memory::{Machine, RaceDetector, StepEnd};
+use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
@@ -252,6 +252,38 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
+    /// At the end of an execution, threads that are ready only spin. They may race all the same with what they read, and if
+    /// nobody can help them that is a livelock.
+    fn look_at_spinning(
+        &mut self,
+        program: &mut Program,
+        machine: &mut Machine,
+    ) -> ControlFlow<()> {
+        if self.options.checks.races && program.has_plain_accesses() {
+            for thread in ending::threads(machine) {
+                if machine.readiness(program, thread) != Readiness::Ready {
+                    continue;
+                }
+                let mark = machine.mark();
+                machine.step(program, thread, &[]);
+                self.ends.push(machine.steps().len() as u32);
+                let flow = self.find_races(program, machine);
+                self.ends.pop();
+                self.detector.truncate(mark.steps());
+                machine.undo_to(mark);
+                flow?;
+            }
+        }
+        if self.options.checks.livelocks
+            && let Some(spinning) = ending::livelock(program, machine)
+        {
+            let (thread, at) = (spinning[0].thread, spinning[0].at);
+            let kind = ViolationKind::Livelock { spinning };
+            self.violation(program, machine, kind, thread, at)?;
+        }
+        ControlFlow::Continue(())
+    }
+
     // ---- the answer
 
     /// The verdict, from all that was seen.
@@ -332,7 +364,8 @@ impl Listener for Frame {
                 self.arrived(program, machine, child)?;
             }
         }
-        if self.options.checks.races {
+        // The detector catches up with the whole execution when the first plain access is met.
+        if self.options.checks.races && program.has_plain_accesses() {
             self.find_races(program, machine)?;
         }
         ControlFlow::Continue(())
@@ -355,6 +388,9 @@ impl Listener for Frame {
             let (thread, at) = (waiting[0].thread, waiting[0].at);
             let kind = ViolationKind::Deadlock { waiting };
             self.violation(program, machine, kind, thread, at)?;
+        }
+        if !complete {
+            self.look_at_spinning(program, machine)?;
         }
         self.look_around()
     }

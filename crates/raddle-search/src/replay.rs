@@ -59,6 +59,7 @@ pub enum Mismatch {
     /// The two accesses do not race.
     NoRace,
     NoDeadlock,
+    NoLivelock,
     /// No thread stopped there.
     NoStop,
 }
@@ -133,6 +134,11 @@ pub fn confirm(
         ViolationKind::Deadlock { waiting } => {
             if ending::deadlock(program, &mut replayed.machine).as_ref() != Some(waiting) {
                 return Err(Mismatch::NoDeadlock);
+            }
+        }
+        ViolationKind::Livelock { spinning } => {
+            if ending::livelock(program, &mut replayed.machine).as_ref() != Some(spinning) {
+                return Err(Mismatch::NoLivelock);
             }
         }
     }

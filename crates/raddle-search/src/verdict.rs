@@ -90,6 +90,10 @@ pub enum ViolationKind {
     Deadlock {
         waiting: Vec<Waiting>,
     },
+    /// The remaining threads spin, or wait, for good.
+    Livelock {
+        spinning: Vec<Waiting>,
+    },
 }
 
 /// One step of a reported execution: one operation of one thread.

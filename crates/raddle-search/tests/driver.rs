@@ -39,6 +39,7 @@ fn name(kind: &ViolationKind) -> &'static str {
         ViolationKind::Fault(_) => "fault",
         ViolationKind::Race(_) => "race",
         ViolationKind::Deadlock { .. } => "deadlock",
+        ViolationKind::Livelock { .. } => "livelock",
     }
 }
 

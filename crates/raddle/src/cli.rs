@@ -48,7 +48,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
-    /// What to look for, separated by commas (livelock is not available yet)
+    /// What to look for, separated by commas
     #[arg(
         long = "check",
         value_enum,
@@ -90,7 +90,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_purity: bool,
 
-    /// Do not treat loops that wait for a value as one blocking operation (no engine does so yet)
+    /// Do not treat loops that wait for a value as one blocking operation (not available yet)
     #[arg(long)]
     pub no_await: bool,
 

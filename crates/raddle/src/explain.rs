@@ -46,7 +46,8 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         names: &["livelock"],
-        text: "Check `livelock` is planned: threads that run for good without getting anywhere.",
+        text: "Check `livelock` (off by default) finds executions in which threads spin for good: a loop that changes nothing \
+               waits for a value that nobody will write any more.",
     },
     Topic {
         names: &["overflow"],

@@ -1,7 +1,8 @@
 //! Each program under `tests/programs/` is a test: its output must be that of the file `NAME.expected` beside it, and all
 //! engines must agree on the verdict.
 //!
-//! A line `// raddle: ARGS` at the top of a program gives arguments. `RADDLE_BLESS=1` writes the expected outputs.
+//! A line `// raddle: ARGS` at the top of a program gives arguments, `// engines: NAMES` leaves engines out that do not
+//! come to an end. `RADDLE_BLESS=1` writes the expected outputs.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use similar::TextDiff;
@@ -72,7 +73,7 @@ fn check(program: &Path, more: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_raddle"))
         .arg("check")
         .arg(relative(program, &root))
-        .args(directives(program))
+        .args(directive(program, "raddle"))
         .args(more)
         .env_remove("NO_COLOR")
         .current_dir(root)
@@ -80,11 +81,13 @@ fn check(program: &Path, more: &[&str]) -> Output {
         .expect("the binary was built")
 }
 
-fn directives(program: &Path) -> Vec<String> {
+/// The words of all lines at the top that begin with `// NAME: `.
+fn directive(program: &Path, name: &str) -> Vec<String> {
     let text = fs::read_to_string(program).expect("the program can be read");
+    let prefix = format!("// {name}: ");
     text.lines()
         .take_while(|line| line.starts_with("//"))
-        .filter_map(|line| line.strip_prefix("// raddle: "))
+        .filter_map(|line| line.strip_prefix(&prefix))
         .flat_map(str::split_whitespace)
         .map(str::to_owned)
         .collect()
@@ -192,9 +195,14 @@ fn answer(program: &Path, engine: &str) -> Result<Answer, Failed> {
 }
 
 fn engines_agree(program: &Path) -> Result<(), Failed> {
-    let engines = raddle::options::ENGINES.iter().map(|(name, _)| *name);
+    let wanted = directive(program, "engines");
+    let engines = raddle::options::ENGINES
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| *name != "auto")
+        .filter(|name| wanted.is_empty() || wanted.iter().any(|it| it == name));
     let mut first: Option<(&str, Answer)> = None;
-    for engine in engines.filter(|name| *name != "auto") {
+    for engine in engines {
         let answer = answer(program, engine)?;
         match &first {
             None => first = Some((engine, answer)),

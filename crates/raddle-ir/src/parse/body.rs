@@ -480,67 +480,6 @@ impl<'t> BodyParser<'t, '_> {
         Ok(())
     }
 
-    // Metadata.
-
-    /// Everything behind the commas that end an instruction: `align 8`, `addrspace(1)`, `!dbg !5`. The alignment.
-    pub(super) fn suffix(&mut self) -> PResult<Option<u64>> {
-        let mut align = None;
-        while self.p.accept_punct(b',')? {
-            match self.p.token {
-                Token::Word("align") => {
-                    self.p.bump()?;
-                    align = Some(self.alignment()?);
-                }
-                Token::Word("addrspace") => {
-                    self.p.bump()?;
-                    self.p.skip_bracketed()?;
-                }
-                Token::MetaName(_) => {
-                    self.attachments()?;
-                }
-                _ => return self.p.expected("metadata or an alignment"),
-            }
-        }
-        Ok(align)
-    }
-
-    pub(super) fn alignment(&mut self) -> PResult<u64> {
-        let at = self.p.at;
-        let align = self.p.expect_u64()?;
-        if !align.is_power_of_two() || align > 1 << 32 {
-            return fail(at, ParseErrorKind::BadNumber(align.to_string().into()));
-        }
-        Ok(align)
-    }
-
-    /// `!dbg !5, !tbaa !6`, at the first name.
-    pub(super) fn attachments(&mut self) -> PResult<()> {
-        loop {
-            let Token::MetaName(name) = self.p.token else {
-                return self.p.expected("metadata");
-            };
-            let at = self.p.at;
-            let node = self.p.attachment()?;
-            if name == "dbg"
-                && let Some(node) = node
-            {
-                self.loc = match self.p.debug_loc(node) {
-                    Ok(loc) => loc,
-                    // A missing node is reported where it is missed.
-                    Err(mut failure) => {
-                        if matches!(*failure.kind, ParseErrorKind::Undefined { .. }) {
-                            failure.at = at;
-                        }
-                        return Err(failure);
-                    }
-                };
-            }
-            if !self.p.accept_punct(b',')? {
-                return Ok(());
-            }
-        }
-    }
-
     pub(super) fn describe_value(&mut self, value: ValueId, node: u32, variable: DebugVariable) {
         if self.described.insert((value, node)) {
             self.body.variables.push((value, variable));

@@ -39,7 +39,7 @@ impl BodyParser<'_, '_> {
             && let Some(name) = self.p.module.function(id).name.strip_prefix("llvm.dbg.")
         {
             let name: Box<str> = name.into();
-            self.debug_intrinsic(&name, &metadata)?;
+            self.describe(&name, &metadata)?;
             return Ok(None);
         }
         Ok(Some((InstKind::Call(call), ret)))

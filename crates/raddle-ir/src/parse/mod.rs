@@ -88,6 +88,16 @@ impl fmt::Debug for Parsed {
 }
 
 /// Reads the text of a module. `name` is what messages call it, usually its path.
+///
+/// ```
+/// let text = "define i32 @twice(i32 %x) {\n  %y = shl i32 %x, 1\n  ret i32 %y\n}\n";
+/// let mut module = raddle_ir::parse_module(text, "twice.ll")?;
+/// let twice = module.function_named("twice").expect("it is defined");
+/// let body = module.parse_body(twice)?;
+/// raddle_ir::verify(&module, &body).expect("the parser makes whole bodies");
+/// assert_eq!(body.blocks[0].insts.len(), 1);
+/// # Ok::<(), raddle_ir::ParseError>(())
+/// ```
 pub fn parse_module(text: impl Into<Arc<str>>, name: &str) -> Result<Module, ParseError> {
     let text = text.into();
     let mut module = Module::default();

@@ -1,9 +1,13 @@
 //! Names of the top level, and the aliases among them.
 
+use super::body;
 use super::error::{PResult, ParseErrorKind, fail};
 use super::parser::Parser;
 use crate::constant::Constant;
-use crate::module::Symbol;
+use crate::ids::{FuncId, TypeId};
+use crate::inst::{Operand, Terminator};
+use crate::module::{Function, Symbol};
+use crate::types::Type;
 
 /// An alias that was met but not yet looked through.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +90,58 @@ impl Parser<'_, '_> {
         self.module.parsed.aliases.remove(name);
         self.module.symbols.insert(name.into(), symbol);
         Ok(symbol)
+    }
+
+    /// An ifunc is a function whose code is chosen at load time: for us one that is only declared, until
+    /// [`Self::resolve_ifunc`] finds what is chosen.
+    pub(super) fn declare_ifunc(&mut self, name: &str, ty: TypeId, at: usize) -> PResult<FuncId> {
+        let Type::Function { params, .. } = self.type_of(ty) else {
+            return fail(at, ParseErrorKind::Invalid("an ifunc must be a function"));
+        };
+        let params = params.len();
+        let id = FuncId::from_index(self.module.functions.len());
+        self.define_symbol(name, Symbol::Function(id), at)?;
+        self.module.functions.push(Function {
+            name: name.into(),
+            ty,
+            is_declaration: true,
+            param_nocapture: vec![false; params],
+            param_byval: vec![None; params],
+            defined_at: None,
+        });
+        self.module.parsed.bodies.push(None);
+        Ok(id)
+    }
+
+    /// Lets an ifunc stand for the function its resolver returns, if that does nothing else. Any other resolver looks
+    /// at the machine, which is not ours to guess.
+    pub(super) fn resolve_ifunc(&mut self, id: FuncId, resolver_at: usize) -> PResult<()> {
+        self.jump(resolver_at)?;
+        let resolver = if self.at_type() {
+            self.typed_constant()?.1
+        } else {
+            let ptr = self.common().ptr;
+            self.constant(ptr)?
+        };
+        let Constant::Function(resolver) = *self.module.constant(resolver) else {
+            return Ok(());
+        };
+        let Some(&Some(source)) = self.module.parsed.bodies.get(resolver.index()) else {
+            return Ok(());
+        };
+        let body = body::parse(self.text(), self.module, resolver, source)?;
+        if let [block] = &body.blocks[..]
+            && block.insts.is_empty()
+            && let Terminator::Ret {
+                value: Some(Operand::Const(chosen)),
+                ..
+            } = block.terminator
+            && let Constant::Function(chosen) = *self.module.constant(chosen)
+        {
+            let name = self.module.function(id).name.clone();
+            self.module.symbols.insert(name, Symbol::Function(chosen));
+        }
+        Ok(())
     }
 
     /// Resolves the aliases nobody has asked for.

@@ -13,6 +13,8 @@ use crate::types::Type;
 #[derive(Default)]
 struct Pending {
     initializers: Vec<(GlobalId, usize)>,
+    /// Each with the offset of its resolver.
+    ifuncs: Vec<(FuncId, usize)>,
     global_debug: Vec<(GlobalId, u32)>,
     function_debug: Vec<(FuncId, u32)>,
 }
@@ -25,6 +27,9 @@ pub(super) fn parse(text: &str, module: &mut Module) -> PResult<()> {
         parser.entity(&mut pending)?;
     }
     types::seal_types(parser.module)?;
+    for &(function, at) in &pending.ifuncs {
+        parser.resolve_ifunc(function, at)?;
+    }
     for &(global, at) in &pending.initializers {
         parser.jump(at)?;
         let ty = parser.module.global(global).ty;
@@ -183,6 +188,7 @@ impl<'t> Parser<'t, '_> {
         self.expect_punct(b'=')?;
         let mut thread_local = false;
         let mut external = false;
+        let mut weak = false;
         loop {
             let Token::Word(word) = self.token else {
                 return self.expected("'global', 'constant' or 'alias'");
@@ -200,19 +206,30 @@ impl<'t> Parser<'t, '_> {
                         source_type: None,
                         source_name: None,
                     };
+                    if weak {
+                        self.module.extern_weak.insert(global.name.clone());
+                    }
                     return self.global(global, external, at, pending);
                 }
                 "alias" | "ifunc" => {
-                    self.parse_type()?;
+                    let ty = self.parse_type()?;
                     self.expect_punct(b',')?;
-                    self.define_alias(&name, offset(self.at)?, at)?;
+                    if word == "alias" {
+                        self.define_alias(&name, offset(self.at)?, at)?;
+                    } else {
+                        let id = self.declare_ifunc(&name, ty, at)?;
+                        pending.ifuncs.push((id, self.at));
+                    }
                     if self.at_type() {
                         self.parse_type()?;
                     }
                     self.skip_constant()?;
                     return self.global_suffix().map(drop);
                 }
-                "external" | "extern_weak" => external = true,
+                "external" | "extern_weak" => {
+                    external = true;
+                    weak |= word == "extern_weak";
+                }
                 "thread_local" => thread_local = true,
                 _ => {}
             }
@@ -286,6 +303,7 @@ impl<'t> Parser<'t, '_> {
             let node = self.attachment()?;
             debug = debug.or(node.filter(|_| name == "dbg"));
         }
+        let weak = self.is_word("extern_weak");
         self.skip_to_type()?;
         let ret = self.parse_type()?;
         let at = self.at;
@@ -297,6 +315,9 @@ impl<'t> Parser<'t, '_> {
         let id = FuncId::from_index(self.module.functions.len());
         let function = self.function_header(raw, ret, is_definition)?;
         self.define_symbol(&function.name, Symbol::Function(id), at)?;
+        if weak {
+            self.module.extern_weak.insert(function.name.clone());
+        }
         while !(is_definition && self.is_punct(b'{')) {
             match self.token {
                 Token::Word("prefix" | "prologue" | "personality") => {

@@ -437,8 +437,15 @@ impl RaceDetector {
         use SyncAction as A;
         let failed = value != 0;
         match action {
-            A::Lock | A::TryLock | A::SemWait | A::SemTryWait | A::CondTimeout if failed => {}
-            A::Lock | A::TryLock | A::SemWait | A::SemTryWait | A::CondAwait | A::CondTimeout => {
+            A::Lock | A::TryLock | A::SemWait | A::SemTryWait | A::CondTimeout | A::CondPoll
+                if failed => {}
+            A::Lock
+            | A::TryLock
+            | A::SemWait
+            | A::SemTryWait
+            | A::CondAwait
+            | A::CondTimeout
+            | A::CondPoll => {
                 self.acquire(thread, cell, |cell| cell.released.clone());
             }
             A::Unlock if failed => {}

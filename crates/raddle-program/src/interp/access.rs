@@ -362,7 +362,7 @@ impl Machine<'_> {
         }
         let values = if let [piece] = layout.pieces[..] {
             let done = self.single(|machine| {
-                machine.rmw_piece(address, piece.size, kind, operand[0], order)
+                machine.rmw_piece(address, piece.size, kind, first(&operand), order)
             })?;
             match done {
                 Progress::Finished(old) => smallvec::smallvec![old],
@@ -391,7 +391,7 @@ impl Machine<'_> {
         let layout = self.world.layout(ty)?;
         let mut old = if let [piece] = layout.pieces[..] {
             let done = self.single(|machine| {
-                machine.cas_piece(address, piece.size, (expected[0], new[0]), orders)
+                machine.cas_piece(address, piece.size, (first(&expected), first(&new)), orders)
             })?;
             match done {
                 Progress::Finished(old) => smallvec::smallvec![old],
@@ -513,6 +513,10 @@ fn shifted(place: Place, by: u64) -> Place {
             offset: offset + by,
         },
     }
+}
+
+fn first(values: &Values) -> u64 {
+    values.first().copied().unwrap_or(0)
 }
 
 fn put(values: &mut Values, piece: &Piece, part: u64) {

@@ -5,7 +5,8 @@ use super::exec::{Scalar, scalar_of};
 use super::float;
 use super::layout::{slot_count, unsupported};
 use super::machine::{Machine, Values};
-use crate::fault::Stop;
+use crate::fault::{Stop, Unsupported};
+use crate::models;
 use crate::tables::Tables;
 use raddle_ir::inst::{ArithFlags, CastOp};
 use raddle_ir::{ConstId, Constant, ConstantExpr, FuncId, GlobalId, Type, TypeId};
@@ -20,13 +21,16 @@ type Evaluated = (Values, bool);
 impl Machine<'_> {
     /// The slots of a constant.
     pub(crate) fn constant(&mut self, id: ConstId) -> Result<Rc<[u64]>, Stop> {
-        if let Some(value) = self.world.constants.get(&id) {
+        if let Some(Some(value)) = self.world.constants.get(id.index()) {
             return Ok(Rc::clone(value));
         }
         let (values, same) = self.evaluate(id, 0)?;
         let values: Rc<[u64]> = values.as_slice().into();
         if same {
-            self.world.constants.insert(id, Rc::clone(&values));
+            if self.world.constants.len() <= id.index() {
+                self.world.constants.resize(id.index() + 1, None);
+            }
+            self.world.constants[id.index()] = Some(Rc::clone(&values));
         }
         Ok(values)
     }
@@ -131,6 +135,25 @@ impl Machine<'_> {
                 let value = arith::binary(*op, flags, width, wide(&a), wide(&b), false)?;
                 Ok((split(value, width), same_a && same_b))
             }
+            ConstantExpr::ICmp { .. } | ConstantExpr::FCmp { .. } => {
+                self.constant_comparison(expr, depth)
+            }
+            ConstantExpr::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let (condition, same) = self.evaluate(*condition, depth)?;
+                let taken = condition.first().is_some_and(|&bit| bit & 1 == 1);
+                let chosen = if taken { *then } else { *otherwise };
+                let (value, value_same) = self.evaluate(chosen, depth)?;
+                Ok((value, same && value_same))
+            }
+        }
+    }
+
+    fn constant_comparison(&mut self, expr: &ConstantExpr, depth: u32) -> Result<Evaluated, Stop> {
+        match expr {
             ConstantExpr::ICmp {
                 predicate,
                 lhs,
@@ -156,21 +179,12 @@ impl Machine<'_> {
                 };
                 let (a, _) = self.evaluate(*lhs, depth)?;
                 let (b, _) = self.evaluate(*rhs, depth)?;
-                let (a, b) = (float::decode(kind, a[0])?, float::decode(kind, b[0])?);
+                let (a, b) = (wide(&a) as u64, wide(&b) as u64);
+                let (a, b) = (float::decode(kind, a)?, float::decode(kind, b)?);
                 let holds = float::compare(*predicate, a, b);
                 Ok((smallvec::smallvec![u64::from(holds)], true))
             }
-            ConstantExpr::Select {
-                condition,
-                then,
-                otherwise,
-            } => {
-                let (condition, same) = self.evaluate(*condition, depth)?;
-                let taken = condition.first().is_some_and(|&bit| bit & 1 == 1);
-                let chosen = if taken { *then } else { *otherwise };
-                let (value, value_same) = self.evaluate(chosen, depth)?;
-                Ok((value, same && value_same))
-            }
+            _ => Err(unsupported("a constant that is not known")),
         }
     }
 
@@ -211,12 +225,28 @@ impl Machine<'_> {
             return Err(unsupported("a variable of more than a gibibyte"));
         }
         let mut bytes = vec![0; size as usize];
-        if let Some(initializer) = initializer {
-            self.write_constant(initializer, &mut bytes, 0)?;
+        match initializer {
+            Some(initializer) => self.write_constant(initializer, &mut bytes, 0)?,
+            None => self.write_extern(id, &mut bytes)?,
         }
         let bytes: Rc<[u8]> = bytes.into();
         self.world.global_bytes[id.index()] = Some(Rc::clone(&bytes));
         Ok(bytes)
+    }
+
+    /// Writes the contents of a variable that some library defines.
+    fn write_extern(&mut self, id: GlobalId, bytes: &mut [u8]) -> Result<(), Stop> {
+        let name = self.world.module.global(id).name.clone();
+        let contents = models::contents(self, &name)?;
+        let contents = contents.ok_or_else(|| {
+            Stop::Unsupported(Unsupported::Library {
+                function: name,
+                why: "this variable is not defined in the program".into(),
+            })
+        })?;
+        let len = contents.len().min(bytes.len());
+        bytes[..len].copy_from_slice(&contents[..len]);
+        Ok(())
     }
 
     /// Writes a constant over zeroed bytes.

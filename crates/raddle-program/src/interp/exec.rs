@@ -1,18 +1,15 @@
-//! The instructions that touch registers only, and the flow from block to block.
+//! The instructions that touch registers only, and the loop that runs a frame.
 
 use super::arith;
 use super::code::Code;
 use super::constants::{is_bit_copy, split, wide};
 use super::float;
-use super::layout::{float_bits, low_bits, slot_count, unsupported};
+use super::layout::{float_bits, low_bits, unsupported};
 use super::machine::{Machine, Step, Values};
-use crate::fault::{Fault, Limit, Stop, Unsupported};
+use crate::fault::{Stop, Unsupported};
 use crate::op::Op;
-use crate::tables::Tables;
 use raddle_ir::inst::{ArithFlags, BinaryOp, CastOp};
-use raddle_ir::{
-    BlockId, FloatKind, Inst, InstKind, Operand, Terminator, Type, TypeId, TypeTable, ValueId,
-};
+use raddle_ir::{FloatKind, Inst, InstKind, Operand, Type, TypeId, TypeTable, ValueId};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -149,6 +146,15 @@ impl Machine<'_> {
     // ---- instructions
 
     fn execute(&mut self, code: &Code, inst: &Inst) -> Result<Done, Stop> {
+        if let Some(result) = inst.result
+            && let Some(value) = self.narrow(code, &inst.kind)?
+        {
+            let slot = code.slots[result.index()].start as usize;
+            if let Some(register) = self.frame().regs.get_mut(slot) {
+                *register = value;
+            }
+            return Ok(Done::Next);
+        }
         let values = match &inst.kind {
             InstKind::Binary {
                 op,
@@ -180,6 +186,32 @@ impl Machine<'_> {
                 let value = self.operand(code, *value)?;
                 self.cast(*op, *from, *to, &value)?
             }
+            InstKind::ICmp { .. } | InstKind::FCmp { .. } => self.compare(code, &inst.kind)?,
+            InstKind::Freeze { value, .. } => self.operand(code, *value)?,
+            InstKind::Select { .. }
+            | InstKind::ExtractValue { .. }
+            | InstKind::InsertValue { .. }
+            | InstKind::ExtractElement { .. }
+            | InstKind::InsertElement { .. }
+            | InstKind::ShuffleVector { .. } => self.rearrange(code, &inst.kind)?,
+            InstKind::Gep { .. } => return Err(unsupported("an address without a result")),
+            InstKind::Call(call) => return self.call(code, call, inst.result),
+            InstKind::Alloca { .. }
+            | InstKind::Load { .. }
+            | InstKind::Store { .. }
+            | InstKind::Fence { .. }
+            | InstKind::CmpXchg { .. }
+            | InstKind::AtomicRmw { .. } => return self.access(code, inst),
+            InstKind::VaArg { .. } => return Err(unsupported("va_arg")),
+            InstKind::LandingPad { .. } => return Err(Stop::Unsupported(Unsupported::Unwind)),
+            InstKind::Other { name } => return Err(unsupported(name)),
+        };
+        self.set_result(code, inst.result, &values);
+        Ok(Done::Next)
+    }
+
+    fn compare(&mut self, code: &Code, kind: &InstKind) -> Result<Values, Stop> {
+        Ok(match kind {
             InstKind::ICmp {
                 predicate,
                 ty,
@@ -213,13 +245,59 @@ impl Machine<'_> {
                 }
                 values
             }
-            InstKind::Freeze { value, .. } => self.operand(code, *value)?,
-            InstKind::Select { .. }
-            | InstKind::ExtractValue { .. }
-            | InstKind::InsertValue { .. }
-            | InstKind::ExtractElement { .. }
-            | InstKind::InsertElement { .. }
-            | InstKind::ShuffleVector { .. } => self.rearrange(code, &inst.kind)?,
+            _ => return Err(unsupported("an instruction that is not known")),
+        })
+    }
+
+    /// The common case in a hurry: one integer of at most 64 bits out of operands of the same kind. Says nothing where
+    /// anything is special; [`Self::execute`] then takes the long way.
+    #[inline]
+    fn narrow(&mut self, code: &Code, kind: &InstKind) -> Result<Option<u64>, Stop> {
+        let types = &self.world.module.types;
+        let width_of = |ty: TypeId| match types.get(ty) {
+            Type::Int(width @ 1..=64) => Some(*width),
+            Type::Ptr => Some(64),
+            _ => None,
+        };
+        Ok(match kind {
+            InstKind::Binary {
+                op,
+                flags,
+                ty,
+                lhs,
+                rhs,
+            } => {
+                let Some(width) = width_of(*ty) else {
+                    return Ok(None);
+                };
+                if flags.nsw && self.world.options.check_overflow {
+                    return Ok(None);
+                }
+                let (a, b) = (self.scalar(code, *lhs)?, self.scalar(code, *rhs)?);
+                narrow_binary(*op, a, b).map(|value| value & low_bits(width))
+            }
+            InstKind::ICmp {
+                predicate,
+                ty,
+                lhs,
+                rhs,
+            } => {
+                let Some(width) = width_of(*ty) else {
+                    return Ok(None);
+                };
+                let (a, b) = (self.scalar(code, *lhs)?, self.scalar(code, *rhs)?);
+                let (a, b) = (u128::from(a), u128::from(b));
+                Some(u64::from(arith::compare(*predicate, width, a, b)))
+            }
+            InstKind::Cast {
+                op: CastOp::ZExt | CastOp::Trunc | CastOp::PtrToInt | CastOp::IntToPtr,
+                from,
+                to,
+                value,
+            } => match (width_of(*from), width_of(*to)) {
+                (Some(_), Some(width)) => Some(self.scalar(code, *value)? & low_bits(width)),
+                _ => None,
+            },
             InstKind::Gep {
                 source,
                 base,
@@ -227,22 +305,10 @@ impl Machine<'_> {
                 ..
             } => {
                 let base = self.scalar(code, *base)?;
-                let offset = self.gep(code, *source, indices)?;
-                smallvec::smallvec![base.wrapping_add(offset)]
+                Some(base.wrapping_add(self.gep(code, *source, indices)?))
             }
-            InstKind::Call(call) => return self.call(code, call, inst.result),
-            InstKind::Alloca { .. }
-            | InstKind::Load { .. }
-            | InstKind::Store { .. }
-            | InstKind::Fence { .. }
-            | InstKind::CmpXchg { .. }
-            | InstKind::AtomicRmw { .. } => return self.access(code, inst),
-            InstKind::VaArg { .. } => return Err(unsupported("va_arg")),
-            InstKind::LandingPad { .. } => return Err(Stop::Unsupported(Unsupported::Unwind)),
-            InstKind::Other { name } => return Err(unsupported(name)),
-        };
-        self.set_result(code, inst.result, &values);
-        Ok(Done::Next)
+            _ => None,
+        })
     }
 
     pub(crate) fn binary(
@@ -270,143 +336,6 @@ impl Machine<'_> {
             values.extend(split(result, width));
         }
         Ok(values)
-    }
-
-    /// Instructions that only move values about.
-    fn rearrange(&mut self, code: &Code, kind: &InstKind) -> Result<Values, Stop> {
-        match kind {
-            InstKind::Select {
-                condition_ty,
-                condition,
-                ty,
-                then,
-                otherwise,
-            } => {
-                let condition = self.operand(code, *condition)?;
-                let is_vector = matches!(
-                    self.world.module.types.get(*condition_ty),
-                    Type::Vector { .. }
-                );
-                if !is_vector {
-                    let taken = condition.first().is_some_and(|bit| bit & 1 == 1);
-                    return self.operand(code, if taken { *then } else { *otherwise });
-                }
-                let (then, otherwise) =
-                    (self.operand(code, *then)?, self.operand(code, *otherwise)?);
-                let step = self.lanes(*ty)?.0.slots();
-                let mut values = Values::new();
-                for (lane, bit) in condition.iter().enumerate() {
-                    let from = if bit & 1 == 1 { &then } else { &otherwise };
-                    values.extend_from_slice(slice(from, lane * step, step)?);
-                }
-                Ok(values)
-            }
-            InstKind::ExtractValue {
-                aggregate_ty,
-                aggregate,
-                indices,
-            } => {
-                let values = self.operand(code, *aggregate)?;
-                let (start, len) = self.member(*aggregate_ty, indices)?;
-                Ok(Values::from_slice(slice(&values, start, len)?))
-            }
-            InstKind::InsertValue {
-                aggregate_ty,
-                aggregate,
-                value,
-                indices,
-                ..
-            } => {
-                let mut values = self.operand(code, *aggregate)?;
-                let (start, len) = self.member(*aggregate_ty, indices)?;
-                let value = self.operand(code, *value)?;
-                replace(&mut values, start, slice(&value, 0, len)?)?;
-                Ok(values)
-            }
-            InstKind::ExtractElement {
-                vector_ty,
-                vector,
-                index,
-                ..
-            } => {
-                let (scalar, count) = self.lanes(*vector_ty)?;
-                let values = self.operand(code, *vector)?;
-                let index = self.scalar(code, *index)?;
-                let step = scalar.slots();
-                if index >= count as u64 {
-                    return Ok(smallvec::smallvec![0; step]);
-                }
-                Ok(Values::from_slice(slice(
-                    &values,
-                    index as usize * step,
-                    step,
-                )?))
-            }
-            InstKind::InsertElement {
-                vector_ty,
-                vector,
-                value,
-                index,
-                ..
-            } => {
-                let (scalar, count) = self.lanes(*vector_ty)?;
-                let mut values = self.operand(code, *vector)?;
-                let value = self.operand(code, *value)?;
-                let index = self.scalar(code, *index)?;
-                if index < count as u64 {
-                    replace(&mut values, index as usize * scalar.slots(), &value)?;
-                }
-                Ok(values)
-            }
-            InstKind::ShuffleVector {
-                vector_ty,
-                lhs,
-                rhs,
-                mask,
-            } => {
-                let step = self.lanes(*vector_ty)?.0.slots();
-                let mut values = self.operand(code, *lhs)?;
-                values.extend(self.operand(code, *rhs)?);
-                let mut shuffled = Values::new();
-                for lane in mask {
-                    match lane {
-                        Some(lane) => {
-                            let start = *lane as usize * step;
-                            shuffled.extend_from_slice(slice(&values, start, step)?);
-                        }
-                        None => shuffled.extend(std::iter::repeat_n(0, step)),
-                    }
-                }
-                Ok(shuffled)
-            }
-            _ => Err(unsupported("an instruction that is not known")),
-        }
-    }
-
-    /// The slots of a member of an aggregate: first one and how many.
-    fn member(&self, ty: TypeId, indices: &[u32]) -> Result<(usize, usize), Stop> {
-        let types = &self.world.module.types;
-        let no_layout = || unsupported("a member of a type without a known layout");
-        let mut ty = ty;
-        let mut start = 0;
-        for &index in indices {
-            ty = match types.get(ty) {
-                Type::Struct { fields, .. } => {
-                    let before = fields.get(..index as usize).ok_or_else(no_layout)?;
-                    for &field in before {
-                        start += slot_count(types, field).ok_or_else(no_layout)?;
-                    }
-                    *fields.get(index as usize).ok_or_else(no_layout)?
-                }
-                Type::Array { element, .. } => {
-                    start += slot_count(types, *element).ok_or_else(no_layout)? * index;
-                    *element
-                }
-                _ => return Err(no_layout()),
-            };
-        }
-        let len = slot_count(types, ty).ok_or_else(no_layout)?;
-        Ok((start as usize, len as usize))
     }
 
     // ---- addresses
@@ -502,109 +431,19 @@ impl Machine<'_> {
         }
         Ok(result)
     }
+}
 
-    // ---- from block to block
-
-    fn terminate(&mut self, code: &Code, terminator: &Terminator) -> Result<Done, Stop> {
-        match terminator {
-            Terminator::Ret { value, .. } => self.ret(code, *value),
-            Terminator::Br { target } => self.jump(code, *target),
-            Terminator::CondBr {
-                condition,
-                then,
-                otherwise,
-            } => {
-                let taken = self.scalar(code, *condition)? & 1 == 1;
-                self.jump(code, if taken { *then } else { *otherwise })
-            }
-            Terminator::Switch {
-                value,
-                default,
-                cases,
-                ..
-            } => {
-                let value = wide(&self.operand(code, *value)?);
-                let case = cases.iter().find(|(label, _)| *label == value);
-                self.jump(code, case.map_or(*default, |&(_, block)| block))
-            }
-            Terminator::IndirectBr { address, targets } => {
-                let address = self.scalar(code, *address)?;
-                let base = Tables::function_address(code.function.0) + 1;
-                let target = targets
-                    .iter()
-                    .find(|block| address.wrapping_sub(base) == u64::from(block.0));
-                match target {
-                    Some(&target) => self.jump(code, target),
-                    None => Err(unsupported("an indirect jump to an unknown block")),
-                }
-            }
-            Terminator::Invoke { result, call, .. } => self.call(code, call, *result),
-            Terminator::Resume { .. } => Err(Stop::Unsupported(Unsupported::Unwind)),
-            Terminator::Unreachable => Err(Stop::Fault(Fault::Unreachable)),
-            Terminator::Other { name, .. } => Err(unsupported(name)),
-        }
-    }
-
-    /// Goes to another block: its φs take their values all at once.
-    pub(crate) fn jump(&mut self, code: &Code, target: BlockId) -> Result<Done, Stop> {
-        let from = BlockId(self.frame().block);
-        let Some(block) = code.body.blocks.get(target.index()) else {
-            return Err(unsupported("a jump to a block that does not exist"));
-        };
-        let mut moves: SmallVec<[(ValueId, Values); 4]> = SmallVec::new();
-        for phi in &block.phis {
-            let incoming = phi.incoming.iter().find(|(pred, _)| *pred == from);
-            let Some(&(_, operand)) = incoming else {
-                return Err(unsupported(
-                    "a φ without a value for the block it is entered from",
-                ));
-            };
-            moves.push((phi.result, self.operand(code, operand)?));
-        }
-        for (result, values) in moves {
-            self.set(code, result, &values);
-        }
-        self.count_round(code, from, target)?;
-        let frame = self.frame();
-        frame.block = target.0;
-        frame.index = 0;
-        frame.log.clear();
-        Ok(Done::Jumped)
-    }
-
-    /// Counts the rounds of loops that may be endless, where they are bounded.
-    fn count_round(&mut self, code: &Code, from: BlockId, target: BlockId) -> Result<(), Stop> {
-        let Some(bound) = self.world.options.unroll else {
-            return Ok(());
-        };
-        if !code.unbounded.headers.contains(&target) {
-            return Ok(());
-        }
-        let is_back = code.unbounded.back_edges.contains(&(from, target));
-        let loops = &mut self.frame().extra.loops;
-        let known = loops.iter().position(|&(header, _)| header == target.0);
-        match (known, is_back) {
-            (Some(index), true) => {
-                loops[index].1 += 1;
-                if loops[index].1 > bound {
-                    return Err(Stop::Limit(Limit::Unroll { bound }));
-                }
-            }
-            // Entered anew.
-            (Some(index), false) => {
-                loops.remove(index);
-            }
-            (None, true) => {
-                let index = loops.partition_point(|&(header, _)| header < target.0);
-                loops.insert(index, (target.0, 1));
-                if bound < 1 {
-                    return Err(Stop::Limit(Limit::Unroll { bound }));
-                }
-            }
-            (None, false) => {}
-        }
-        Ok(())
-    }
+/// Operators for which wrapping in 64 bits is wrapping in fewer.
+fn narrow_binary(op: BinaryOp, a: u64, b: u64) -> Option<u64> {
+    Some(match op {
+        BinaryOp::Add => a.wrapping_add(b),
+        BinaryOp::Sub => a.wrapping_sub(b),
+        BinaryOp::Mul => a.wrapping_mul(b),
+        BinaryOp::And => a & b,
+        BinaryOp::Or => a | b,
+        BinaryOp::Xor => a ^ b,
+        _ => return None,
+    })
 }
 
 fn lane_of(values: &[u64], lane: usize, step: usize) -> u128 {
@@ -613,20 +452,6 @@ fn lane_of(values: &[u64], lane: usize, step: usize) -> u128 {
             .get(lane * step..(lane + 1) * step)
             .unwrap_or_default(),
     )
-}
-
-fn slice(values: &[u64], start: usize, len: usize) -> Result<&[u64], Stop> {
-    values
-        .get(start..start + len)
-        .ok_or_else(|| unsupported("a member outside its aggregate"))
-}
-
-fn replace(values: &mut Values, start: usize, with: &[u64]) -> Result<(), Stop> {
-    values
-        .get_mut(start..start + with.len())
-        .ok_or_else(|| unsupported("a member outside its aggregate"))?
-        .copy_from_slice(with);
-    Ok(())
 }
 
 fn cast_scalar(op: CastOp, from: Scalar, to: Scalar, value: u128) -> Result<Values, Stop> {

@@ -87,7 +87,9 @@ fn add(types: &TypeTable, ty: TypeId, offset: u64, out: &mut Layout) -> Result<(
         Type::Float(kind) => add_scalar(float_bits(*kind), offset, out),
         Type::Array { element, len } => {
             let step = sized(types.alloc_size(*element))?;
-            for index in 0..*len {
+            // Elements without any slot may be many.
+            let is_empty = slot_count(types, *element) == Some(0);
+            for index in 0..if is_empty { 0 } else { *len } {
                 add(types, *element, offset + index * step, out)?;
             }
         }

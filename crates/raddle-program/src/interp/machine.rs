@@ -9,7 +9,7 @@ use crate::ids::{SrcId, StateId, ThreadId};
 use crate::models::{self, Access, ModelId, Outcome, Pause, Script};
 use crate::op::{Op, Value};
 use crate::tables::Tables;
-use raddle_ir::{DebugLocId, FuncId};
+use raddle_ir::{BlockId, DebugLocId, FuncId};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -58,6 +58,19 @@ pub struct Machine<'a> {
     starting: bool,
     /// A reason to stop that came up before the thread could run.
     failed: Option<Stop>,
+    /// A state that private code was in, to find out that it goes in circles.
+    probe: Option<Box<Probe>>,
+}
+
+/// All that private code can change, at the entry of a block.
+struct Probe {
+    function: FuncId,
+    block: u32,
+    regs: Vec<u64>,
+    extra: FrameExtra,
+    state: ThreadState,
+    /// When the next probe is taken: the distance doubles each time (Brent's method).
+    until: u64,
 }
 
 impl<'a> Machine<'a> {
@@ -78,6 +91,7 @@ impl<'a> Machine<'a> {
             steps: 0,
             starting: !is_main,
             failed: None,
+            probe: None,
         }
     }
 
@@ -97,6 +111,7 @@ impl<'a> Machine<'a> {
             steps: 0,
             starting: false,
             failed: None,
+            probe: None,
         };
         match &local.top {
             Frame::Ir(frame) => {
@@ -156,6 +171,47 @@ impl<'a> Machine<'a> {
         if self.steps > limit {
             return Err(Stop::Limit(Limit::PrivateSteps { steps: limit }));
         }
+        Ok(())
+    }
+
+    /// Stops private code that is exactly where it was before: it would never come to an operation.
+    #[inline]
+    pub(crate) fn look_for_cycle(&mut self, target: BlockId) -> Result<(), Stop> {
+        /// Short loops are not worth the trouble.
+        const PATIENCE: u64 = 10_000;
+        if self.steps < PATIENCE {
+            return Ok(());
+        }
+        self.compare_with_probe(target)
+    }
+
+    #[cold]
+    fn compare_with_probe(&mut self, target: BlockId) -> Result<(), Stop> {
+        let Top::Ir(frame) = &self.top else {
+            return Ok(());
+        };
+        if let Some(probe) = &self.probe {
+            let is_same = probe.block == target.0
+                && probe.function == frame.code.function
+                && probe.regs == frame.regs
+                && probe.extra == frame.extra
+                && probe.state == self.state;
+            if is_same {
+                let steps = self.world.options.max_private_steps;
+                return Err(Stop::Limit(Limit::PrivateSteps { steps }));
+            }
+            if self.steps < probe.until {
+                return Ok(());
+            }
+        }
+        self.probe = Some(Box::new(Probe {
+            function: frame.code.function,
+            block: target.0,
+            regs: frame.regs.clone(),
+            extra: frame.extra.clone(),
+            state: self.state.clone(),
+            until: 2 * self.steps,
+        }));
         Ok(())
     }
 

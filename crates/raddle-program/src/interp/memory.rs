@@ -4,7 +4,7 @@ use super::layout;
 use super::machine::Machine;
 use crate::fault::{AccessKind, Fault, Stop, Unsupported};
 use crate::ids::{LocId, ObjectId, SrcId};
-use crate::models::Access;
+use crate::models::{self, Access};
 use crate::op::{Op, Order, RmwKind, Value, mask};
 use crate::tables::{NewObject, OFFSET_BIAS, ObjectKind, PRIVATE_THREAD};
 use raddle_ir::{FuncId, GlobalId, TypeId, ValueId};
@@ -480,7 +480,11 @@ impl Machine<'_> {
         Ok((args.len() as u64, argv))
     }
 
-    fn initialised_global(&mut self, name: &'static str, init: Rc<[u8]>) -> Result<u64, Stop> {
+    pub(crate) fn initialised_global(
+        &mut self,
+        name: &'static str,
+        init: Rc<[u8]>,
+    ) -> Result<u64, Stop> {
         let index = self.world.module.globals.len() as u32 + self.world.named_object(name);
         let new = NewObject {
             kind: ObjectKind::Global,
@@ -509,6 +513,9 @@ impl Machine<'_> {
         let kind = match (global.thread_local, global.is_constant) {
             (true, _) => ObjectKind::ThreadLocal,
             (false, true) if global.initializer.is_some() => ObjectKind::Constant,
+            (false, _) if global.initializer.is_none() && models::is_constant(&global.name) => {
+                ObjectKind::Constant
+            }
             (false, _) => ObjectKind::Global,
         };
         let new = NewObject {

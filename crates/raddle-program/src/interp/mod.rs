@@ -4,7 +4,7 @@
 //! - `world`: code and caches, shared by all threads.
 //! - `bodies`, `code`, `counting`: functions, parsed, prepared and analysed when first called.
 //! - `machine`: one thread while it runs; frames, calls and returns.
-//! - `exec`, `access`, `calls`, `intrinsics`: instructions.
+//! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
 //! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
 //! - `arith`, `float`, `layout`: pure functions.
 //!
@@ -20,11 +20,13 @@ mod constants;
 mod counting;
 mod exec;
 mod float;
+mod flow;
 mod intrinsics;
 pub(crate) mod layout;
 pub mod local;
 pub(crate) mod machine;
 pub(crate) mod memory;
+mod rearrange;
 mod world;
 
 pub use local::Local;

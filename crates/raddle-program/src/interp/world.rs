@@ -10,7 +10,7 @@ use crate::ids::{ObjectId, SrcId};
 use crate::models::{self, ModelId};
 use crate::tables::{SourceLoc, Tables};
 use raddle_ir::passes::{BitSet, Escapes};
-use raddle_ir::{ConstId, DebugLocId, FuncId, GlobalId, Module, TypeId};
+use raddle_ir::{DebugLocId, FuncId, GlobalId, Module, TypeId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -24,6 +24,8 @@ pub(crate) enum Callee {
     Intrinsic,
     /// A Rust panic.
     Panic,
+    /// Throws, or goes on with unwinding.
+    Unwind,
     Unknown,
 }
 
@@ -36,8 +38,8 @@ pub(crate) struct World {
     codes: Vec<Option<Rc<Code>>>,
     callees: Vec<Option<Callee>>,
     layouts: FxHashMap<TypeId, Rc<Layout>>,
-    /// Values of constants that are the same in every thread.
-    pub(crate) constants: FxHashMap<ConstId, Rc<[u64]>>,
+    /// Values of constants that are the same in every thread, by [`raddle_ir::ConstId`].
+    pub(crate) constants: Vec<Option<Rc<[u64]>>>,
     pub(crate) global_bytes: Vec<Option<Rc<[u8]>>>,
     pub(crate) global_addresses: Vec<Option<u64>>,
     pub(crate) constant_objects: FxHashMap<ObjectId, GlobalId>,
@@ -70,7 +72,7 @@ impl World {
             codes: vec![None; functions],
             callees: vec![None; functions],
             layouts: FxHashMap::default(),
-            constants: FxHashMap::default(),
+            constants: Vec::new(),
             global_bytes: vec![None; globals],
             global_addresses: vec![None; globals],
             constant_objects: FxHashMap::default(),
@@ -123,6 +125,7 @@ impl World {
             _ if is_panic(&function.name) => Callee::Panic,
             _ if !function.is_declaration => Callee::Defined,
             _ if function.name.starts_with("llvm.") => Callee::Intrinsic,
+            _ if is_unwinding(&function.name) => Callee::Unwind,
             _ => Callee::Unknown,
         }
     }
@@ -247,6 +250,20 @@ impl World {
             inlined_at,
         })
     }
+}
+
+/// Does the function throw or catch an exception?
+fn is_unwinding(name: &str) -> bool {
+    name.starts_with("_Unwind_")
+        || matches!(
+            name,
+            "__cxa_throw"
+                | "__cxa_rethrow"
+                | "__cxa_begin_catch"
+                | "__cxa_end_catch"
+                | "__cxa_call_unexpected"
+                | "__gxx_personality_v0"
+        )
 }
 
 /// Is this the entry point of a Rust panic? Old and new mangling both spell paths as length and name, crate first.

@@ -18,6 +18,11 @@ pub(super) const MODELS: &[Model] = &[
     model("__memcpy_chk", memcpy).returning(0),
     model("__memmove_chk", memmove).returning(0),
     model("__memset_chk", memset).returning(0),
+    model("explicit_bzero", bzero),
+    model("bzero", bzero),
+    model("bcopy", bcopy),
+    model("mempcpy", mempcpy).returning(0),
+    model("__mempcpy_chk", mempcpy).returning(0),
     model("llvm.va_start*", va_start),
     model("llvm.va_copy*", va_copy),
 ];
@@ -31,18 +36,37 @@ fn memcpy(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn memmove(cx: &mut Script<'_, '_>) -> ModelResult {
-    let (to, from, len) = (cx.arg(0), cx.arg(1), cx.arg(2));
+    move_bytes(cx, cx.arg(0), cx.arg(1), cx.arg(2))?;
+    Ok(Outcome::Return(cx.arg(0)))
+}
+
+fn move_bytes(cx: &mut Script<'_, '_>, to: u64, from: u64, len: u64) -> Result<(), Pause> {
     if to > from && to - from < len {
-        cx.copy_overlapping(to, from, len)?;
+        cx.copy_overlapping(to, from, len)
     } else {
-        cx.copy(to, from, len, DONE)?;
+        cx.copy(to, from, len, DONE)
     }
-    Ok(Outcome::Return(to))
 }
 
 fn memset(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.fill(cx.arg(0), cx.arg(1) as u8, cx.arg(2), DONE)?;
     Ok(Outcome::Return(cx.arg(0)))
+}
+
+fn bzero(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.fill(cx.arg(0), 0, cx.arg(1), DONE)?;
+    Ok(Outcome::Void)
+}
+
+/// `(from, to, length)`.
+fn bcopy(cx: &mut Script<'_, '_>) -> ModelResult {
+    move_bytes(cx, cx.arg(1), cx.arg(0), cx.arg(2))?;
+    Ok(Outcome::Void)
+}
+
+fn mempcpy(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.copy(cx.arg(0), cx.arg(1), cx.arg(2), DONE)?;
+    Ok(Outcome::Return(cx.arg(0).wrapping_add(cx.arg(2))))
 }
 
 /// Fills the list so that every argument comes from the overflow area: `va_arg` looks at the two offsets first, and they
@@ -143,7 +167,7 @@ impl Script<'_, '_> {
 
     /// How many bytes the next piece of a copy at these addresses takes. Fields of shared variables come first; where there
     /// are none (heap blocks), fields of the others; where nothing is known, alignment.
-    fn piece_size(&mut self, addresses: &[u64], left: u64) -> Result<u8, Pause> {
+    pub(super) fn piece_size(&mut self, addresses: &[u64], left: u64) -> Result<u8, Pause> {
         let mut shared_field = None;
         let mut other_field = None;
         let mut alignment = 8u64;

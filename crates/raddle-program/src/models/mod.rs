@@ -27,21 +27,38 @@
 //! Memory that a model touches may be private to the thread, constant or shared: the steps see to it, and only shared
 //! memory gives visible operations.
 //!
-//! Models are listed in one table a file, and those in [`TABLES`]. A name ending in `*` matches every name that starts so;
-//! [`Script::function_name`] says which it was. A model that [`Model::overriding`] marks is used even where the module
+//! Models are listed in one table a file, and those in [`TABLES`]. A name ending in `*` matches every name that starts so,
+//! and `*part*` every name with that part; [`Script::function_name`] says which it was. A model that [`Model::overriding`] marks is used even where the module
 //! defines the function. [`Model::capturing`] lists the parameters whose pointer outlives the call or is used by another
 //! thread; the variables passed there become shared memory. Parameters of synchronisation objects must be listed: cells
 //! exist in shared memory only. An argument that is merely returned is not captured.
 
+mod atomics;
+mod c11;
+mod convert;
+mod cxx;
+mod errno;
+mod externs;
+mod format;
 mod heap;
+mod iostream;
+mod keys;
+mod locks;
+mod math;
 mod memory;
 mod process;
 mod pthread;
 mod script;
+mod semaphore;
+mod sort;
 mod stdio;
+mod strings;
 mod thread;
+mod time;
 mod verifier;
+mod waiting;
 
+pub(crate) use externs::{contents, is_constant};
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Script};
 
 use rustc_hash::FxHashMap;
@@ -109,11 +126,25 @@ impl Model {
 const TABLES: &[&[Model]] = &[
     thread::MODELS,
     pthread::MODELS,
+    locks::MODELS,
+    waiting::MODELS,
+    keys::MODELS,
+    semaphore::MODELS,
+    c11::MODELS,
+    atomics::MODELS,
+    errno::MODELS,
     memory::MODELS,
+    strings::MODELS,
+    convert::MODELS,
+    sort::MODELS,
+    math::MODELS,
     heap::MODELS,
-    process::MODELS,
     stdio::MODELS,
+    process::MODELS,
+    time::MODELS,
     verifier::MODELS,
+    cxx::MODELS,
+    iostream::MODELS,
 ];
 
 struct Registry {
@@ -121,6 +152,7 @@ struct Registry {
     exact: FxHashMap<&'static str, ModelId>,
     /// Longest prefix first.
     prefixes: Vec<(&'static str, ModelId)>,
+    parts: Vec<(&'static str, ModelId)>,
 }
 
 fn registry() -> &'static Registry {
@@ -130,12 +162,16 @@ fn registry() -> &'static Registry {
             models: Vec::new(),
             exact: FxHashMap::default(),
             prefixes: Vec::new(),
+            parts: Vec::new(),
         };
         for model in TABLES.iter().copied().flatten() {
             let id = ModelId(registry.models.len() as u16);
             registry.models.push(model);
             match model.name.strip_suffix('*') {
-                Some(prefix) => registry.prefixes.push((prefix, id)),
+                Some(pattern) => match pattern.strip_prefix('*') {
+                    Some(part) => registry.parts.push((part, id)),
+                    None => registry.prefixes.push((pattern, id)),
+                },
                 None => {
                     registry.exact.entry(model.name).or_insert(id);
                 }
@@ -155,10 +191,12 @@ pub fn lookup(name: &str) -> Option<ModelId> {
     if let Some(&id) = registry.exact.get(name) {
         return Some(id);
     }
-    registry
+    let prefix = registry
         .prefixes
         .iter()
-        .find(|(prefix, _)| name.starts_with(prefix))
+        .find(|(prefix, _)| name.starts_with(prefix));
+    prefix
+        .or_else(|| registry.parts.iter().find(|(part, _)| name.contains(part)))
         .map(|&(_, id)| id)
 }
 
@@ -175,7 +213,7 @@ mod tests {
     #[test]
     fn every_model_is_found_by_its_name() {
         for model in TABLES.iter().copied().flatten() {
-            let found = lookup(model.name.trim_end_matches('*')).expect("registered");
+            let found = lookup(model.name.trim_matches('*')).expect("registered");
             assert!(
                 model.name.ends_with('*') || get(found).name == model.name,
                 "{} is listed twice",

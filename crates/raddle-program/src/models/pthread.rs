@@ -1,46 +1,86 @@
-//! POSIX threads.
+//! POSIX threads: their lives and attributes. See `locks`, `waiting` and `keys` for the rest.
+//!
+//! An attribute object holds, where libraries have their own secrets, the detach state in its first eight bytes and the
+//! stack size in the next eight: only these models look at it.
 
-use super::{Entry, Model, ModelResult, Outcome, Script, model};
+use super::errno::{EINVAL, ENOSYS, int, zero};
+use super::{Entry, Model, ModelResult, Outcome, Pause, Script, model};
 use crate::fault::{Fault, Misuse};
-use crate::op::{MutexKind, Op, Order, SyncAction};
+use crate::op::{Op, Order};
 
 pub(super) const MODELS: &[Model] = &[
     model("pthread_create", create).capturing(&[3]),
     model("pthread_join", join),
     model("pthread_detach", detach),
-    model("pthread_exit", exit),
+    model("pthread_exit", exit).capturing(&[0]),
     model("pthread_self", own_handle),
     model("pthread_equal", equal),
-    model("pthread_mutex_init", mutex_init).capturing(&[0]),
-    model("pthread_mutex_destroy", mutex_destroy).capturing(&[0]),
-    model("pthread_mutex_lock", mutex_lock).capturing(&[0]),
-    model("pthread_mutex_trylock", mutex_trylock).capturing(&[0]),
-    model("pthread_mutex_unlock", mutex_unlock).capturing(&[0]),
+    model("pthread_yield", zero),
+    model("sched_yield", zero),
+    model("pthread_attr_init", attr_init),
+    model("pthread_attr_destroy", zero),
+    model("pthread_attr_setdetachstate", attr_set_detached),
+    model("pthread_attr_getdetachstate", attr_get_detached),
+    model("pthread_attr_setstacksize", attr_set_stack_size),
+    model("pthread_attr_getstacksize", attr_get_stack_size),
+    model("pthread_attr_getstack", attr_get_stack),
+    model("pthread_attr_getguardsize", attr_get_guard_size),
+    model("pthread_attr_setguardsize", zero),
+    model("pthread_attr_setscope", zero),
+    model("pthread_attr_setschedpolicy", zero),
+    model("pthread_attr_setschedparam", zero),
+    model("pthread_attr_setinheritsched", zero),
+    model("pthread_attr_setaffinity_np", zero),
+    model("pthread_getattr_np", attr_of_thread),
+    model("pthread_setcancelstate", set_cancellation),
+    model("pthread_setcanceltype", set_cancellation),
+    model("pthread_testcancel", zero),
+    model("pthread_cancel", cancel),
+    model("__pthread_register_cancel", push_cleanup).capturing(&[0]),
+    model("__pthread_unregister_cancel", pop_cleanup).capturing(&[0]),
+    model("__sigsetjmp", zero),
+    model("pthread_setconcurrency", zero),
+    model("pthread_getconcurrency", zero),
+    model("pthread_setname_np", zero),
+    model("pthread_getname_np", get_name),
+    model("pthread_setschedparam", zero),
+    model("pthread_setschedprio", zero),
+    model("pthread_setaffinity_np", zero),
+    model("pthread_getaffinity_np", get_affinity),
+    model("pthread_sigmask", zero),
 ];
+
+/// The kind of thread value that counts cleanup handlers.
+const CLEANUPS: u32 = 4;
+
+const DETACHED: u64 = 1;
+/// Where attribute objects hold what they are set to.
+const DETACH_STATE: u64 = 0;
+const STACK_SIZE: u64 = 8;
+/// What a thread has unless it asks for something else.
+const DEFAULT_STACK: u64 = 8 << 20;
+const PAGE: u64 = 4096;
 
 fn create(cx: &mut Script<'_, '_>) -> ModelResult {
     let entry = Entry::Function(cx.arg(2));
+    let is_detached = match cx.arg(1) {
+        0 => false,
+        attributes => cx.load(attributes + DETACH_STATE, 8, Order::Plain)? == DETACHED,
+    };
     // The handle is stored before the thread runs, as libraries do: the thread may read it.
     let handle = cx.new_thread(&entry)?;
     cx.store(cx.arg(0), 8, handle, Order::Plain)?;
     cx.start_thread(handle, &entry, &[cx.arg(3)])?;
+    if is_detached {
+        let thread = cx.thread_of(handle)?;
+        cx.op(Op::Detach { thread })?;
+    }
     Ok(Outcome::Return(0))
 }
 
 fn join(cx: &mut Script<'_, '_>) -> ModelResult {
-    let thread = cx.thread_of(cx.arg(0))?;
-    if thread == cx.thread() {
-        return Err(Fault::Misuse {
-            misuse: Misuse::JoinSelf,
-            object: None,
-            thread: Some(thread),
-        }
-        .into());
-    }
-    let value = cx.op(Op::Join { thread })?;
-    if cx.arg(1) != 0 {
-        cx.store(cx.arg(1), 8, value, Order::Plain)?;
-    }
+    let value = cx.join(cx.arg(0))?;
+    cx.store_if_wanted(cx.arg(1), 8, value)?;
     Ok(Outcome::Return(0))
 }
 
@@ -50,49 +90,128 @@ fn detach(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn exit(cx: &mut Script<'_, '_>) -> ModelResult {
+    if cx.thread_value(CLEANUPS, 0) > 0 {
+        return Err(cx.unsupported("handlers of pthread_cleanup_push would have to run"));
+    }
     Ok(cx.leave_thread(cx.arg(0)))
 }
 
-fn own_handle(cx: &mut Script<'_, '_>) -> ModelResult {
+pub(super) fn own_handle(cx: &mut Script<'_, '_>) -> ModelResult {
     let thread = cx.thread();
     Ok(Outcome::Return(cx.tables().handle_of_thread(thread)))
 }
 
-fn equal(cx: &mut Script<'_, '_>) -> ModelResult {
+pub(super) fn equal(cx: &mut Script<'_, '_>) -> ModelResult {
     Ok(Outcome::Return(u64::from(cx.arg(0) == cx.arg(1))))
 }
 
-fn mutex_init(cx: &mut Script<'_, '_>) -> ModelResult {
-    // The attribute object holds its kind in its first bytes.
-    let kind = match cx.arg(1) {
-        0 => 0,
-        attributes => cx.load(attributes, 4, Order::Plain)?,
-    };
-    let kind = match kind & 3 {
-        1 => MutexKind::Recursive,
-        2 => MutexKind::ErrorCheck,
-        _ => MutexKind::Normal,
-    };
-    sync(cx, SyncAction::MutexInit { kind })
+// ---- attributes
+
+fn attr_init(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.store(cx.arg(0) + DETACH_STATE, 8, 0, Order::Plain)?;
+    cx.store(cx.arg(0) + STACK_SIZE, 8, DEFAULT_STACK, Order::Plain)?;
+    Ok(Outcome::Return(0))
 }
 
-fn mutex_destroy(cx: &mut Script<'_, '_>) -> ModelResult {
-    sync(cx, SyncAction::MutexDestroy)
+fn attr_set_detached(cx: &mut Script<'_, '_>) -> ModelResult {
+    let state = cx.arg(1) & 0xFFFF_FFFF;
+    if state > DETACHED {
+        return Ok(Outcome::Return(EINVAL));
+    }
+    cx.store(cx.arg(0) + DETACH_STATE, 8, state, Order::Plain)?;
+    Ok(Outcome::Return(0))
 }
 
-fn mutex_lock(cx: &mut Script<'_, '_>) -> ModelResult {
-    sync(cx, SyncAction::Lock)
+fn attr_get_detached(cx: &mut Script<'_, '_>) -> ModelResult {
+    let state = cx.load(cx.arg(0) + DETACH_STATE, 8, Order::Plain)?;
+    cx.store(cx.arg(1), 4, state, Order::Plain)?;
+    Ok(Outcome::Return(0))
 }
 
-fn mutex_trylock(cx: &mut Script<'_, '_>) -> ModelResult {
-    sync(cx, SyncAction::TryLock)
+fn attr_set_stack_size(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.store(cx.arg(0) + STACK_SIZE, 8, cx.arg(1), Order::Plain)?;
+    Ok(Outcome::Return(0))
 }
 
-fn mutex_unlock(cx: &mut Script<'_, '_>) -> ModelResult {
-    sync(cx, SyncAction::Unlock)
+fn attr_get_stack_size(cx: &mut Script<'_, '_>) -> ModelResult {
+    let size = cx.load(cx.arg(0) + STACK_SIZE, 8, Order::Plain)?;
+    cx.store(cx.arg(1), 8, size, Order::Plain)?;
+    Ok(Outcome::Return(0))
 }
 
-/// One action on the object at the first argument; its result is the function's.
-fn sync(cx: &mut Script<'_, '_>, action: SyncAction) -> ModelResult {
-    Ok(Outcome::Return(cx.sync(cx.arg(0), action)?))
+/// The stack has no address: variables are objects of their own. An address where nothing else is will do for the
+/// arithmetic that runtimes do with it.
+fn attr_get_stack(cx: &mut Script<'_, '_>) -> ModelResult {
+    const NOWHERE: u64 = 0x10_0000;
+    let size = cx.load(cx.arg(0) + STACK_SIZE, 8, Order::Plain)?;
+    cx.store(cx.arg(1), 8, NOWHERE, Order::Plain)?;
+    cx.store(cx.arg(2), 8, size, Order::Plain)?;
+    Ok(Outcome::Return(0))
+}
+
+fn attr_get_guard_size(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.store(cx.arg(1), 8, PAGE, Order::Plain)?;
+    Ok(Outcome::Return(0))
+}
+
+fn attr_of_thread(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.store(cx.arg(1) + DETACH_STATE, 8, 0, Order::Plain)?;
+    cx.store(cx.arg(1) + STACK_SIZE, 8, DEFAULT_STACK, Order::Plain)?;
+    Ok(Outcome::Return(0))
+}
+
+// ---- cancellation, names, processors
+
+/// No thread is ever cancelled, so the state is of no consequence; the old one is reported as the default.
+fn set_cancellation(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.store_if_wanted(cx.arg(1), 4, 0)?;
+    Ok(Outcome::Return(0))
+}
+
+fn cancel(cx: &mut Script<'_, '_>) -> ModelResult {
+    Err(cx.unsupported("threads cannot be cancelled"))
+}
+
+/// `pthread_cleanup_push` and its end. The handler itself is called by the program's own code where the block is left as
+/// usual; leaving it by `pthread_exit` is refused.
+fn push_cleanup(cx: &mut Script<'_, '_>) -> ModelResult {
+    count_cleanups(cx, 1)
+}
+
+fn pop_cleanup(cx: &mut Script<'_, '_>) -> ModelResult {
+    count_cleanups(cx, -1)
+}
+
+fn count_cleanups(cx: &mut Script<'_, '_>, by: i64) -> ModelResult {
+    let count = cx.thread_value(CLEANUPS, 0).saturating_add_signed(by);
+    cx.set_thread_value(CLEANUPS, 0, count)?;
+    Ok(Outcome::Void)
+}
+
+fn get_name(cx: &mut Script<'_, '_>) -> ModelResult {
+    if cx.arg(2) > 0 {
+        cx.store(cx.arg(1), 1, 0, Order::Plain)?;
+    }
+    Ok(Outcome::Return(0))
+}
+
+/// Processors have no part in this; callers have to live without the answer.
+fn get_affinity(_: &mut Script<'_, '_>) -> ModelResult {
+    int(ENOSYS as i32)
+}
+
+impl Script<'_, '_> {
+    /// Waits for the thread behind a handle, and returns its value.
+    pub(super) fn join(&mut self, handle: u64) -> Result<u64, Pause> {
+        let thread = self.thread_of(handle)?;
+        if thread == self.thread() {
+            return Err(Fault::Misuse {
+                misuse: Misuse::JoinSelf,
+                object: None,
+                thread: Some(thread),
+            }
+            .into());
+        }
+        self.op(Op::Join { thread })
+    }
 }

@@ -1,81 +1,371 @@
-//! Printing.
+//! Printing. What is printed goes to the replay of an execution; to the program, every stream takes everything.
 
+use super::errno::{int, zero};
+use super::format::{Count, Directive, Length};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
-use std::fmt::Write as _;
+use crate::op::{Order, mask, sign_extend};
 
 pub(super) const MODELS: &[Model] = &[
     model("printf", printf),
+    model("__printf_chk", printf_chk),
+    model("fprintf", fprintf),
+    model("__fprintf_chk", fprintf_chk),
+    model("dprintf", fprintf),
+    model("sprintf", sprintf),
+    model("__sprintf_chk", sprintf_chk),
+    model("snprintf", snprintf),
+    model("__snprintf_chk", snprintf_chk),
+    model("vprintf", vprintf),
+    model("__vprintf_chk", vprintf_chk),
+    model("vfprintf", vfprintf),
+    model("__vfprintf_chk", vfprintf_chk),
+    model("vsprintf", vsprintf),
+    model("__vsprintf_chk", vsprintf_chk),
+    model("vsnprintf", vsnprintf),
+    model("__vsnprintf_chk", vsnprintf_chk),
     model("puts", puts),
+    model("fputs", fputs),
+    model("fputs_unlocked", fputs),
     model("putchar", putchar),
+    model("putchar_unlocked", putchar),
+    model("fputc", putchar),
+    model("putc", putchar),
+    model("_IO_putc", putchar),
+    model("fwrite", fwrite),
+    model("fwrite_unlocked", fwrite),
+    model("write", write),
+    model("perror", perror),
+    model("fflush", zero),
+    model("fflush_unlocked", zero),
+    model("setvbuf", zero),
+    model("setbuf", zero),
+    model("setlinebuf", zero),
+    model("fclose", zero),
+    model("ferror", zero),
+    model("flockfile", zero),
+    model("funlockfile", zero),
 ];
 
-fn printf(cx: &mut Script<'_, '_>) -> ModelResult {
-    let format = cx.string(cx.arg(0))?;
-    let text = formatted(cx, &format, 1)?;
-    cx.print(&text)?;
-    Ok(Outcome::Return(text.len() as u64))
+/// Where the arguments of a format come from.
+enum Arguments {
+    /// The argument slots from here on.
+    Slots(usize),
+    /// Memory from here on: what a `va_list` points to.
+    Memory(u64),
 }
 
-fn puts(cx: &mut Script<'_, '_>) -> ModelResult {
-    let mut text = cx.text(cx.arg(0))?;
-    text.push('\n');
-    cx.print(&text)?;
-    Ok(Outcome::Return(text.len() as u64))
+impl Arguments {
+    /// The list at an address. Lists are made by our own `va_start`: nothing is in registers.
+    fn list(cx: &mut Script<'_, '_>, list: u64) -> Result<Self, Pause> {
+        const OVERFLOW_AREA: u64 = 8;
+        let area = cx.load(list.wrapping_add(OVERFLOW_AREA), 8, Order::Plain)?;
+        Ok(Self::Memory(area))
+    }
+
+    fn next(&mut self, cx: &mut Script<'_, '_>) -> Result<u64, Pause> {
+        match self {
+            Self::Slots(next) => {
+                *next += 1;
+                Ok(cx.arg(*next - 1))
+            }
+            Self::Memory(address) => {
+                let at = *address;
+                *address = at.wrapping_add(8);
+                cx.load(at, 8, Order::Plain)
+            }
+        }
+    }
+
+    /// An x87 number, two slots wide, as near as a `double` comes.
+    fn next_long_double(&mut self, cx: &mut Script<'_, '_>) -> Result<f64, Pause> {
+        const BIAS: i32 = 16383 + 63;
+        if let Self::Memory(address) = self {
+            *address = address.wrapping_add(15) & !15;
+        }
+        let (mantissa, rest) = (self.next(cx)?, self.next(cx)?);
+        let (is_negative, exponent) = (rest >> 15 & 1 == 1, (rest & 0x7FFF) as i32);
+        let magnitude = if exponent == 0x7FFF {
+            if mantissa << 1 == 0 {
+                f64::INFINITY
+            } else {
+                f64::NAN
+            }
+        } else {
+            mantissa as f64 * 2f64.powi(exponent - BIAS)
+        };
+        Ok(if is_negative { -magnitude } else { magnitude })
+    }
 }
 
-fn putchar(cx: &mut Script<'_, '_>) -> ModelResult {
-    let text = char::from(cx.arg(0) as u8).to_string();
-    cx.print(&text)?;
-    Ok(Outcome::Return(cx.arg(0) & 0xFF))
-}
+// ---- formats
 
-/// Formats the arguments from `next` on. Flags, width and precision are read over.
-fn formatted(cx: &mut Script<'_, '_>, format: &[u8], mut next: usize) -> Result<String, Pause> {
-    let mut text = String::new();
-    let mut rest = format;
+/// What a format and its arguments give.
+fn formatted(
+    cx: &mut Script<'_, '_>,
+    format: u64,
+    mut arguments: Arguments,
+) -> Result<Vec<u8>, Pause> {
+    let format = cx.string(format)?;
+    let mut text = Vec::new();
+    let mut rest = &format[..];
     while let Some((&byte, tail)) = rest.split_first() {
         rest = tail;
         if byte != b'%' {
-            text.push(char::from(byte));
+            text.push(byte);
             continue;
         }
-        let modifiers = rest
-            .iter()
-            .take_while(|c| b"-+ #0123456789.lhzjt".contains(c));
-        let count = modifiers.count();
-        let is_long = rest[..count].iter().any(|c| b"lzjt".contains(c));
-        let Some(&conversion) = rest.get(count) else {
-            break;
+        let Some((directive, tail)) = Directive::parse(rest) else {
+            return Err(cx.unsupported("a format that ends in the middle of a directive"));
         };
-        rest = &rest[count + 1..];
-        if conversion == b'%' {
-            text.push('%');
-            continue;
-        }
-        let value = cx.arg(next);
-        next += 1;
-        let narrow = if is_long { value } else { value & 0xFFFF_FFFF };
-        // Writing to a string cannot fail.
-        let _ = match conversion {
-            b'd' | b'i' if is_long => write!(text, "{}", value.cast_signed()),
-            b'd' | b'i' => write!(text, "{}", value as u32 as i32),
-            b'u' => write!(text, "{narrow}"),
-            b'x' => write!(text, "{narrow:x}"),
-            b'X' => write!(text, "{narrow:X}"),
-            b'o' => write!(text, "{narrow:o}"),
-            b'p' => write!(text, "{value:#x}"),
-            b'f' | b'g' | b'e' => write!(text, "{:.6}", f64::from_bits(value)),
-            b'c' => {
-                text.push(char::from(value as u8));
-                Ok(())
-            }
-            b's' => {
-                let part = cx.text(value)?;
-                text.push_str(&part);
-                Ok(())
-            }
-            _ => Ok(()),
-        };
+        rest = tail;
+        directed(cx, directive, &mut arguments, &mut text)?;
     }
     Ok(text)
+}
+
+fn directed(
+    cx: &mut Script<'_, '_>,
+    mut directive: Directive,
+    arguments: &mut Arguments,
+    text: &mut Vec<u8>,
+) -> Result<(), Pause> {
+    if directive.width == Some(Count::Argument) {
+        let width = arguments.next(cx)? as u32 as i32;
+        directive.left |= width < 0;
+        directive.width = Some(Count::Number(width.unsigned_abs() as usize));
+    }
+    if directive.precision == Some(Count::Argument) {
+        let precision = arguments.next(cx)? as u32 as i32;
+        directive.precision = usize::try_from(precision).ok().map(Count::Number);
+    }
+    let size = directive.length.bytes();
+    match directive.letter {
+        b'%' => text.push(b'%'),
+        b'd' | b'i' => {
+            let value = arguments.next(cx)?;
+            text.extend(directive.signed(sign_extend(value, size)));
+        }
+        b'u' | b'x' | b'X' | b'o' => {
+            let value = arguments.next(cx)?;
+            text.extend(directive.unsigned(value & mask(size)));
+        }
+        b'c' => {
+            let value = arguments.next(cx)?;
+            text.extend(directive.pad_text(&[value as u8]));
+        }
+        b's' if directive.length == Length::Int => {
+            let address = arguments.next(cx)?;
+            let part = limited_string(cx, address, directive.precision())?;
+            text.extend(directive.pad_text(&part));
+        }
+        b'p' => {
+            let value = arguments.next(cx)?;
+            text.extend(directive.pointer(value));
+        }
+        b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
+            let value = if directive.length == Length::LongDouble {
+                arguments.next_long_double(cx)?
+            } else {
+                f64::from_bits(arguments.next(cx)?)
+            };
+            text.extend(directive.float(value));
+        }
+        b'n' => {
+            let address = arguments.next(cx)?;
+            cx.store(address, size, text.len() as u64, Order::Plain)?;
+        }
+        b'm' => text.extend_from_slice(b"error"),
+        letter => {
+            let why = format!("the directive %{}", char::from(letter));
+            return Err(cx.unsupported(&why));
+        }
+    }
+    Ok(())
+}
+
+/// A string of which no more than `limit` bytes are looked at.
+fn limited_string(
+    cx: &mut Script<'_, '_>,
+    address: u64,
+    limit: Option<usize>,
+) -> Result<Vec<u8>, Pause> {
+    if address == 0 {
+        return Ok(b"(null)".to_vec());
+    }
+    let mut bytes = Vec::new();
+    while limit.is_none_or(|limit| bytes.len() < limit) {
+        match cx.byte(address.wrapping_add(bytes.len() as u64))? {
+            0 => break,
+            byte => bytes.push(byte),
+        }
+    }
+    Ok(bytes)
+}
+
+// ---- to a stream
+
+fn show(cx: &mut Script<'_, '_>, text: &[u8]) -> Result<(), Pause> {
+    cx.print(&String::from_utf8_lossy(text))
+}
+
+fn print_formatted(cx: &mut Script<'_, '_>, format: usize) -> ModelResult {
+    let text = formatted(cx, cx.arg(format), Arguments::Slots(format + 1))?;
+    show(cx, &text)?;
+    int(text.len() as i32)
+}
+
+fn print_list(cx: &mut Script<'_, '_>, format: usize) -> ModelResult {
+    let arguments = Arguments::list(cx, cx.arg(format + 1))?;
+    let text = formatted(cx, cx.arg(format), arguments)?;
+    show(cx, &text)?;
+    int(text.len() as i32)
+}
+
+fn printf(cx: &mut Script<'_, '_>) -> ModelResult {
+    print_formatted(cx, 0)
+}
+
+/// `(flag, format, …)`, as the hardened variants have it.
+fn printf_chk(cx: &mut Script<'_, '_>) -> ModelResult {
+    print_formatted(cx, 1)
+}
+
+fn fprintf(cx: &mut Script<'_, '_>) -> ModelResult {
+    print_formatted(cx, 1)
+}
+
+fn fprintf_chk(cx: &mut Script<'_, '_>) -> ModelResult {
+    print_formatted(cx, 2)
+}
+
+fn vprintf(cx: &mut Script<'_, '_>) -> ModelResult {
+    print_list(cx, 0)
+}
+
+fn vprintf_chk(cx: &mut Script<'_, '_>) -> ModelResult {
+    print_list(cx, 1)
+}
+
+fn vfprintf(cx: &mut Script<'_, '_>) -> ModelResult {
+    print_list(cx, 1)
+}
+
+fn vfprintf_chk(cx: &mut Script<'_, '_>) -> ModelResult {
+    print_list(cx, 2)
+}
+
+// ---- to memory
+
+/// Writes text and its end, no more than `room` bytes in all, and returns how long it would be.
+fn deliver(cx: &mut Script<'_, '_>, to: u64, room: u64, text: &[u8]) -> ModelResult {
+    if room > 0 {
+        let fits = (room - 1).min(text.len() as u64) as usize;
+        for (at, &byte) in (0..).zip(&text[..fits]) {
+            cx.put_byte(to.wrapping_add(at), byte)?;
+        }
+        cx.put_byte(to.wrapping_add(fits as u64), 0)?;
+    }
+    int(text.len() as i32)
+}
+
+fn write_formatted(cx: &mut Script<'_, '_>, room: u64, format: usize) -> ModelResult {
+    let text = formatted(cx, cx.arg(format), Arguments::Slots(format + 1))?;
+    deliver(cx, cx.arg(0), room, &text)
+}
+
+fn write_list(cx: &mut Script<'_, '_>, room: u64, format: usize) -> ModelResult {
+    let arguments = Arguments::list(cx, cx.arg(format + 1))?;
+    let text = formatted(cx, cx.arg(format), arguments)?;
+    deliver(cx, cx.arg(0), room, &text)
+}
+
+fn sprintf(cx: &mut Script<'_, '_>) -> ModelResult {
+    write_formatted(cx, u64::MAX, 1)
+}
+
+/// `(buffer, flag, size of the buffer, format, …)`.
+fn sprintf_chk(cx: &mut Script<'_, '_>) -> ModelResult {
+    write_formatted(cx, u64::MAX, 3)
+}
+
+fn snprintf(cx: &mut Script<'_, '_>) -> ModelResult {
+    write_formatted(cx, cx.arg(1), 2)
+}
+
+/// `(buffer, room, flag, size of the buffer, format, …)`.
+fn snprintf_chk(cx: &mut Script<'_, '_>) -> ModelResult {
+    write_formatted(cx, cx.arg(1), 4)
+}
+
+fn vsprintf(cx: &mut Script<'_, '_>) -> ModelResult {
+    write_list(cx, u64::MAX, 1)
+}
+
+fn vsprintf_chk(cx: &mut Script<'_, '_>) -> ModelResult {
+    write_list(cx, u64::MAX, 3)
+}
+
+fn vsnprintf(cx: &mut Script<'_, '_>) -> ModelResult {
+    write_list(cx, cx.arg(1), 2)
+}
+
+fn vsnprintf_chk(cx: &mut Script<'_, '_>) -> ModelResult {
+    write_list(cx, cx.arg(1), 4)
+}
+
+// ---- without a format
+
+fn puts(cx: &mut Script<'_, '_>) -> ModelResult {
+    let mut text = cx.string(cx.arg(0))?;
+    text.push(b'\n');
+    show(cx, &text)?;
+    int(text.len() as i32)
+}
+
+fn fputs(cx: &mut Script<'_, '_>) -> ModelResult {
+    let text = cx.string(cx.arg(0))?;
+    show(cx, &text)?;
+    int(1)
+}
+
+fn putchar(cx: &mut Script<'_, '_>) -> ModelResult {
+    let byte = cx.arg(0) as u8;
+    show(cx, &[byte])?;
+    int(i32::from(byte))
+}
+
+fn bytes_at(cx: &mut Script<'_, '_>, address: u64, len: u64) -> Result<Vec<u8>, Pause> {
+    let mut bytes = Vec::new();
+    for at in 0..len {
+        bytes.push(cx.byte(address.wrapping_add(at))?);
+    }
+    Ok(bytes)
+}
+
+fn fwrite(cx: &mut Script<'_, '_>) -> ModelResult {
+    let (address, size, count) = (cx.arg(0), cx.arg(1), cx.arg(2));
+    let bytes = bytes_at(cx, address, size.saturating_mul(count))?;
+    show(cx, &bytes)?;
+    Ok(Outcome::Return(if size == 0 { 0 } else { count }))
+}
+
+/// Standard output and standard error are the only files there are.
+fn write(cx: &mut Script<'_, '_>) -> ModelResult {
+    if !matches!(cx.arg_i32(0), 1 | 2) {
+        return Err(cx.unsupported("files"));
+    }
+    let bytes = bytes_at(cx, cx.arg(1), cx.arg(2))?;
+    show(cx, &bytes)?;
+    Ok(Outcome::Return(cx.arg(2)))
+}
+
+fn perror(cx: &mut Script<'_, '_>) -> ModelResult {
+    let mut text = Vec::new();
+    if cx.arg(0) != 0 {
+        text = cx.string(cx.arg(0))?;
+        text.extend_from_slice(b": ");
+    }
+    text.extend_from_slice(b"error\n");
+    show(cx, &text)?;
+    Ok(Outcome::Void)
 }

@@ -1,6 +1,6 @@
 //! The beginnings and ends of threads. These "functions" are called by nobody but the interpreter.
 
-use super::{Model, ModelResult, Outcome, Pause, Script, model};
+use super::{Model, ModelResult, Outcome, Script, model};
 use crate::ids::ObjectId;
 use crate::interp::OnMainReturn;
 use crate::op::Op;
@@ -20,20 +20,20 @@ fn main(cx: &mut Script<'_, '_>) -> ModelResult {
     }
     let (argc, argv) = cx.machine.program_arguments()?;
     let status = cx.call(cx.arg(0), &[argc, argv])?;
-    match cx.machine.world.options.on_main_return {
-        OnMainReturn::Exit => Ok(Outcome::ExitProcess(status as u32 as i32)),
-        OnMainReturn::Wait => {
-            run_exit_handlers(cx)?;
-            Ok(Outcome::ExitThread(status))
-        }
-    }
+    // To return from `main` is to call `exit`, which leaves thread-specific data alone.
+    cx.run_thread_exit_functions()?;
+    cx.run_exit_functions()?;
+    Ok(match cx.machine.world.options.on_main_return {
+        OnMainReturn::Exit => Outcome::ExitProcess(status as u32 as i32),
+        OnMainReturn::Wait => Outcome::ExitThread(status),
+    })
 }
 
 /// A thread that runs the function at its first argument with the others.
 fn thread(cx: &mut Script<'_, '_>) -> ModelResult {
     let args: Vec<u64> = cx.frame.args[1..].to_vec();
     let value = cx.call(cx.arg(0), &args)?;
-    run_exit_handlers(cx)?;
+    cx.run_destructors()?;
     Ok(Outcome::ExitThread(value))
 }
 
@@ -43,13 +43,8 @@ fn thread_exit(cx: &mut Script<'_, '_>) -> ModelResult {
         let object = ObjectId(cx.arg(index) as u32);
         cx.op(Op::Free { object })?;
     }
-    run_exit_handlers(cx)?;
+    cx.run_destructors()?;
     Ok(Outcome::ExitThread(cx.arg(0)))
-}
-
-/// What a thread does at its very end, on its own stack: destructors of thread-specific data.
-fn run_exit_handlers(_cx: &mut Script<'_, '_>) -> Result<(), Pause> {
-    Ok(())
 }
 
 /// An operation that does nothing.

@@ -6,6 +6,10 @@ use crate::fault::{Fault, Stop, Unsupported};
 pub(super) const MODELS: &[Model] = &[
     model("__VERIFIER_assume", assume),
     model("__VERIFIER_nondet_bool", nondet_bool),
+    model("__VERIFIER_nondet__Bool", nondet_bool),
+    model("__VERIFIER_nondet_char", nondet_byte),
+    model("__VERIFIER_nondet_schar", nondet_byte),
+    model("__VERIFIER_nondet_uchar", nondet_byte),
     model("__VERIFIER_nondet_*", nondet),
     model("__VERIFIER_atomic_begin", atomic_begin),
     model("__VERIFIER_atomic_end", atomic_end),
@@ -23,6 +27,10 @@ fn assume(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn nondet_bool(cx: &mut Script<'_, '_>) -> ModelResult {
     Ok(Outcome::Return(u64::from(cx.choice(2)?)))
+}
+
+fn nondet_byte(cx: &mut Script<'_, '_>) -> ModelResult {
+    Ok(Outcome::Return(u64::from(cx.choice(256)?)))
 }
 
 /// A value out of more than an exploring engine can try.

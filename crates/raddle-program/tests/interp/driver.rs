@@ -14,6 +14,8 @@ pub(crate) enum End {
     Finished(u64),
     ExitProcess(i32),
     Stopped(Stop),
+    /// An object was used while it was not alive.
+    Dead,
     /// Some thread waits for good, or an assumption failed.
     Blocked,
     TooLong,
@@ -38,6 +40,7 @@ struct Memory {
     /// Owner and how often it holds the mutex.
     mutexes: HashMap<u32, (ThreadId, u32)>,
     alive: HashMap<u32, bool>,
+    used_dead: bool,
 }
 
 const MAX_STEPS: usize = 200_000;
@@ -72,13 +75,20 @@ pub(crate) fn execute(mut program: Program) -> Run {
         },
     )]);
     let mut memory = Memory::default();
-    let (mut output, mut trace) = (String::new(), Vec::new());
+    let mut output = program
+        .start_output(program.main())
+        .unwrap_or("")
+        .to_owned();
+    let mut trace = Vec::new();
     let mut turn = ThreadId::MAIN;
     let mut exclusive = None;
     let mut waiting = 0;
     let end = loop {
         if trace.len() > MAX_STEPS {
             break End::TooLong;
+        }
+        if memory.used_dead {
+            break End::Dead;
         }
         let state = threads[&turn].state;
         let op = *program.op(state);
@@ -93,6 +103,7 @@ pub(crate) fn execute(mut program: Program) -> Run {
         let value = match op {
             Op::Exit { .. } | Op::AssumeFailed => None,
             Op::Spawn { child, start } => {
+                output.push_str(program.start_output(start).unwrap_or(""));
                 let thread = Thread {
                     state: start,
                     done: None,
@@ -144,7 +155,7 @@ impl Memory {
         }
         let info = program.tables().loc_info(loc);
         if let Some(life) = program.tables().object_info(info.object).life {
-            assert_eq!(self.alive.get(&life.0), Some(&true), "use of a dead object");
+            self.used_dead |= self.alive.get(&life.0) != Some(&true);
         }
         (info.arena as usize, info.size)
     }
@@ -197,7 +208,7 @@ impl Memory {
                 let life = program.tables().object_info(object).life.expect("lives");
                 let lives = matches!(op, Op::Alloc { .. });
                 let before = self.alive.insert(life.0, lives);
-                assert_eq!(before, if lives { None } else { Some(true) }, "{op:?}");
+                self.used_dead |= before != if lives { None } else { Some(true) };
                 0
             }
             _ => 0,

@@ -2,4 +2,5 @@
 
 mod driver;
 mod instructions;
+mod mutants;
 mod programs;

@@ -31,6 +31,16 @@ fn a_spinning_loop_comes_back_to_the_same_state() {
     assert_eq!(program.tables().describe(loc_of(program.op(start))), "x");
 }
 
+#[test]
+fn spinning_through_calls_comes_back_too() {
+    let text = "@x = global i32 0\ndefine i32 @ready(ptr %out) {\n %v = load atomic i32, ptr @x acquire, align 4\n store i32 %v, ptr %out\n ret i32 %v\n}\ndefine i32 @main() {\n %own = alloca i32\n br label %wait\nwait:\n %v = call i32 @ready(ptr %own)\n %again = icmp eq i32 %v, 0\n br i1 %again, label %wait, label %done\ndone:\n %r = load i32, ptr %own\n ret i32 %r\n}";
+    let mut program = load(text, InterpOptions::default());
+    let start = program.main();
+    assert_eq!(program.after(start, 0), start);
+    let done = program.after(start, 3);
+    assert_eq!(*program.op(done), Op::Exit { value: 3 });
+}
+
 fn loc_of(op: &Op) -> raddle_program::LocId {
     match op {
         Op::Load { loc, .. } | Op::Store { loc, .. } => *loc,
@@ -79,7 +89,7 @@ fn unrolling_cuts_loops_that_may_not_end() {
     assert_eq!(run_with(counted, options).end, End::Finished(10));
 }
 
-const THREADS: &str = r#"
+pub(crate) const THREADS: &str = r#"
 @mutex = global [40 x i8] zeroinitializer, align 8
 @counter = global i32 0, align 4
 @message = private constant [7 x i8] c"%d %s\0A\00"

@@ -295,7 +295,7 @@ impl Search {
         };
         let can_go_on = machine.readiness(program, second.thread) == Readiness::Ready
             && !awaits(program, machine, &self.execution, second.thread, last);
-        let step = can_go_on.then(|| {
+        can_go_on.then(|| {
             let mark = machine.mark();
             let choices = self.execution.choices(second.choices).to_vec();
             machine.step(program, second.thread, &choices);
@@ -304,8 +304,7 @@ impl Search {
                 self.execution.choice_id(&taken),
                 super::footprint(program, machine, mark),
             )
-        });
-        step
+        })
     }
 
     /// Lines 34-44: inserts the sequence in the buffer, followed by `last`, into the wakeup tree of the prefix before

@@ -1,6 +1,8 @@
 //! Exact counts of Mazurkiewicz classes, from the tables of the papers.
 
 use super::{Listener, Search};
+use crate::driver::{SearchOptions, check};
+use crate::verdict::{Bound, Checks, EngineKind, Verdict, ViolationKind};
 use raddle_memory::{Ending, Machine, Readiness, StepEnd};
 use raddle_program::builder::{BuiltProgram, Compare, Place, ProgramBuilder};
 use raddle_program::{Program, ThreadId};
@@ -393,6 +395,52 @@ fn a_spin_loop_without_writer_is_blocked_once() {
     let x = b.var("x", 4);
     b.thread("q", |t| t.while_(|t| t.load(x).is(0), |_| {}));
     assert_eq!(explore(&b.build()), (0, 1));
+}
+
+#[test]
+fn livelocks_are_told_from_reading_too_early() {
+    let check = |writes: bool| {
+        let mut b = ProgramBuilder::new("spin");
+        let x = b.var("x", 4);
+        b.thread("p", |t| {
+            if writes {
+                t.store(x, 1);
+            }
+        });
+        b.thread("q", |t| t.while_(|t| t.load(x).is(0), |_| {}));
+        let checks = Checks {
+            livelocks: true,
+            ..Checks::default()
+        };
+        let options = SearchOptions {
+            checks,
+            ..SearchOptions::default()
+        };
+        let mut program = b.build().program();
+        check(&mut program, EngineKind::Dpor, options)
+            .expect("replayed")
+            .verdict
+    };
+    assert_eq!(check(true), Verdict::Verified(Bound::Complete));
+    let Verdict::Violation(found) = check(false) else {
+        panic!("no livelock")
+    };
+    assert!(matches!(found[0].kind, ViolationKind::Livelock { .. }));
+}
+
+#[test]
+fn a_plain_spin_loop_races_with_writes_that_do_not_end_it() {
+    let mut b = ProgramBuilder::new("race");
+    let x = b.var("x", 4);
+    b.thread("p", |t| t.store_plain(x, 0));
+    b.thread("q", |t| t.while_(|t| t.load_plain(x).is(0), |_| {}));
+    let mut program = b.build().program();
+    let outcome =
+        check(&mut program, EngineKind::Dpor, SearchOptions::default()).expect("replayed");
+    let Verdict::Violation(found) = outcome.verdict else {
+        panic!("no race")
+    };
+    assert!(matches!(found[0].kind, ViolationKind::Race(_)));
 }
 
 /// Test-and-test-and-set: both loops are pure.

@@ -68,6 +68,7 @@ fn globals() {
     };
     assert!(!global("a").is_constant && !global("a").thread_local);
     assert_eq!(global("a").align, 4);
+    assert!(module.is_extern_weak("d") && !module.is_extern_weak("c"));
     assert!(global("b").is_constant && global("b").thread_local);
     assert_eq!(global("b").align, 16);
     assert_eq!(global("c").initializer, None);
@@ -148,10 +149,16 @@ fn aliases_stand_for_what_they_name() {
 @mid = alias i64, getelementptr inbounds ([4 x i64], ptr @arr, i64 0, i64 2)
 @cast = alias i8, bitcast (i32* @v to i8*)
 @arr = global [4 x i64] zeroinitializer
-@if = ifunc i32 (i32), ptr @resolver
+@if = ifunc void (), ptr @resolver
+@choice = weak ifunc void (), ptr @guess
 @g = global ptr @a2
 define void @fun() { ret void }
 define ptr @resolver() { ret ptr @fun }
+declare ptr @cpu()
+define ptr @guess() {
+  %1 = call ptr @cpu()
+  ret ptr %1
+}
 ",
     );
     let v = module.symbols["v"];
@@ -159,7 +166,15 @@ define ptr @resolver() { ret ptr @fun }
     assert_eq!(module.symbols["a2"], v);
     assert_eq!(module.symbols["cast"], v);
     assert_eq!(module.symbols["fa"], module.symbols["fun"]);
-    assert_eq!(module.symbols["if"], module.symbols["resolver"]);
+    assert_eq!(
+        module.symbols["if"], module.symbols["fun"],
+        "what the resolver returns"
+    );
+    let chosen = module.function_named("choice").expect("declared");
+    assert!(
+        module.function(chosen).is_declaration,
+        "what the machine decides is unknown"
+    );
     assert!(matches!(module.symbols["mid"], Symbol::Constant(_)));
     assert!(matches!(initializer(&module), Constant::Global(id) if Symbol::Global(*id) == v));
     assert_eq!(module.function_named("fa"), module.function_named("fun"));
@@ -253,4 +268,10 @@ fn target_and_other_types_are_kept_by_name() {
     let name = |i: usize| module.types.display(module.globals[i].ty).to_string();
     assert_eq!(name(0), "target(\"spirv.Image\", void, 1)");
     assert_eq!(name(1), "x86_amx");
+}
+
+#[test]
+fn modules_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>(_: &T) {}
+    shared(&module(""));
 }

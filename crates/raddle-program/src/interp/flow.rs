@@ -1,0 +1,125 @@
+//! From block to block.
+
+use super::code::Code;
+use super::constants::wide;
+use super::exec::Done;
+use super::layout::unsupported;
+use super::machine::Machine;
+use crate::fault::{Fault, Limit, Stop, Unsupported};
+use crate::tables::Tables;
+use raddle_ir::{BlockId, Terminator};
+use smallvec::SmallVec;
+
+impl Machine<'_> {
+    pub(crate) fn terminate(&mut self, code: &Code, terminator: &Terminator) -> Result<Done, Stop> {
+        match terminator {
+            Terminator::Ret { value, .. } => self.ret(code, *value),
+            Terminator::Br { target } => self.jump(code, *target),
+            Terminator::CondBr {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let taken = self.scalar(code, *condition)? & 1 == 1;
+                self.jump(code, if taken { *then } else { *otherwise })
+            }
+            Terminator::Switch {
+                value,
+                default,
+                cases,
+                ..
+            } => {
+                let value = wide(&self.operand(code, *value)?);
+                let case = cases.iter().find(|(label, _)| *label == value);
+                self.jump(code, case.map_or(*default, |&(_, block)| block))
+            }
+            Terminator::IndirectBr { address, targets } => {
+                let address = self.scalar(code, *address)?;
+                let base = Tables::function_address(code.function.0) + 1;
+                let target = targets
+                    .iter()
+                    .find(|block| address.wrapping_sub(base) == u64::from(block.0));
+                match target {
+                    Some(&target) => self.jump(code, target),
+                    None => Err(unsupported("an indirect jump to an unknown block")),
+                }
+            }
+            Terminator::Invoke { result, call, .. } => self.call(code, call, *result),
+            Terminator::Resume { .. } => Err(Stop::Unsupported(Unsupported::Unwind)),
+            Terminator::Unreachable => Err(Stop::Fault(Fault::Unreachable)),
+            Terminator::Other { name, .. } => Err(unsupported(name)),
+        }
+    }
+
+    /// Goes to another block: its φs take their values all at once.
+    pub(crate) fn jump(&mut self, code: &Code, target: BlockId) -> Result<Done, Stop> {
+        let from = BlockId(self.frame().block);
+        let Some(block) = code.body.blocks.get(target.index()) else {
+            return Err(unsupported("a jump to a block that does not exist"));
+        };
+        let mut moved: SmallVec<[u64; 8]> = SmallVec::new();
+        for phi in &block.phis {
+            let incoming = phi.incoming.iter().find(|(pred, _)| *pred == from);
+            let Some(&(_, operand)) = incoming else {
+                return Err(unsupported(
+                    "a φ without a value for the block it is entered from",
+                ));
+            };
+            let len = code.slots[phi.result.index()].len as usize;
+            if len == 1 {
+                moved.push(self.scalar(code, operand)?);
+            } else {
+                let values = self.operand(code, operand)?;
+                moved.extend((0..len).map(|slot| values.get(slot).copied().unwrap_or(0)));
+            }
+        }
+        let mut rest = moved.as_slice();
+        for phi in &block.phis {
+            let range = code.slots[phi.result.index()].range();
+            let (values, others) = rest.split_at(range.len());
+            self.frame().regs[range].copy_from_slice(values);
+            rest = others;
+        }
+        self.count_round(code, from, target)?;
+        self.look_for_cycle(target)?;
+        let frame = self.frame();
+        frame.block = target.0;
+        frame.index = 0;
+        frame.log.clear();
+        Ok(Done::Jumped)
+    }
+
+    /// Counts the rounds of loops that may be endless, where they are bounded.
+    fn count_round(&mut self, code: &Code, from: BlockId, target: BlockId) -> Result<(), Stop> {
+        let Some(bound) = self.world.options.unroll else {
+            return Ok(());
+        };
+        if !code.unbounded.headers.contains(&target) {
+            return Ok(());
+        }
+        let is_back = code.unbounded.back_edges.contains(&(from, target));
+        let loops = &mut self.frame().extra.loops;
+        let known = loops.iter().position(|&(header, _)| header == target.0);
+        match (known, is_back) {
+            (Some(index), true) => {
+                loops[index].1 += 1;
+                if loops[index].1 > bound {
+                    return Err(Stop::Limit(Limit::Unroll { bound }));
+                }
+            }
+            // Entered anew.
+            (Some(index), false) => {
+                loops.remove(index);
+            }
+            (None, true) => {
+                let index = loops.partition_point(|&(header, _)| header < target.0);
+                loops.insert(index, (target.0, 1));
+                if bound < 1 {
+                    return Err(Stop::Limit(Limit::Unroll { bound }));
+                }
+            }
+            (None, false) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! What the C++ standard library (libstdc++) leaves to its binary: threads, condition variables, `call_once`, static
+//! locals, clocks, and the ends that exceptions lead to.
+//!
+//! Most of `<mutex>`, `<atomic>`, `<memory>` and the containers is in headers, and ends in functions of other tables.
+
+use super::errno::zero;
+use super::{Entry, Model, ModelResult, Outcome, Pause, Script, model, waiting};
+use crate::fault::{Fault, Stop, Unsupported};
+use crate::op::{Op, Order, SyncAction};
+use raddle_ir::module::Symbol;
+
+/// What a thread of `std::thread` runs.
+const THREAD: &str = "std::thread";
+
+pub(super) const MODELS: &[Model] = &[
+    model(
+        "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
+        start_thread,
+    )
+    .capturing(&[1]),
+    model(THREAD, run_state),
+    model("_ZNSt6thread4joinEv", join),
+    model("_ZNSt6thread6detachEv", detach),
+    model("_ZNSt6thread6_StateD2Ev", zero),
+    model("_ZNSt6thread6_StateD1Ev", zero),
+    model("_ZNSt6thread20hardware_concurrencyEv", concurrency),
+    // std::condition_variable
+    model("_ZNSt18condition_variableC1Ev", waiting::cond_init).capturing(&[0]),
+    model("_ZNSt18condition_variableC2Ev", waiting::cond_init).capturing(&[0]),
+    model("_ZNSt18condition_variableD1Ev", waiting::cond_destroy).capturing(&[0]),
+    model("_ZNSt18condition_variableD2Ev", waiting::cond_destroy).capturing(&[0]),
+    model(
+        "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE",
+        cond_wait,
+    )
+    .capturing(&[0]),
+    model(
+        "_ZNSt18condition_variable10notify_oneEv",
+        waiting::cond_signal,
+    )
+    .capturing(&[0]),
+    model(
+        "_ZNSt18condition_variable10notify_allEv",
+        waiting::cond_broadcast,
+    )
+    .capturing(&[0]),
+    // std::call_once, by way of pthread_once
+    model("__once_proxy", once_proxy),
+    // static local variables
+    model("__cxa_guard_acquire", guard_acquire).capturing(&[0]),
+    model("__cxa_guard_release", guard_release).capturing(&[0]),
+    // Objects of static storage are not destroyed: `main` is over then.
+    model("__cxa_atexit", zero).capturing(&[1]),
+    model("__cxa_finalize", zero),
+    model("_ZNSt6chrono3_V212steady_clock3nowEv", now),
+    model("_ZNSt6chrono3_V212system_clock3nowEv", now),
+    // std::allocator<char>, which is empty
+    model("_ZNSaIcEC1Ev", zero),
+    model("_ZNSaIcEC2Ev", zero),
+    model("_ZNSaIcEC1ERKS_", zero),
+    model("_ZNSaIcEC2ERKS_", zero),
+    model("_ZNSaIcED1Ev", zero),
+    model("_ZNSaIcED2Ev", zero),
+    // the end
+    model("_ZSt9terminatev", terminate),
+    model("__cxa_pure_virtual", pure_virtual),
+    model("__cxa_deleted_virtual", pure_virtual),
+    model("_ZSt21__glibcxx_assert_failPKciS0_S0_", library_assert),
+    // exceptions
+    model("__cxa_allocate_exception", throw),
+    model("__cxa_throw", throw),
+    model("__cxa_rethrow", throw),
+    model("_Unwind_Resume", throw),
+    model("_ZSt17__throw_bad_allocv", throw),
+    model("_ZSt16__throw_bad_castv", throw),
+    model("_ZSt28__throw_bad_array_new_lengthv", throw),
+    model("_ZSt19__throw_logic_errorPKc", throw),
+    model("_ZSt20__throw_length_errorPKc", throw),
+    model("_ZSt20__throw_out_of_rangePKc", throw),
+    model("_ZSt24__throw_out_of_range_fmtPKcz", throw),
+    model("_ZSt24__throw_invalid_argumentPKc", throw),
+    model("_ZSt21__throw_runtime_errorPKc", throw),
+    model("_ZSt20__throw_system_errori", throw),
+    model("_ZSt25__throw_bad_function_callv", throw),
+    model("_ZSt20__throw_future_errori", throw),
+];
+
+// ---- threads
+
+/// `(thread, pointer to the state, …)`: the state is an object with a virtual function to run.
+fn start_thread(cx: &mut Script<'_, '_>) -> ModelResult {
+    let (thread, owner) = (cx.arg(0), cx.arg(1));
+    let state = cx.load(owner, 8, Order::Plain)?;
+    let entry = Entry::Model(THREAD);
+    let handle = cx.new_thread(&entry)?;
+    cx.store(thread, 8, handle, Order::Plain)?;
+    cx.start_thread(handle, &entry, &[state])?;
+    // The pointer was unique: the new thread has it now.
+    cx.store(owner, 8, 0, Order::Plain)?;
+    Ok(Outcome::Void)
+}
+
+/// Runs the state, and deletes it.
+fn run_state(cx: &mut Script<'_, '_>) -> ModelResult {
+    const DELETE: u64 = 8;
+    const RUN: u64 = 16;
+    let state = cx.arg(0);
+    let table = cx.load(state, 8, Order::Plain)?;
+    let run = cx.load(table.wrapping_add(RUN), 8, Order::Plain)?;
+    cx.call(run, &[state])?;
+    let delete = cx.load(table.wrapping_add(DELETE), 8, Order::Plain)?;
+    cx.call(delete, &[state])?;
+    cx.run_destructors()?;
+    Ok(Outcome::ExitThread(0))
+}
+
+fn join(cx: &mut Script<'_, '_>) -> ModelResult {
+    let handle = cx.load(cx.arg(0), 8, Order::Plain)?;
+    cx.join(handle)?;
+    cx.store(cx.arg(0), 8, 0, Order::Plain)?;
+    Ok(Outcome::Void)
+}
+
+fn detach(cx: &mut Script<'_, '_>) -> ModelResult {
+    let handle = cx.load(cx.arg(0), 8, Order::Plain)?;
+    let thread = cx.thread_of(handle)?;
+    cx.op(Op::Detach { thread })?;
+    cx.store(cx.arg(0), 8, 0, Order::Plain)?;
+    Ok(Outcome::Void)
+}
+
+fn concurrency(_: &mut Script<'_, '_>) -> ModelResult {
+    const SOME: u64 = 2;
+    Ok(Outcome::Return(SOME))
+}
+
+// ---- waiting
+
+/// `(condition variable, lock)`: a lock begins with the pointer to its mutex.
+fn cond_wait(cx: &mut Script<'_, '_>) -> ModelResult {
+    let mutex = cx.load(cx.arg(1), 8, Order::Plain)?;
+    cx.cond_wait(cx.arg(0), mutex)?;
+    Ok(Outcome::Void)
+}
+
+/// Calls what `std::call_once` put into a thread-local variable.
+fn once_proxy(cx: &mut Script<'_, '_>) -> ModelResult {
+    const CALL: &str = "_ZSt11__once_call";
+    let Some(&Symbol::Global(global)) = cx.machine.world.module.symbols.get(CALL) else {
+        return Err(cx.unsupported("without the variable that says what to call"));
+    };
+    let place = cx.machine.global_address(global)?;
+    let function = cx.load(place, 8, Order::Plain)?;
+    cx.call(function, &[])?;
+    Ok(Outcome::Void)
+}
+
+/// Returns 1 to whoever has to initialise. The program itself looks at the first byte before it calls this.
+fn guard_acquire(cx: &mut Script<'_, '_>) -> ModelResult {
+    let is_done = cx.sync(cx.arg(0), SyncAction::OnceBegin)?;
+    Ok(Outcome::Return(1 - is_done.min(1)))
+}
+
+fn guard_release(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.store(cx.arg(0), 1, 1, Order::Release)?;
+    cx.sync(cx.arg(0), SyncAction::OnceEnd)?;
+    Ok(Outcome::Void)
+}
+
+/// Nanoseconds: see `time`.
+fn now(_: &mut Script<'_, '_>) -> ModelResult {
+    Ok(Outcome::Return(super::time::NOW * 1_000_000_000))
+}
+
+// ---- ends
+
+fn panic(message: &str) -> Pause {
+    let message = message.into();
+    Fault::Panic { message }.into()
+}
+
+fn terminate(_: &mut Script<'_, '_>) -> ModelResult {
+    Err(panic("std::terminate was called"))
+}
+
+fn pure_virtual(_: &mut Script<'_, '_>) -> ModelResult {
+    Err(panic("a pure virtual function was called"))
+}
+
+/// `(file, line, function, condition)`.
+fn library_assert(cx: &mut Script<'_, '_>) -> ModelResult {
+    let condition = match cx.arg(3) {
+        0 => "unreachable".into(),
+        text => cx.text(text)?.into(),
+    };
+    Err(Fault::Assertion { condition }.into())
+}
+
+fn throw(_: &mut Script<'_, '_>) -> ModelResult {
+    Err(Pause::Stop(Stop::Unsupported(Unsupported::Unwind)))
+}

@@ -1,0 +1,155 @@
+//! Thread-specific data and destructors of thread-local variables.
+//!
+//! A thread's values are part of its local state. Which destructor a key has is known to all threads: a table in shared
+//! memory, read only at the end of threads that have values. Keys are never given out twice, so values of a deleted key
+//! cannot turn up under another.
+
+use super::errno::EAGAIN;
+use super::{Model, ModelResult, Outcome, Pause, Script, model};
+use crate::op::{Order, RmwKind};
+
+pub(super) const MODELS: &[Model] = &[
+    model("pthread_key_create", key_create),
+    model("__pthread_key_create", key_create),
+    model("pthread_key_delete", key_delete),
+    model("pthread_getspecific", get_specific),
+    model("pthread_setspecific", set_specific).capturing(&[1]),
+    model("__cxa_thread_atexit", at_thread_exit).capturing(&[1]),
+    model("__cxa_thread_atexit_impl", at_thread_exit).capturing(&[1]),
+];
+
+/// Kinds of values that a thread keeps.
+const VALUES: u32 = 1;
+const EXIT_FUNCTIONS: u32 = 2;
+const EXIT_ARGUMENTS: u32 = 3;
+
+const MOST_KEYS: u64 = 1024;
+/// `PTHREAD_DESTRUCTOR_ITERATIONS`.
+const ROUNDS: u32 = 4;
+
+/// How many keys there are, then the destructor of each. Key 0 is never given out: zeroed memory is no key.
+fn table(cx: &mut Script<'_, '_>) -> Result<u64, Pause> {
+    cx.global_object("thread-specific keys", 8 * (MOST_KEYS + 1))
+}
+
+pub(super) fn key_create(cx: &mut Script<'_, '_>) -> ModelResult {
+    let table = table(cx)?;
+    let key = cx.rmw(table, 8, RmwKind::Add, 1, Order::SeqCst)? + 1;
+    if key > MOST_KEYS {
+        return Ok(Outcome::Return(EAGAIN));
+    }
+    if cx.arg(1) != 0 {
+        cx.store(table + 8 * key, 8, cx.arg(1), Order::SeqCst)?;
+    }
+    cx.store(cx.arg(0), 4, key, Order::Plain)?;
+    Ok(Outcome::Return(0))
+}
+
+pub(super) fn key_delete(cx: &mut Script<'_, '_>) -> ModelResult {
+    let key = cx.arg(0) & 0xFFFF_FFFF;
+    if (1..=MOST_KEYS).contains(&key) {
+        let table = table(cx)?;
+        cx.store(table + 8 * key, 8, 0, Order::SeqCst)?;
+    }
+    Ok(Outcome::Return(0))
+}
+
+pub(super) fn get_specific(cx: &mut Script<'_, '_>) -> ModelResult {
+    let key = cx.arg(0) & 0xFFFF_FFFF;
+    Ok(Outcome::Return(cx.thread_value(VALUES, key)))
+}
+
+pub(super) fn set_specific(cx: &mut Script<'_, '_>) -> ModelResult {
+    let key = cx.arg(0) & 0xFFFF_FFFF;
+    cx.set_thread_value(VALUES, key, cx.arg(1))?;
+    Ok(Outcome::Return(0))
+}
+
+/// Registers the destructor of a thread-local variable.
+fn at_thread_exit(cx: &mut Script<'_, '_>) -> ModelResult {
+    let (function, argument) = (cx.arg(0), cx.arg(1));
+    cx.note(|machine| {
+        let slots = &mut machine.state.slots;
+        let functions = slots.range((EXIT_FUNCTIONS, 0)..=(EXIT_FUNCTIONS, u64::MAX));
+        let next = functions.last().map_or(0, |(&(_, last), _)| last + 1);
+        slots.insert((EXIT_FUNCTIONS, next), function);
+        if argument != 0 {
+            slots.insert((EXIT_ARGUMENTS, next), argument);
+        }
+        Ok(0)
+    })?;
+    Ok(Outcome::Return(0))
+}
+
+impl Script<'_, '_> {
+    /// What a thread does at its very end: destructors of thread-local variables, last one first, and then those of
+    /// thread-specific data, round by round as long as they leave values behind.
+    pub(super) fn run_destructors(&mut self) -> Result<(), Pause> {
+        self.run_thread_exit_functions()?;
+        for _ in 0..ROUNDS {
+            if !self.destroy_values()? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Destructors of thread-local variables, last one first.
+    pub(super) fn run_thread_exit_functions(&mut self) -> Result<(), Pause> {
+        while let Some((function, argument)) = self.pop_exit_function()? {
+            self.call(function, &[argument])?;
+        }
+        Ok(())
+    }
+
+    fn pop_exit_function(&mut self) -> Result<Option<(u64, u64)>, Pause> {
+        // Two steps that cannot be told apart by an interruption: neither needs a visible operation.
+        let argument = self.note(|machine| {
+            let slots = &mut machine.state.slots;
+            let functions = slots.range((EXIT_FUNCTIONS, 0)..=(EXIT_FUNCTIONS, u64::MAX));
+            let last = functions.last().map_or(0, |(&(_, last), _)| last);
+            Ok(slots.remove(&(EXIT_ARGUMENTS, last)).unwrap_or(0))
+        })?;
+        let function = self.note(|machine| {
+            let slots = &mut machine.state.slots;
+            let functions = slots.range((EXIT_FUNCTIONS, 0)..=(EXIT_FUNCTIONS, u64::MAX));
+            let last = functions.last().map_or(0, |(&(_, last), _)| last);
+            Ok(slots.remove(&(EXIT_FUNCTIONS, last)).unwrap_or(0))
+        })?;
+        Ok((function != 0).then_some((function, argument)))
+    }
+
+    /// One round over the keys: was any destructor called?
+    fn destroy_values(&mut self) -> Result<bool, Pause> {
+        let mut called = false;
+        let mut done = 0;
+        loop {
+            let key = self.note(|machine| {
+                let mut values = machine
+                    .state
+                    .slots
+                    .range((VALUES, done + 1)..=(VALUES, u64::MAX));
+                Ok(values.next().map_or(0, |(&(_, key), _)| key))
+            })?;
+            if key == 0 {
+                return Ok(called);
+            }
+            done = key;
+            let value = self.note(|machine| {
+                let value = machine.state.slots.get(&(VALUES, key));
+                Ok(value.copied().unwrap_or(0))
+            })?;
+            if key > MOST_KEYS {
+                continue;
+            }
+            let table = table(self)?;
+            let destructor = self.load(table + 8 * key, 8, Order::SeqCst)?;
+            if destructor == 0 {
+                continue;
+            }
+            self.set_thread_value(VALUES, key, 0)?;
+            self.call(destructor, &[value])?;
+            called = true;
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! POSIX mutexes, spin locks and read-write locks.
+//!
+//! A lock with a deadline is a lock that is only tried. Waiting for a while and then getting it is the same as coming later,
+//! and any thread may come later; not getting it is what happens while somebody else holds it. Nothing is lost, and a
+//! thread that would have given up is never taken for a deadlock.
+
+use super::errno::{EBUSY, EINVAL, ETIMEDOUT, zero};
+use super::{Model, ModelResult, Outcome, Pause, Script, model};
+use crate::op::{MutexKind, Order, SyncAction};
+
+pub(super) const MODELS: &[Model] = &[
+    model("pthread_mutex_init", mutex_init).capturing(&[0]),
+    model("pthread_mutex_destroy", mutex_destroy).capturing(&[0]),
+    model("pthread_mutex_lock", lock).capturing(&[0]),
+    model("pthread_mutex_trylock", try_lock).capturing(&[0]),
+    model("pthread_mutex_timedlock", timed_lock).capturing(&[0]),
+    model("pthread_mutex_clocklock", timed_lock).capturing(&[0]),
+    model("pthread_mutex_unlock", unlock).capturing(&[0]),
+    model("pthread_mutexattr_init", mutexattr_init),
+    model("pthread_mutexattr_destroy", zero),
+    model("pthread_mutexattr_settype", mutexattr_set_type),
+    model("pthread_mutexattr_gettype", mutexattr_get_type),
+    model("pthread_mutexattr_setkind_np", mutexattr_set_type),
+    model("pthread_mutexattr_setpshared", zero),
+    model("pthread_mutexattr_getpshared", get_zero),
+    model("pthread_mutexattr_setprotocol", zero),
+    model("pthread_mutexattr_getprotocol", get_zero),
+    model("pthread_mutexattr_setprioceiling", zero),
+    model("pthread_mutexattr_setrobust", set_robust),
+    model("pthread_mutexattr_setrobust_np", set_robust),
+    model("pthread_mutexattr_getrobust", get_zero),
+    model("pthread_spin_init", spin_init).capturing(&[0]),
+    model("pthread_spin_destroy", mutex_destroy).capturing(&[0]),
+    model("pthread_spin_lock", lock).capturing(&[0]),
+    model("pthread_spin_trylock", try_lock).capturing(&[0]),
+    model("pthread_spin_unlock", unlock).capturing(&[0]),
+    model("pthread_rwlock_init", rw_init).capturing(&[0]),
+    model("pthread_rwlock_destroy", rw_destroy).capturing(&[0]),
+    model("pthread_rwlock_rdlock", read_lock).capturing(&[0]),
+    model("pthread_rwlock_wrlock", write_lock).capturing(&[0]),
+    model("pthread_rwlock_tryrdlock", try_read_lock).capturing(&[0]),
+    model("pthread_rwlock_trywrlock", try_write_lock).capturing(&[0]),
+    model("pthread_rwlock_timedrdlock", timed_read_lock).capturing(&[0]),
+    model("pthread_rwlock_timedwrlock", timed_write_lock).capturing(&[0]),
+    model("pthread_rwlock_clockrdlock", timed_read_lock).capturing(&[0]),
+    model("pthread_rwlock_clockwrlock", timed_write_lock).capturing(&[0]),
+    model("pthread_rwlock_unlock", rw_unlock).capturing(&[0]),
+    model("pthread_rwlockattr_init", zero),
+    model("pthread_rwlockattr_destroy", zero),
+    model("pthread_rwlockattr_setpshared", zero),
+    model("pthread_rwlockattr_setkind_np", zero),
+];
+
+/// `PTHREAD_MUTEX_RECURSIVE` and `PTHREAD_MUTEX_ERRORCHECK`; everything else is an ordinary mutex.
+const RECURSIVE: u64 = 1;
+const ERROR_CHECK: u64 = 2;
+
+/// One action on the object at the first argument; its result is the function's.
+pub(super) fn act(cx: &mut Script<'_, '_>, action: SyncAction) -> ModelResult {
+    Ok(Outcome::Return(cx.sync(cx.arg(0), action)?))
+}
+
+/// [`act`] where being busy means that the deadline passes.
+fn act_in_time(cx: &mut Script<'_, '_>, action: SyncAction) -> ModelResult {
+    let result = cx.sync(cx.arg(0), action)?;
+    Ok(Outcome::Return(if result == EBUSY {
+        ETIMEDOUT
+    } else {
+        result
+    }))
+}
+
+// ---- mutexes
+
+fn mutex_init(cx: &mut Script<'_, '_>) -> ModelResult {
+    let kind = match cx.arg(1) {
+        0 => 0,
+        attributes => mutex_type(cx, attributes)?,
+    };
+    let kind = match kind {
+        RECURSIVE => MutexKind::Recursive,
+        ERROR_CHECK => MutexKind::ErrorCheck,
+        _ => MutexKind::Normal,
+    };
+    act(cx, SyncAction::MutexInit { kind })
+}
+
+fn mutex_destroy(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::MutexDestroy)
+}
+
+pub(super) fn lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::Lock)
+}
+
+fn try_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::TryLock)
+}
+
+fn timed_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act_in_time(cx, SyncAction::TryLock)
+}
+
+pub(super) fn unlock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::Unlock)
+}
+
+fn spin_init(cx: &mut Script<'_, '_>) -> ModelResult {
+    let kind = MutexKind::Normal;
+    act(cx, SyncAction::MutexInit { kind })
+}
+
+// ---- attributes: the type is in the object's first four bytes, which is all it has
+
+fn mutex_type(cx: &mut Script<'_, '_>, attributes: u64) -> Result<u64, Pause> {
+    cx.load(attributes, 4, Order::Plain)
+}
+
+fn mutexattr_init(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.store(cx.arg(0), 4, 0, Order::Plain)?;
+    Ok(Outcome::Return(0))
+}
+
+fn mutexattr_set_type(cx: &mut Script<'_, '_>) -> ModelResult {
+    // Besides the three of POSIX there is an adaptive one.
+    const LAST: u64 = 3;
+    let kind = cx.arg(1) & 0xFFFF_FFFF;
+    if kind > LAST {
+        return Ok(Outcome::Return(EINVAL));
+    }
+    cx.store(cx.arg(0), 4, kind, Order::Plain)?;
+    Ok(Outcome::Return(0))
+}
+
+fn mutexattr_get_type(cx: &mut Script<'_, '_>) -> ModelResult {
+    let kind = mutex_type(cx, cx.arg(0))?;
+    cx.store(cx.arg(1), 4, kind, Order::Plain)?;
+    Ok(Outcome::Return(0))
+}
+
+/// Reports 0 for what cannot be set to anything that matters.
+fn get_zero(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.store(cx.arg(1), 4, 0, Order::Plain)?;
+    Ok(Outcome::Return(0))
+}
+
+fn set_robust(cx: &mut Script<'_, '_>) -> ModelResult {
+    if cx.arg_i32(1) != 0 {
+        return Err(cx.unsupported("mutexes that outlive their owner"));
+    }
+    Ok(Outcome::Return(0))
+}
+
+// ---- read-write locks
+
+fn rw_init(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::RwInit)
+}
+
+fn rw_destroy(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::RwDestroy)
+}
+
+fn read_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::ReadLock)
+}
+
+fn write_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::WriteLock)
+}
+
+fn try_read_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::TryReadLock)
+}
+
+fn try_write_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::TryWriteLock)
+}
+
+fn timed_read_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act_in_time(cx, SyncAction::TryReadLock)
+}
+
+fn timed_write_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act_in_time(cx, SyncAction::TryWriteLock)
+}
+
+fn rw_unlock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::RwUnlock)
+}
