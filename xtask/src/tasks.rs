@@ -98,7 +98,7 @@ fn programs(directory: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("xtask lies in the workspace")

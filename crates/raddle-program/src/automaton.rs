@@ -48,6 +48,11 @@ pub trait Semantics {
 
     /// Roughly how many bytes a snapshot takes.
     fn bytes(&self, local: &Self::Local) -> usize;
+
+    /// Does the thread go on in the same way whatever its operation at `local` returns?
+    fn ignores_result(&self, _local: &Self::Local) -> bool {
+        false
+    }
 }
 
 /// The object-safe face of [`Expander`].
@@ -86,6 +91,8 @@ struct Skeleton {
     nodes: Vec<Node>,
     /// States with many successors find them here: the list would be long.
     fans: FxHashMap<(StateId, Value), StateId>,
+    /// Does the operation's result not matter? Then there is one edge, labelled 0.
+    ignores_result: Vec<bool>,
     /// Was the state reached by a second edge?
     reentered: Vec<bool>,
     /// Has any state an operation that can be in a data race?
@@ -100,12 +107,13 @@ struct Skeleton {
 const LONG_LIST: usize = 8;
 
 impl Skeleton {
-    fn add(&mut self, op: Op, node: Node) -> StateId {
+    fn add(&mut self, op: Op, node: Node, ignores_result: bool) -> StateId {
         let id = StateId::from_index(self.ops.len());
         self.ops.push(op);
         self.first_edge.push(NO_EDGE);
         self.any_plain |= op.is_plain();
         self.reentered.push(false);
+        self.ignores_result.push(ignores_result);
         self.nodes.push(node);
         id
     }
@@ -215,6 +223,7 @@ impl<S: Semantics> Expander<S> {
                 parent,
                 parent_value,
             },
+            self.semantics.ignores_result(&local),
         );
         self.bytes += 2 * self.semantics.bytes(&local);
         self.snapshots.push(Some(local.clone()));
@@ -343,6 +352,7 @@ impl Program {
     /// The state after the operation of `state` returned `value`.
     #[inline]
     pub fn after(&mut self, state: StateId, value: Value) -> StateId {
+        let value = if self.ignores_result(state) { 0 } else { value };
         match self.skeleton.find(state, value) {
             Some(target) => target,
             None => self.expand(state, value),
@@ -356,6 +366,13 @@ impl Program {
             "a finished thread was resumed"
         );
         self.expander.expand(&mut self.skeleton, state, value)
+    }
+
+    /// Does the thread go on in the same way whatever the operation of `state` returns?
+    #[inline]
+    #[must_use]
+    pub fn ignores_result(&self, state: StateId) -> bool {
+        self.skeleton.ignores_result[state.index()]
     }
 
     /// Can there be data races, as far as the automata are known? As long as this says no, every access met is atomic.
@@ -388,6 +405,7 @@ impl Program {
     /// What the thread prints between the operation of `state`, returning `value`, and its next one.
     #[must_use]
     pub fn output(&self, state: StateId, value: Value) -> Option<&str> {
+        let value = if self.ignores_result(state) { 0 } else { value };
         self.skeleton
             .outputs
             .get(&(state, value))

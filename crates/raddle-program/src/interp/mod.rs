@@ -169,4 +169,14 @@ impl Semantics for Interpreter {
     fn bytes(&self, local: &Local) -> usize {
         local.bytes()
     }
+
+    fn ignores_result(&self, local: &Local) -> bool {
+        match (&local.op, &local.top) {
+            (crate::op::Op::Rmw { .. }, local::Frame::Ir(frame)) => self
+                .world
+                .prepared(frame.function)
+                .is_some_and(|code| !code.uses_result_of(frame.block, frame.index)),
+            _ => false,
+        }
+    }
 }

@@ -1,11 +1,14 @@
 //! Exact counts of Mazurkiewicz classes, from the tables of the papers.
 
 use super::{Listener, Search};
-use crate::driver::{SearchOptions, check};
+use crate::driver::{Reductions, SearchOptions, check};
 use crate::verdict::{Bound, Checks, EngineKind, Verdict, ViolationKind};
-use raddle_memory::{Ending, Machine, Readiness, StepEnd};
+use raddle_memory::access::conflict;
+use raddle_memory::{Access, AccessMode, Ending, Machine, MicroStep, Readiness, StepEnd};
 use raddle_program::builder::{BuiltProgram, Compare, Place, ProgramBuilder};
-use raddle_program::{Program, ThreadId};
+use raddle_program::generate::{GenOptions, Random, generate};
+use raddle_program::{Op, Program, RmwKind, ThreadId};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 #[derive(Default)]
@@ -36,27 +39,6 @@ impl Listener for Count {
         if all_finished {
             self.complete += 1;
         } else {
-            if std::env::var("SHOWB").is_ok() {
-                for s in machine.steps() {
-                    println!(
-                        "  {:?} {:?} {:?} -> {}",
-                        s.thread,
-                        s.state,
-                        program.op(s.state),
-                        s.value
-                    );
-                }
-                for t in 0..machine.thread_count() {
-                    let t = ThreadId::from_index(t);
-                    println!(
-                        "  at {:?} {:?} {:?}",
-                        t,
-                        machine.thread_state(t).map(|s| (s, *program.op(s))),
-                        machine.readiness(program, t)
-                    );
-                }
-                println!();
-            }
             self.blocked += 1;
         }
         ControlFlow::Continue(())
@@ -69,9 +51,17 @@ impl Listener for Count {
 
 /// Complete and blocked executions; none may be given up.
 fn explore(built: &BuiltProgram) -> (u64, u64) {
+    let standard = Reductions {
+        additions: false,
+        ..Reductions::default()
+    };
+    explore_with(built, standard)
+}
+
+fn explore_with(built: &BuiltProgram, reductions: Reductions) -> (u64, u64) {
     let mut program = built.program();
     let mut count = Count::default();
-    let _ = Search::new(&program).run(&mut program, &mut count);
+    let _ = Search::new(&program, reductions).run(&mut program, &mut count);
     assert_eq!(count.given_up, 0, "executions given up in\n{built}");
     (count.complete, count.blocked)
 }
@@ -287,82 +277,6 @@ fn choices_are_explored_once_each() {
 }
 
 #[test]
-#[ignore]
-fn speed() {
-    let only = std::env::var("ONLY").unwrap_or_default();
-    let timed = |name: &str, built: &BuiltProgram| {
-        if !name.contains(&only) {
-            return;
-        }
-        let start = std::time::Instant::now();
-        let mut program = built.program();
-        let outcome =
-            crate::driver::check(&mut program, crate::EngineKind::Dpor, Default::default())
-                .unwrap();
-        let (complete, blocked) = (outcome.statistics.complete, outcome.statistics.blocked);
-        let elapsed = start.elapsed();
-        println!(
-            "{name}: {complete}+{blocked} in {elapsed:?}: {:.2} us",
-            elapsed.as_secs_f64() * 1e6 / (complete + blocked) as f64
-        );
-    };
-    for n in [4, 5, 6] {
-        let mut b = ProgramBuilder::new("fib");
-        let i = b.var_init("i", 4, 1);
-        let j = b.var_init("j", 4, 1);
-        add_into(&mut b, "t1", n, i, j);
-        add_into(&mut b, "t2", n, j, i);
-        b.main(|t| {
-            t.spawn_all();
-            let a = t.load(i);
-            t.if_(a.at_most(100000), |t| {
-                t.load(j);
-            });
-        });
-        timed("fib", &b.build());
-    }
-    for n in [9, 10] {
-        let mut b = ProgramBuilder::new("casrot");
-        let x = b.var("x", 4);
-        for i in 1..=n {
-            b.thread(&format!("c{i}"), |t| {
-                t.cas(x, i - 1, i);
-            });
-        }
-        b.no_joins();
-        timed("casrot", &b.build());
-    }
-    for n in 8..=9 {
-        let mut b = ProgramBuilder::new("lastwrite");
-        let x = b.var("x", 4);
-        for i in 1..=n {
-            b.thread(&format!("w{i}"), |t| t.store(x, i));
-        }
-        b.main(|t| {
-            t.spawn_all();
-            t.join_all();
-            t.load(x);
-        });
-        timed("lastwrite", &b.build());
-    }
-    for n in [5, 7] {
-        timed("exponential", &exponential(n));
-        timed("control-flow", &control_flow(n));
-    }
-    for n in [11, 13] {
-        let mut b = ProgramBuilder::new("readers");
-        let x = b.var("x", 4);
-        b.thread("writer", |t| t.store(x, 42));
-        for i in 0..n {
-            b.thread(&format!("reader{i}"), |t| {
-                t.load(x);
-            });
-        }
-        timed("readers", &b.build());
-    }
-}
-
-#[test]
 fn a_spin_loop_awaits_its_flag() {
     // One execution: the loop cannot end before the store, and turns in vain are not explored.
     let mut b = ProgramBuilder::new("spin");
@@ -487,33 +401,93 @@ fn trylock_loops_are_awaits_too() {
     assert_eq!(explore(&b.build()), (2, 0));
 }
 
+#[test]
+fn figure_5_additions_commute() {
+    // Three additions and an await of 3: one class. Awaiting 1: after any one of them and before the other two, which
+    // commute; or not at all, when the three were faster.
+    for (value, expected) in [(3, (1, 0)), (1, (3, 1))] {
+        let mut b = ProgramBuilder::new("fig5");
+        let x = b.var("x", 4);
+        for name in ["p", "q", "r"] {
+            b.thread(name, |t| {
+                t.fetch_add(x, 1);
+            });
+        }
+        b.thread("s", |t| t.while_(|t| t.load(x).differs(value), |_| {}));
+        let (complete, blocked) = explore_with(&b.build(), Reductions::default());
+        assert_eq!((complete, blocked), expected, "awaiting {value}");
+    }
+}
+
+#[test]
+fn purity_without_awaits_blocks_those_who_read_too_early() {
+    let mut b = ProgramBuilder::new("spin");
+    let x = b.var("x", 4);
+    b.thread("p", |t| t.store(x, 1));
+    b.thread("q", |t| t.while_(|t| t.load(x).is(0), |_| {}));
+    let built = b.build();
+    assert_eq!(
+        explore_with(
+            &built,
+            Reductions {
+                awaits: false,
+                ..Reductions::default()
+            }
+        ),
+        (1, 1)
+    );
+}
+
+/// How the reference enumerates.
+#[derive(Clone, Copy)]
+struct Rules {
+    additions: bool,
+    awaits: bool,
+}
+
 /// An event, and what it accessed; identified by thread and position.
 type Key = (Vec<(u32, u32, u32, u64)>, Vec<(u32, u32, u32, u32)>);
 
+#[derive(Clone, Copy)]
+struct Done {
+    mark: raddle_memory::Mark,
+    suspended: Option<raddle_program::StateId>,
+    is_pure: bool,
+}
+
 /// The class of the machine's execution: its events and the order of those that conflict.
-fn class(
-    program: &Program,
-    machine: &Machine,
-    marks: &[raddle_memory::Mark],
-    suspended: &[Option<raddle_program::StateId>],
-) -> Key {
+fn class(program: &Program, machine: &Machine, done: &[Done], rules: Rules) -> Key {
     let mut events = Vec::new();
     let mut counts = std::collections::BTreeMap::new();
-    for (i, mark) in marks.iter().enumerate() {
-        let end = marks
+    for (i, event) in done.iter().enumerate() {
+        let end = done
             .get(i + 1)
-            .map_or(machine.steps().len(), |m| m.steps());
-        let steps = &machine.steps()[mark.steps()..end];
+            .map_or(machine.steps().len(), |next| next.mark.steps());
+        let steps = &machine.steps()[event.mark.steps()..end];
         let mut accesses = Vec::new();
         for step in steps {
-            raddle_memory::accesses(program, step, |a| accesses.push(a));
+            raddle_memory::accesses(program, step, |mut access| {
+                if let Op::Rmw {
+                    loc,
+                    kind: RmwKind::Add | RmwKind::Sub,
+                    ..
+                } = *program.op(step.state)
+                    && rules.additions
+                    && steps.len() == 1
+                    && loc == access.loc
+                    && program.ignores_result(step.state)
+                {
+                    access.mode = AccessMode::Add;
+                }
+                accesses.push(access);
+            });
         }
-        if let Some(state) = suspended[i]
-            && let raddle_program::Op::Sync { cell, .. } = *program.op(state)
+        if let Some(state) = event.suspended
+            && let Op::Sync { cell, .. } = *program.op(state)
         {
-            accesses.push(raddle_memory::Access {
+            accesses.push(Access {
                 loc: cell,
-                mode: raddle_memory::AccessMode::Read,
+                mode: AccessMode::Read,
             });
         }
         let thread = steps[0].thread.0;
@@ -521,20 +495,23 @@ fn class(
         *index += 1;
         events.push((thread, *index, steps.to_vec(), accesses));
     }
+    let value = |step: &MicroStep| {
+        if program.ignores_result(step.state) {
+            0
+        } else {
+            step.value
+        }
+    };
     let mut names: Vec<_> = events
         .iter()
-        .flat_map(|(t, i, steps, _)| steps.iter().map(|s| (*t, *i, s.state.0, s.value)))
+        .flat_map(|(t, i, steps, _)| steps.iter().map(|s| (*t, *i, s.state.0, value(s))))
         .collect();
     names.sort_unstable();
     let mut order = Vec::new();
     for (i, a) in events.iter().enumerate() {
         for b in &events[i + 1..] {
-            if a.0 != b.0
-                && a.3.iter().any(|&x| {
-                    b.3.iter()
-                        .any(|&y| raddle_memory::access::conflict(program.tables(), x, y))
-                })
-            {
+            let conflicts = |x| b.3.iter().any(|&y| conflict(program.tables(), x, y));
+            if a.0 != b.0 && a.3.iter().copied().any(conflicts) {
                 order.push((a.0, a.1, b.0, b.1));
             }
         }
@@ -543,33 +520,84 @@ fn class(
     (names, order)
 }
 
-fn all_classes(program: &mut Program) -> std::collections::HashMap<Key, u64> {
-    let mut machine = Machine::new(program);
-    let mut classes = std::collections::HashMap::new();
+/// Would a step of `thread` only complete a pure iteration? Found by doing it.
+fn closes_loop(
+    program: &mut Program,
+    machine: &mut Machine,
+    done: &[Done],
+    thread: ThreadId,
+) -> bool {
+    let mark = machine.mark();
+    let from = machine.thread_state(thread);
+    machine.step(program, thread, &[]);
+    let is_attempt = matches!(
+        from.map(|s| *program.op(s)),
+        Some(Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. })
+    );
+    let is_pure = is_attempt && machine.is_pure_since(mark);
+    let to = machine.thread_state(thread);
+    machine.undo_to(mark);
+    if !is_pure {
+        return false;
+    }
+    if to == from {
+        return true;
+    }
+    for event in done.iter().rev() {
+        let step = machine.steps()[event.mark.steps()];
+        if step.thread == thread {
+            if !event.is_pure {
+                return false;
+            }
+            if Some(step.state) == to {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// All classes, by running every interleaving.
+fn all_classes(program: &mut Program, rules: Rules) -> BTreeMap<Key, u64> {
     fn go(
         program: &mut Program,
         machine: &mut Machine,
-        marks: &mut Vec<raddle_memory::Mark>,
-        suspended: &mut Vec<Option<raddle_program::StateId>>,
-        classes: &mut std::collections::HashMap<Key, u64>,
+        done: &mut Vec<Done>,
+        rules: Rules,
+        classes: &mut BTreeMap<Key, u64>,
     ) {
         let mut any = false;
-        for t in 0..machine.thread_count() {
-            let t = ThreadId::from_index(t);
-            if machine.readiness(program, t) != Readiness::Ready {
+        for thread in (0..machine.thread_count()).map(ThreadId::from_index) {
+            if machine.readiness(program, thread) != Readiness::Ready
+                || (rules.awaits && closes_loop(program, machine, done, thread))
+            {
                 continue;
             }
             any = true;
             let mut choices = Vec::new();
             loop {
                 let mark = machine.mark();
-                machine.step(program, t, &choices);
+                let state = machine.thread_state(thread).expect("it is ready");
+                machine.step(program, thread, &choices);
                 let mut chosen = machine.chosen().to_vec();
-                marks.push(mark);
-                suspended.push(machine.suspended());
-                go(program, machine, marks, suspended, classes);
-                marks.pop();
-                suspended.pop();
+                let can_be_pure = !matches!(
+                    program.op(state),
+                    Op::AtomicBegin
+                        | Op::Choice { .. }
+                        | Op::Sync { .. }
+                        | Op::Join { .. }
+                        | Op::Spawn { .. }
+                );
+                let is_pure = can_be_pure
+                    && machine.is_pure_since(mark)
+                    && !matches!(program.op(state), Op::Store { .. });
+                done.push(Done {
+                    mark,
+                    suspended: machine.suspended(),
+                    is_pure,
+                });
+                go(program, machine, done, rules, classes);
+                done.pop();
                 machine.undo_to(mark);
                 while chosen.last().is_some_and(|c| c.taken + 1 >= c.count) {
                     chosen.pop();
@@ -581,116 +609,204 @@ fn all_classes(program: &mut Program) -> std::collections::HashMap<Key, u64> {
         }
         if !any {
             *classes
-                .entry(class(program, machine, marks, suspended))
+                .entry(class(program, machine, done, rules))
                 .or_insert(0) += 1;
         }
     }
-    go(
-        program,
-        &mut machine,
-        &mut Vec::new(),
-        &mut Vec::new(),
-        &mut classes,
-    );
+    let mut machine = Machine::new(program);
+    let mut classes = BTreeMap::new();
+    go(program, &mut machine, &mut Vec::new(), rules, &mut classes);
     classes
 }
 
-#[test]
-#[ignore]
-fn random_quick() {
-    use raddle_program::generate::*;
-    let from: u64 = std::env::var("FROM").map_or(0, |v| v.parse().unwrap());
-    let count: u64 = std::env::var("COUNT").map_or(1000, |v| v.parse().unwrap());
-    let options = GenOptions::default();
-    let mut total = 0;
-    for seed in from..from + count {
-        let built = generate(seed, &options);
-        if std::env::var("SHOW").is_ok() {
-            println!("{built}");
-        }
-        let mut program = built.program();
-        let classes = all_classes(&mut program);
-        let mut seen: std::collections::HashMap<Key, u64> = Default::default();
-        struct L<'a> {
-            seen: &'a mut std::collections::HashMap<Key, u64>,
-            given_up: u64,
-            marks: Vec<raddle_memory::Mark>,
-            suspended: Vec<Option<raddle_program::StateId>>,
-        }
-        impl Listener for L<'_> {
-            fn stepped(
-                &mut self,
-                _: &mut Program,
-                m: &mut Machine,
-                _: ThreadId,
-                _: StepEnd,
-            ) -> ControlFlow<()> {
-                let _ = m;
-                ControlFlow::Continue(())
-            }
-            fn undone(&mut self, _: usize) {}
-            fn ended(&mut self, p: &mut Program, m: &mut Machine) -> ControlFlow<()> {
-                let _ = (&self.marks, &self.suspended);
-                // Run it again to have the marks.
-                let steps = m.steps().to_vec();
-                let mut fresh = Machine::new(p);
-                let (mut marks, mut suspended) = (Vec::new(), Vec::new());
-                while fresh.steps().len() < steps.len() {
-                    let at = fresh.steps().len();
-                    // All choices of the event: of the micro-steps until the thread changes.
-                    let choices: Vec<u32> = steps[at..]
-                        .iter()
-                        .take_while(|s| s.thread == steps[at].thread)
-                        .filter(|s| matches!(p.op(s.state), raddle_program::Op::Choice { .. }))
-                        .map(|s| s.value as u32)
-                        .collect();
-                    marks.push(fresh.mark());
-                    fresh.step(p, steps[at].thread, &choices);
-                    suspended.push(fresh.suspended());
-                }
-                assert_eq!(fresh.steps(), &steps[..]);
-                *self
-                    .seen
-                    .entry(class(p, &fresh, &marks, &suspended))
-                    .or_insert(0) += 1;
-                ControlFlow::Continue(())
-            }
-            fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
-                self.given_up += 1;
-                ControlFlow::Continue(())
-            }
-        }
-        let mut l = L {
-            seen: &mut seen,
-            given_up: 0,
-            marks: vec![],
-            suspended: vec![],
-        };
-        let _ = Search::new(&program).run(&mut program, &mut l);
-        let given_up = l.given_up;
-        total += classes.len();
-        let twice = seen.values().filter(|&&n| n > 1).count();
-        let missing = classes.keys().filter(|k| !seen.contains_key(*k)).count();
-        let extra = seen.keys().filter(|k| !classes.contains_key(*k)).count();
-        if twice + missing + extra + given_up as usize > 0 {
-            println!(
-                "seed {seed}: {} classes, {} seen, missing {missing}, extra {extra}, twice {twice}, given up {given_up}\n{built}",
-                classes.len(),
-                seen.len()
-            );
-            if std::env::var("STOP").is_ok() {
-                for (k, n) in &classes {
-                    println!(
-                        "class x{n}: {k:?} {}",
-                        if seen.contains_key(k) { "" } else { "MISSING" }
-                    );
-                }
-                for k in seen.keys().filter(|k| !classes.contains_key(*k)) {
-                    println!("EXTRA {k:?}");
-                }
-                panic!()
-            }
-        }
+/// Collects the classes of explored executions.
+struct Classes {
+    seen: BTreeMap<Key, u64>,
+    given_up: u64,
+    rules: Rules,
+}
+
+impl Listener for Classes {
+    fn stepped(
+        &mut self,
+        _: &mut Program,
+        _: &mut Machine,
+        _: ThreadId,
+        _: StepEnd,
+    ) -> ControlFlow<()> {
+        ControlFlow::Continue(())
     }
-    println!("{total} classes");
+    fn undone(&mut self, _: usize) {}
+    fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
+        // Run it again to know where events begin.
+        let steps = machine.steps().to_vec();
+        let mut fresh = Machine::new(program);
+        let mut done = Vec::new();
+        while fresh.steps().len() < steps.len() {
+            let rest = &steps[fresh.steps().len()..];
+            let thread = rest[0].thread;
+            let choices: Vec<u32> = rest
+                .iter()
+                .take_while(|step| step.thread == thread)
+                .filter(|step| matches!(program.op(step.state), Op::Choice { .. }))
+                .map(|step| step.value as u32)
+                .collect();
+            let mark = fresh.mark();
+            fresh.step(program, thread, &choices);
+            done.push(Done {
+                mark,
+                suspended: fresh.suspended(),
+                is_pure: false,
+            });
+        }
+        assert_eq!(fresh.steps(), &steps[..]);
+        *self
+            .seen
+            .entry(class(program, &fresh, &done, self.rules))
+            .or_insert(0) += 1;
+        ControlFlow::Continue(())
+    }
+    fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
+        self.given_up += 1;
+        ControlFlow::Continue(())
+    }
+}
+
+fn assert_one_execution_per_class(built: &BuiltProgram, rules: Rules) {
+    if std::env::var("SHOW").is_ok() {
+        println!("{built}");
+    }
+    let mut program = built.program();
+    let classes = all_classes(&mut program, rules);
+    if std::env::var("SHOW").is_ok() {
+        println!("{} classes", classes.len());
+    }
+    let mut listener = Classes {
+        seen: BTreeMap::new(),
+        given_up: 0,
+        rules,
+    };
+    let reductions = Reductions {
+        purity: rules.awaits,
+        awaits: rules.awaits,
+        additions: rules.additions,
+    };
+    let _ = Search::new(&program, reductions).run(&mut program, &mut listener);
+    let missing = classes
+        .keys()
+        .filter(|key| !listener.seen.contains_key(*key))
+        .count();
+    let extra = listener
+        .seen
+        .keys()
+        .filter(|key| !classes.contains_key(*key))
+        .count();
+    let twice = listener.seen.values().filter(|&&count| count > 1).count();
+    assert_eq!(
+        (missing, extra, twice, listener.given_up),
+        (0, 0, 0, 0),
+        "missing, extra, twice, given up of {} classes of\n{built}",
+        classes.len()
+    );
+}
+
+/// A program whose threads spin, add, and store.
+fn spinning(seed: u64) -> BuiltProgram {
+    let mut random = Random::new(seed);
+    let mut b = ProgramBuilder::new(&format!("spinning {seed}"));
+    let vars = [b.var("x", 4), b.var("y", 4)];
+    let threads = 2 + random.below(2);
+    for i in 0..threads {
+        let count = 1 + random.below(if threads == 2 { 4 } else { 3 });
+        let plan: Vec<[u64; 3]> = (0..count)
+            .map(|_| [random.below(9), random.below(2), random.below(3)])
+            .collect();
+        b.thread(&format!("t{i}"), |t| {
+            for [kind, var, value] in plan {
+                let x = vars[var as usize];
+                match kind {
+                    0 | 1 => t.store(x, value),
+                    2 | 3 => {
+                        t.fetch_add(x, 1);
+                    }
+                    4 => t.while_(|t| t.load(x).differs(value), |_| {}),
+                    5 => t.while_(|t| t.load(x).is(value), |_| {}),
+                    6 => t.while_(|t| t.exchange(x, 1).is(1), |_| {}),
+                    7 => t.while_(|t| t.cas(x, value, 2).1.is(0), |_| {}),
+                    _ => {
+                        let old = t.fetch_add(x, 1);
+                        t.if_(old.is(value), |t| t.store(vars[1 - var as usize], old));
+                    }
+                }
+            }
+        });
+    }
+    b.no_joins();
+    b.build()
+}
+
+/// How many programs a property is tried on, and from which seed on.
+fn seeds(default: u64) -> std::ops::Range<u64> {
+    let number = |name: &str, default| {
+        std::env::var(name)
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(default)
+    };
+    let from = number("RADDLE_PROPTEST_SEED", 0);
+    from..from + number("RADDLE_PROPTEST_CASES", default)
+}
+
+#[test]
+fn one_execution_per_class() {
+    for seed in seeds(400) {
+        let built = generate(seed, &GenOptions::default());
+        assert_one_execution_per_class(
+            &built,
+            Rules {
+                additions: false,
+                awaits: false,
+            },
+        );
+    }
+}
+
+#[test]
+fn one_execution_per_class_where_additions_commute() {
+    for seed in seeds(400) {
+        let built = generate(seed, &GenOptions::default());
+        assert_one_execution_per_class(
+            &built,
+            Rules {
+                additions: true,
+                awaits: false,
+            },
+        );
+    }
+}
+
+#[test]
+fn one_execution_per_class_with_awaits() {
+    for seed in seeds(400) {
+        assert_one_execution_per_class(
+            &spinning(seed),
+            Rules {
+                additions: false,
+                awaits: true,
+            },
+        );
+    }
+}
+
+#[test]
+fn one_execution_per_class_with_awaits_of_sums() {
+    for seed in seeds(400) {
+        assert_one_execution_per_class(
+            &spinning(seed),
+            Rules {
+                additions: true,
+                awaits: true,
+            },
+        );
+    }
 }
