@@ -2,7 +2,7 @@
 
 use crate::cli::{Check, CheckArgs, Engine, Format, Memory, OnMainReturn, When, name_of};
 use crate::error::Error;
-use raddle_search::{Checks, EngineKind, MemoryModel};
+use raddle_search::{Checks, EngineKind, MemoryModel, Reductions};
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -16,6 +16,7 @@ pub struct Options {
     pub engine: EngineKind,
     pub memory: MemoryModel,
     pub checks: Checks,
+    pub reductions: Reductions,
     pub unroll: Option<u32>,
     pub on_main_return: OnMainReturn,
     pub keep_going: bool,
@@ -56,8 +57,6 @@ impl Options {
             ("--report", args.report.is_some()),
             ("--trace", args.trace.is_some()),
             ("--witness", args.witness.is_some()),
-            // The other reductions that can be switched off do not exist yet; this one does.
-            ("--no-await", args.no_await),
         ] {
             if given {
                 return Err(Error::UnavailableOption { option });
@@ -72,6 +71,11 @@ impl Options {
         }
         Ok(Self {
             checks: checks(&args.checks),
+            reductions: Reductions {
+                purity: !args.no_purity,
+                awaits: !args.no_await,
+                additions: !args.no_ifaa,
+            },
             file: args.file,
             clang_args: args.clang_args,
             engine,
@@ -220,10 +224,6 @@ mod tests {
                 "--jobs `2` is not available yet; available: 1",
             ),
             (["--witness", "w"], "`--witness` is not available yet"),
-            (
-                ["--no-await", "--quiet"],
-                "`--no-await` is not available yet",
-            ),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);
         }
