@@ -86,10 +86,9 @@ fn streams_are_constants_and_other_foreign_variables_are_refused() {
     assert_eq!(value_of(text), 0);
     assert!(run(text).trace.iter().all(|(_, op)| op.is_terminal()));
     let text = "@foreign = external global i32\ndefine i32 @main() {\n %a = load i32, ptr @foreign\n ret i32 %a\n}";
-    let Stop::Unsupported(Unsupported::Library { function, .. }) = stop_of(text) else {
-        panic!("read what is not there");
-    };
-    assert_eq!(&*function, "foreign");
+    let name = "foreign".into();
+    let expected = Unsupported::UnknownVariable { name };
+    assert_eq!(stop_of(text), Stop::Unsupported(expected));
 }
 
 #[test]
