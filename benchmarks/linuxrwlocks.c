@@ -1,5 +1,5 @@
-// linuxrwlocks: the first of N threads writes, the others read, under a lock in the manner of Linux' old rwlocks: a counter
-// that readers decrease by one and a writer by a large bias, and which is given back when it was taken already.
+// linuxrwlocks: one of N threads reads, one writes, the others read and then write, under a lock in the manner of Linux' old
+// rwlocks: a counter that readers decrease by one and a writer by a large bias, and which is given back when it was taken.
 //
 // Awaiting for Godot (FMCAD 2022), table I. The loop's two additions cancel out, but it is not pure.
 // With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
@@ -64,12 +64,19 @@ static void *reader(void *unused) {
     return unused;
 }
 
+static void *both(void *unused) {
+    reader(0);
+    writer(0);
+    return unused;
+}
+
 int main(void) {
     pthread_t thread;
     atomic_init(&lock, BIAS);
+    pthread_create(&thread, 0, reader, 0);
     pthread_create(&thread, 0, writer, 0);
-    for (int i = 1; i < N; i++) {
-        pthread_create(&thread, 0, reader, 0);
+    for (int i = 2; i < N; i++) {
+        pthread_create(&thread, 0, both, 0);
     }
     return 0;
 }

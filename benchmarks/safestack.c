@@ -36,10 +36,11 @@ static struct item items[ITEMS];
 static atomic_int head;
 static atomic_int count;
 
-static int pop(void) {
+/* An item, or -1 if there is at most one left. */
+static int try_pop(void) {
     FOREVER {
         if (atomic_load(&count) <= 1) {
-            continue;
+            return -1;
         }
         int first = atomic_load(&head);
         int next = atomic_exchange(&items[first].next, -1);
@@ -52,6 +53,17 @@ static int pop(void) {
             atomic_exchange(&items[first].next, next);
         }
     }
+}
+
+static int pop(void) {
+    int item;
+    FOREVER {
+        item = try_pop();
+        if (item >= 0) {
+            break;
+        }
+    }
+    return item;
 }
 
 static void push(int item) {
