@@ -219,6 +219,9 @@ pub fn unsupported(what: &Unsupported) -> String {
                 demangled(name)
             )
         }
+        Unsupported::UnknownVariable { name } => {
+            format!("`{}` is used, and defined nowhere", demangled(name))
+        }
         Unsupported::NondetValue { function } => format!(
             "`{function}` returns any value, and engines that explore executions cannot try them all"
         ),
@@ -245,6 +248,7 @@ pub fn unsupported_hint(what: &Unsupported) -> &'static str {
         Unsupported::UnknownFunction { .. } => {
             "define it in the checked file; a stub that does what matters here is enough"
         }
+        Unsupported::UnknownVariable { .. } => "define it in the checked file",
         Unsupported::NondetValue { .. } => {
             "`--engine bmc` will be for such values, and is not available yet; narrow them to a few `__VERIFIER_nondet_bool()`"
         }

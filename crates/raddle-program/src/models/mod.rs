@@ -214,6 +214,11 @@ pub fn lookup_function(name: &str) -> Option<ModelId> {
     lookup(name).filter(|_| !is_internal)
 }
 
+/// The names of all models, patterns as they are written in the tables.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().copied().flatten().map(|model| model.name)
+}
+
 /// The model behind an id.
 #[must_use]
 pub fn get(id: ModelId) -> &'static Model {
