@@ -148,7 +148,7 @@ fn status(rows: &[Row], interrupt: &AtomicBool) -> Status {
 }
 
 /// Something to run.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
     program: &'a Program,
     run: &'a Run,
