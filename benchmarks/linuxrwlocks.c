@@ -2,7 +2,7 @@
 // rwlocks: a counter that readers decrease by one and a writer by a large bias, and which is given back when it was taken.
 //
 // Awaiting for Godot (FMCAD 2022), table I. The loop's two additions cancel out, but it is not pure.
-// With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
+// With ASSUME, simple waits are assumptions; with BOUND, other loops are cut.
 
 #include <assert.h>
 #include <pthread.h>
@@ -16,9 +16,12 @@ void __VERIFIER_assume(int);
 #define BIAS 0x100000
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
-#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#endif
+#ifdef ASSUME
+#define AWAIT(condition) __VERIFIER_assume(condition)
+#else
 #define AWAIT(condition) while (!(condition)) {}
 #endif
 

@@ -2,7 +2,7 @@
 // the lock as contended and sleeps on a futex.
 //
 // Awaiting for Godot (FMCAD 2022), table I. The futex is a counter of wake-ups.
-// With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
+// With ASSUME, simple waits are assumptions; with BOUND, other loops are cut.
 
 #include <assert.h>
 #include <pthread.h>
@@ -16,9 +16,12 @@ void __VERIFIER_assume(int);
 #endif
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
-#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#endif
+#ifdef ASSUME
+#define AWAIT(condition) __VERIFIER_assume(condition)
+#else
 #define AWAIT(condition) while (!(condition)) {}
 #endif
 

@@ -1,7 +1,7 @@
 // mutex: N threads pass once each through a lock that is built on a futex; those who wait are counted, and only then woken.
 //
 // Awaiting for Godot (FMCAD 2022), table I. The futex is a counter of wake-ups.
-// With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
+// With ASSUME, simple waits are assumptions; with BOUND, other loops are cut.
 
 #include <assert.h>
 #include <pthread.h>
@@ -15,9 +15,12 @@ void __VERIFIER_assume(int);
 #endif
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
-#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#endif
+#ifdef ASSUME
+#define AWAIT(condition) __VERIFIER_assume(condition)
+#else
 #define AWAIT(condition) while (!(condition)) {}
 #endif
 

@@ -3,7 +3,7 @@
 //
 // Awaiting for Godot (FMCAD 2022), table II; the stack is one that was posted to the CHESS forum, kept in SCTBench.
 // A, B and C are the numbers of operations of the threads: 1 is a pop, 2 a pop and a push, and so on.
-// With BOUND, a loop is cut when it is entered for the BOUND-th time. With NO_ASSERT nothing is judged.
+// With BOUND, loops are cut. With NO_ASSERT nothing is judged.
 
 #include <assert.h>
 #include <pthread.h>

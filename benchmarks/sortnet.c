@@ -2,7 +2,7 @@
 // in turn; each wire has a generation that says how many comparators it has passed, and the next one waits for it.
 //
 // Awaiting for Godot (FMCAD 2022), table I: with awaits there is one execution, whatever N is.
-// With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
+// With ASSUME, waits are assumptions.
 
 #include <assert.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ void __VERIFIER_assume(int);
 #define N 2
 #endif
 #define WIRES (2 * N)
-#ifdef BOUND
+#ifdef ASSUME
 #define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define AWAIT(condition) while (!(condition)) {}

@@ -1,6 +1,6 @@
 // treiber-stack: N threads push a node of their own on a lock-free stack; all but the last two then pop one.
 //
-// Awaiting for Godot (FMCAD 2022), table I. With BOUND, loops are cut after that many iterations.
+// Awaiting for Godot (FMCAD 2022), table I. With BOUND, loops are cut.
 
 #include <assert.h>
 #include <pthread.h>

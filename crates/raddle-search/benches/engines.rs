@@ -3,7 +3,8 @@
 //! Each line is the best of a few runs, in processor time where the system tells it. Compare ratios of one run, not seconds
 //! of different ones.
 
-use raddle_program::builder::{BuiltProgram, Compare, Place, ProgramBuilder};
+use raddle_program::builder::BuiltProgram;
+use raddle_program::samples::{casrot, exponential_bug, fib_bench, lastwrite, readers, ttaslock};
 use raddle_search::{EngineKind, SearchOptions, check};
 use std::time::{Duration, Instant};
 
@@ -28,15 +29,15 @@ fn main() {
 fn programs() -> Vec<(String, BuiltProgram)> {
     let mut all = Vec::new();
     for n in [4, 5] {
-        all.push((format!("fib-bench {n}"), fib(n)));
+        all.push((format!("fib-bench {n}"), fib_bench(n)));
     }
     for n in [9, 10] {
         all.push((format!("casrot {n}"), casrot(n)));
     }
     all.push(("lastwrite 8".to_owned(), lastwrite(8)));
     all.push(("readers 13".to_owned(), readers(13)));
-    all.push(("exponential-bug 5".to_owned(), exponential(5)));
-    all.push(("ttaslock 4".to_owned(), ttas(4)));
+    all.push(("exponential-bug 5".to_owned(), exponential_bug(5)));
+    all.push(("ttaslock 4".to_owned(), ttaslock(4)));
     all
 }
 
@@ -71,128 +72,4 @@ fn processor_time() -> Duration {
         static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
         START.get_or_init(Instant::now).elapsed()
     })
-}
-
-fn fib(rounds: u32) -> BuiltProgram {
-    fn add_into(b: &mut ProgramBuilder, name: &str, rounds: u32, to: Place, other: Place) {
-        b.thread(name, |t| {
-            for _ in 0..rounds {
-                let mine = t.load(to);
-                let theirs = t.load(other);
-                t.store(to, mine + theirs);
-            }
-        });
-    }
-    let mut b = ProgramBuilder::new("fib-bench");
-    let i = b.var_init("i", 4, 1);
-    let j = b.var_init("j", 4, 1);
-    add_into(&mut b, "t1", rounds, i, j);
-    add_into(&mut b, "t2", rounds, j, i);
-    b.main(|t| {
-        t.spawn_all();
-        let a = t.load(i);
-        t.if_(a.at_most(1_000_000), |t| {
-            t.load(j);
-        });
-    });
-    b.build()
-}
-
-fn casrot(n: u32) -> BuiltProgram {
-    let mut b = ProgramBuilder::new("casrot");
-    let x = b.var("x", 4);
-    for i in 1..=n {
-        b.thread(&format!("t{i}"), |t| {
-            t.cas(x, i - 1, i);
-        });
-    }
-    b.no_joins();
-    b.build()
-}
-
-fn lastwrite(n: u32) -> BuiltProgram {
-    let mut b = ProgramBuilder::new("lastwrite");
-    let x = b.var("x", 4);
-    for i in 1..=n {
-        b.thread(&format!("t{i}"), |t| t.store(x, i));
-    }
-    b.main(|t| {
-        t.spawn_all();
-        t.join_all();
-        t.load(x);
-    });
-    b.build()
-}
-
-fn readers(n: u32) -> BuiltProgram {
-    let mut b = ProgramBuilder::new("readers");
-    let x = b.var("x", 4);
-    b.thread("writer", |t| t.store(x, 42));
-    for i in 1..=n {
-        b.thread(&format!("reader{i}"), |t| {
-            t.load(x);
-        });
-    }
-    b.build()
-}
-
-fn exponential(n: u32) -> BuiltProgram {
-    let mut b = ProgramBuilder::new("exponential-bug");
-    let x = b.var("x", 4);
-    let y = b.var("y", 4);
-    let l = b.mutex("l");
-    b.thread("t1", |t| {
-        for _ in 0..2 {
-            t.lock(l);
-            t.store(x, 1);
-            for _ in 0..n {
-                t.store(y, 1);
-            }
-            t.unlock(l);
-        }
-    });
-    b.thread("t2", |t| {
-        for _ in 0..2 {
-            t.lock(l);
-            t.store(x, 0);
-            t.unlock(l);
-            let v = t.load(x);
-            t.if_(v.differs(0), |t| {
-                let w = t.load(y);
-                t.store(y, w + 1);
-                t.store(x, 2);
-            });
-        }
-    });
-    b.thread("t3", |t| {
-        for _ in 0..2 {
-            let v = t.load(x);
-            t.if_(v.is(2), |t| {
-                let w = t.load(y);
-                t.if_else(w.is(3), |t| t.exit(0), |t| t.store(y, 2));
-            });
-        }
-    });
-    b.no_joins();
-    b.build()
-}
-
-/// Test-and-test-and-set, without a bound: awaits end its loops.
-fn ttas(threads: u32) -> BuiltProgram {
-    let mut b = ProgramBuilder::new("ttaslock");
-    let l = b.var("l", 4);
-    let x = b.var("x", 4);
-    for i in 0..threads {
-        b.thread(&format!("t{i}"), |t| {
-            t.loop_(|t| {
-                t.while_(|t| t.load(l).differs(0), |_| {});
-                let old = t.exchange(l, 1);
-                t.if_(old.is(0), |t| t.break_());
-            });
-            let v = t.load(x);
-            t.store(x, v + 1);
-            t.store(l, 0);
-        });
-    }
-    b.build()
 }
