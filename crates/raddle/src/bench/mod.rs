@@ -148,8 +148,8 @@ fn status(rows: &[Row], interrupt: &AtomicBool) -> Status {
 }
 
 /// Something to run.
-#[derive(Clone, Copy)]
-pub(crate) struct Task<'a> {
+#[derive(Clone, Copy, Debug)]
+struct Task<'a> {
     program: &'a Program,
     run: &'a Run,
     class: Option<Class>,
