@@ -14,7 +14,7 @@ usage: cargo xtask TASK
   setup           install clang if there is none (apt; with sudo if not root)
   bless           accept what the program tests and report tests print now
   fixtures        write the IR fixtures anew (needs clang 14, 16 and 19, and rustc 1.95)
-  bench           build Raddle for speed, and time it on the test programs
+  bench           build Raddle for speed, and run the programs of benchmarks/
   fuzz [SECONDS]  compare engines on random programs (60 seconds)
 ";
 

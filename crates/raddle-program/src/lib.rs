@@ -13,6 +13,7 @@ pub mod interp;
 pub mod models;
 pub mod names;
 pub mod op;
+pub mod samples;
 pub mod tables;
 
 pub use automaton::{Program, Semantics, Transition};

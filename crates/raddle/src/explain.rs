@@ -46,8 +46,8 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         names: &["livelock"],
-        text: "Check `livelock` (off by default) finds executions in which threads spin for good: a loop that changes nothing \
-               waits for a value that nobody will write any more.",
+        text: "Check `livelock` (off by default, engine `dpor`) finds executions in which threads spin for good: in loops that \
+               wait for a write which no thread will do any more.",
     },
     Topic {
         names: &["overflow"],

@@ -427,8 +427,13 @@ impl Execution {
     fn add_candidates(&mut self, program: &Program, access: Access) {
         self.add_candidates_at(access.loc, access.mode);
         if program.tables().loc_info(access.loc).mixed {
+            // Additions commute only if they add to exactly the same bytes.
+            let mode = match access.mode {
+                AccessMode::Add => AccessMode::Update,
+                mode => mode,
+            };
             for &other in program.tables().overlaps(access.loc) {
-                self.add_candidates_at(other, access.mode);
+                self.add_candidates_at(other, mode);
             }
         }
     }
