@@ -22,11 +22,11 @@ const PROGRAMS: &[&str] = &[
     "account",
     "bubblesort",
     "mutex",
-    "mutex-musl",
     "mpmc-queue",
     "treiber-stack",
-    "ttaslock",
-    "safestack",
+    "twalock",
+    "seqlock",
+    "sortnet",
 ];
 
 fn benchmarks() -> PathBuf {

@@ -149,7 +149,7 @@ fn status(rows: &[Row], interrupt: &AtomicBool) -> Status {
 
 /// Something to run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Task<'a> {
+struct Task<'a> {
     program: &'a Program,
     run: &'a Run,
     class: Option<Class>,
