@@ -11,7 +11,6 @@ pub mod generate;
 pub mod ids;
 pub mod interp;
 pub mod models;
-pub mod names;
 pub mod op;
 pub mod samples;
 pub mod tables;

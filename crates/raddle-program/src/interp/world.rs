@@ -87,11 +87,6 @@ impl World {
     }
 
     /// The code of a defined function.
-    /// The function, if it was called before.
-    pub(crate) fn prepared(&self, function: FuncId) -> Option<&Rc<Code>> {
-        self.codes[function.index()].as_ref()
-    }
-
     pub(crate) fn code(&mut self, function: FuncId) -> Result<Rc<Code>, Stop> {
         if let Some(code) = self.cached_code(function) {
             return Ok(Rc::clone(code));
