@@ -10,8 +10,9 @@
 use crate::ids::{SrcId, StateId, ThreadId};
 use crate::op::{Op, Value};
 use crate::tables::Tables;
-use rustc_hash::FxHashMap;
-use std::hash::Hash;
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 
 /// What a thread arrives at: its local state at a visible operation.
 #[derive(Clone, Debug)]
@@ -174,9 +175,16 @@ impl Skeleton {
 struct Expander<S: Semantics> {
     semantics: S,
     snapshots: Vec<Option<S::Local>>,
-    interned: FxHashMap<S::Local, StateId>,
+    /// States with a snapshot, by its hash: the snapshots themselves are kept once.
+    interned: FxHashMap<u64, SmallVec<[StateId; 1]>>,
     bytes: usize,
     limit: usize,
+}
+
+fn hash_of(local: &impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    local.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl<S: Semantics> Expander<S> {
@@ -207,7 +215,8 @@ impl<S: Semantics> Expander<S> {
             (None, text) => start_output = text,
             _ => {}
         }
-        if let Some(&state) = self.interned.get(&local) {
+        let hash = hash_of(&local);
+        if let Some(state) = self.find(hash, &local) {
             return state;
         }
         let id = StateId::from_index(skeleton.ops.len());
@@ -225,10 +234,17 @@ impl<S: Semantics> Expander<S> {
             },
             self.semantics.ignores_result(&local),
         );
-        self.bytes += 2 * self.semantics.bytes(&local);
-        self.snapshots.push(Some(local.clone()));
-        self.interned.insert(local, id);
+        self.bytes += self.semantics.bytes(&local);
+        self.snapshots.push(Some(local));
+        self.interned.entry(hash).or_default().push(id);
         id
+    }
+
+    /// The state with this snapshot.
+    fn find(&self, hash: u64, local: &S::Local) -> Option<StateId> {
+        let states = self.interned.get(&hash)?;
+        let is_equal = |state: &&StateId| self.snapshots[state.index()].as_ref() == Some(local);
+        states.iter().find(is_equal).copied()
     }
 
     /// The snapshot of `state`, recomputed where it was dropped.
@@ -260,9 +276,9 @@ impl<S: Semantics> Expander<S> {
             let is_start = skeleton.nodes[index].parent.index() == index;
             match slot {
                 Some(local) if is_start => {
-                    self.bytes += 2 * self.semantics.bytes(local);
-                    self.interned
-                        .insert(local.clone(), StateId::from_index(index));
+                    self.bytes += self.semantics.bytes(local);
+                    let states = self.interned.entry(hash_of(local)).or_default();
+                    states.push(StateId::from_index(index));
                 }
                 _ => *slot = None,
             }
