@@ -4,6 +4,7 @@
 //! thread at a time, undone in any number. Nothing here knows of search.
 
 pub mod access;
+pub mod consistency;
 pub mod machine;
 pub mod race;
 pub mod sync;

@@ -579,15 +579,7 @@ impl Machine {
             self.grow(tables);
         }
         let word = read_bytes(&self.memory, info.arena, 8);
-        match action {
-            SyncAction::Lock
-            | SyncAction::TryLock
-            | SyncAction::Unlock
-            | SyncAction::MutexDestroy => {
-                sync::with_static_kind(word, self.static_mutex_kind(tables, &info))
-            }
-            _ => word,
-        }
+        self.known_word(tables, cell, action, word)
     }
 
     /// What `PTHREAD_MUTEX_INITIALIZER` and its relatives leave in the object's bytes (glibc keeps the kind at offset 16).
@@ -639,6 +631,28 @@ impl Machine {
     #[must_use]
     pub fn would_wait(&mut self, word: u64, action: SyncAction, thread: ThreadId) -> bool {
         self.lists.step(word, action, thread) == SyncStep::Wait
+    }
+
+    /// What `action` of `thread` would do to a cell that holds `word`, which must know its kind: [`Machine::known_word`].
+    #[must_use]
+    pub fn sync_step(&mut self, word: u64, action: SyncAction, thread: ThreadId) -> SyncStep {
+        self.lists.step(word, action, thread)
+    }
+
+    /// The word of a cell as `action` finds it, given what is stored there: a mutex that no call initialised has the kind
+    /// of its static initialiser.
+    #[must_use]
+    pub fn known_word(&self, tables: &Tables, cell: LocId, action: SyncAction, stored: u64) -> u64 {
+        match action {
+            SyncAction::Lock
+            | SyncAction::TryLock
+            | SyncAction::Unlock
+            | SyncAction::MutexDestroy => {
+                let kind = self.static_mutex_kind(tables, tables.loc_info(cell));
+                sync::with_static_kind(stored, kind)
+            }
+            _ => stored,
+        }
     }
 
     /// What `action` on a cell with this word would return, unless it waits or is misuse.

@@ -14,6 +14,7 @@ use crate::dpor;
 use crate::frame::Frame;
 use crate::naive;
 use crate::replay::{Mismatch, Schedule};
+use crate::rf;
 use crate::verdict::{Check, Checks, EngineKind, Outcome, ViolationKind, Waiting};
 use raddle_memory::Machine;
 use raddle_program::{Fault, Program, SrcId, ThreadId};
@@ -131,6 +132,17 @@ impl Engine for Dpor {
     }
 }
 
+struct Rf;
+
+impl Engine for Rf {
+    fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
+        let mut search = rf::Search::new(program);
+        let flow = search.run(program, frame);
+        frame.set_phases(search.phases());
+        flow
+    }
+}
+
 /// Checks a program.
 pub fn check(
     program: &mut Program,
@@ -145,6 +157,7 @@ pub fn check(
         (ControlFlow::Break(()), _) => ControlFlow::Break(()),
         (_, EngineKind::Naive) => Naive.explore(program, &mut frame),
         (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
+        (_, EngineKind::Rf) => Rf.explore(program, &mut frame),
     };
     debug_assert!(
         flow.is_continue() || frame.has_reason(),

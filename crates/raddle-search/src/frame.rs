@@ -8,6 +8,7 @@ use crate::verdict::{
     Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, Violation,
     ViolationKind,
 };
+use raddle_memory::consistency::Phases;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
@@ -80,6 +81,10 @@ impl Frame {
 
     fn executions(&self) -> u64 {
         self.statistics.complete + self.statistics.blocked
+    }
+
+    pub(crate) fn set_phases(&mut self, phases: Phases) {
+        self.statistics.consistency = phases;
     }
 
     /// Is there a reason to stop?

@@ -12,6 +12,7 @@ pub mod oracle;
 #[cfg(test)]
 mod properties;
 pub mod replay;
+mod rf;
 pub mod verdict;
 
 pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, check};

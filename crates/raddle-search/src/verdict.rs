@@ -1,6 +1,7 @@
 //! What a check answers. A verdict is never a `bool`.
 
 use raddle_memory::RaceInfo;
+use raddle_memory::consistency::Phases;
 use raddle_program::{Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value};
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use std::time::Duration;
 pub enum EngineKind {
     Naive,
     Dpor,
+    Rf,
 }
 
 impl EngineKind {
@@ -16,6 +18,7 @@ impl EngineKind {
         match self {
             Self::Naive => "naive",
             Self::Dpor => "dpor",
+            Self::Rf => "rf",
         }
     }
 }
@@ -185,6 +188,8 @@ pub struct Statistics {
     pub max_events: usize,
     /// Local states met.
     pub states: usize,
+    /// Engine `rf`: how often each phase of the consistency check had the last word.
+    pub consistency: Phases,
     pub elapsed: Duration,
     pub peak_memory_bytes: u64,
 }

@@ -19,6 +19,11 @@ const TOPICS: &[Topic] = &[
                order of operations that do not affect each other.",
     },
     Topic {
+        names: &["rf"],
+        text: "Engine `rf` explores one execution of each class of executions in which every read gets its value from the \
+               same write: fewer than `dpor` where many writes are never read. It does not end on loops that wait.",
+    },
+    Topic {
         names: &["naive"],
         text: "Engine `naive` runs every interleaving of the threads' visible operations. It is slow and simple: the \
                oracle that other engines are tested against.",

@@ -40,6 +40,7 @@ pub enum AnswerFormat {
 pub const ENGINES: &[(&str, EngineKind)] = &[
     ("auto", EngineKind::Dpor),
     ("dpor", EngineKind::Dpor),
+    ("rf", EngineKind::Rf),
     ("naive", EngineKind::Naive),
 ];
 
@@ -208,8 +209,8 @@ mod tests {
     fn what_is_not_built_yet_is_refused() {
         for (args, message) in [
             (
-                ["--engine", "rf"],
-                "engine `rf` is not available yet; available: auto, dpor, naive",
+                ["--engine", "rvf"],
+                "engine `rvf` is not available yet; available: auto, dpor, rf, naive",
             ),
             (
                 ["--memory", "tso"],

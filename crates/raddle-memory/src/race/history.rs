@@ -86,6 +86,8 @@ pub(super) struct Message {
     pub(super) stamp: u32,
     /// What an acquiring read of it learns: what its release sequences publish.
     pub(super) clock: Clock,
+    /// The atomic block it is in, which publishes to reads in other blocks.
+    pub(super) block: Option<u32>,
 }
 
 /// What a synchronisation object hands from releases to acquires.

@@ -10,7 +10,9 @@
 //!   read-modify-writes (of any thread) continue a release sequence. A release fence makes relaxed writes after it release
 //!   what came before the fence, an acquire fence makes relaxed reads before it acquire. Sequentially consistent fences are
 //!   both. Where accesses of several sizes meet, a read acquires from the last write of each of its bytes;
-//! - one atomic block → the next: as if a global lock were held. Accesses in blocks do not race with each other.
+//! - an atomic block → a read in another block of what it wrote. Blocks exclude each other, but the mere order of two blocks
+//!   orders nothing: if neither reads from the other it could have been the other way round, with everything before them as
+//!   it is. Accesses in blocks do not race with each other.
 //!
 //! A free is a plain write to the whole object. An operation on a synchronisation object is an atomic access to the object
 //! it lies in, so it races with an unordered free only.
@@ -58,7 +60,8 @@ struct Knowledge {
     fence: Clock,
     /// What its relaxed reads learnt, to be known after an acquire fence.
     pending: Clock,
-    in_block: bool,
+    /// The atomic block it is in: see `RaceDetector::blocks`.
+    block: Option<u32>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -83,7 +86,8 @@ enum Undo {
     Object(ObjectId, u32, Option<Slot>),
     Free(ObjectId, u32, Option<Slot>),
     Cell(LocId, Box<Cell>),
-    Blocks(Clock),
+    BlockBegun,
+    BlockGrown(u32, Clock),
 }
 
 /// Follows an execution and finds its races.
@@ -95,8 +99,8 @@ pub struct RaceDetector {
     locations: Vec<Location>,
     objects: Vec<Block>,
     cells: Vec<Cell>,
-    /// Published by atomic blocks.
-    blocks: Clock,
+    /// What each atomic block publishes: all that happened before its last step so far.
+    blocks: Vec<Clock>,
     steps: Vec<MicroStep>,
     undo: Vec<Undo>,
     /// Length of the undo log before each step.
@@ -153,7 +157,10 @@ impl RaceDetector {
                     self.objects[object.index()].frees.restore(index, old);
                 }
                 Undo::Cell(cell, old) => self.cells[cell.index()] = *old,
-                Undo::Blocks(old) => self.blocks = old,
+                Undo::BlockBegun => {
+                    self.blocks.pop();
+                }
+                Undo::BlockGrown(block, old) => self.blocks[block as usize] = old,
             }
         }
     }
@@ -166,18 +173,22 @@ impl RaceDetector {
         *entry(&mut self.counts, thread.index()) += 1;
         entry(&mut self.threads, thread.index());
         let op = *program.op(step.state);
-        let in_block = self.threads[thread.index()].in_block || op == Op::AtomicBegin;
-        if in_block {
-            self.learn(thread, &self.blocks.clone());
+        if op == Op::AtomicBegin {
+            let block = self.blocks.len() as u32;
+            self.blocks.push(Clock::default());
+            self.undo.push(Undo::BlockBegun);
+            self.change(thread, |knowledge| knowledge.block = Some(block));
         }
+        let block = self.threads[thread.index()].block;
         let tables = program.tables();
         // An access that acquires is itself ordered after what it learns of.
         self.synchronise(tables, step, op);
         let first = self.find_race(tables, step, op);
         self.record(tables, step, op);
-        if in_block {
-            self.undo.push(Undo::Blocks(self.blocks.clone()));
-            self.blocks = self.blocks.joined(&self.present(thread));
+        if let Some(block) = block {
+            let present = self.present(thread);
+            let old = std::mem::replace(&mut self.blocks[block as usize], present);
+            self.undo.push(Undo::BlockGrown(block, old));
         }
         first.map(|first| RaceInfo {
             first: self.access(program, first as usize),
@@ -231,7 +242,7 @@ impl RaceDetector {
         Class {
             writes,
             atomic,
-            in_block: self.threads[thread.index()].in_block,
+            in_block: self.threads[thread.index()].block.is_some(),
         }
     }
 
@@ -328,7 +339,7 @@ impl RaceDetector {
             Op::Load { loc, order } => self.read(tables, thread, loc, order),
             Op::Store { loc, order, .. } => {
                 let clock = self.published(thread, order);
-                self.write(loc, clock);
+                self.write(thread, loc, clock);
             }
             Op::Rmw { loc, order, .. } => self.update(tables, thread, loc, order),
             Op::Cas {
@@ -355,8 +366,7 @@ impl RaceDetector {
             Op::Join { thread: target } if self.counts.len() > target.index() => {
                 self.learn(thread, &self.present(target));
             }
-            Op::AtomicBegin => self.change(thread, |knowledge| knowledge.in_block = true),
-            Op::AtomicEnd => self.change(thread, |knowledge| knowledge.in_block = false),
+            Op::AtomicEnd => self.change(thread, |knowledge| knowledge.block = None),
             _ => {}
         }
     }
@@ -370,14 +380,27 @@ impl RaceDetector {
         }
     }
 
-    fn write(&mut self, loc: LocId, clock: Clock) {
-        let stamp = self.steps.len() as u32;
+    fn write(&mut self, thread: ThreadId, loc: LocId, clock: Clock) {
+        let new = Message {
+            stamp: self.steps.len() as u32,
+            clock,
+            block: self.threads[thread.index()].block,
+        };
         let location = entry(&mut self.locations, loc.index());
-        let old = std::mem::replace(&mut location.message, Message { stamp, clock });
+        let old = std::mem::replace(&mut location.message, new);
         self.undo.push(Undo::Message(loc, old));
     }
 
     fn read(&mut self, tables: &Tables, thread: ThreadId, loc: LocId, order: Order) {
+        if self.threads[thread.index()].block.is_some() {
+            let mut clock = Clock::default();
+            self.for_messages(tables, loc, |message| {
+                if let Some(block) = message.block {
+                    clock = clock.joined(&self.blocks[block as usize]);
+                }
+            });
+            self.learn(thread, &clock);
+        }
         if !order.is_atomic() {
             return;
         }
@@ -394,17 +417,28 @@ impl RaceDetector {
         let continued = self.message(tables, loc);
         self.read(tables, thread, loc, order);
         let clock = self.published(thread, order).joined(&continued);
-        self.write(loc, clock);
+        self.write(thread, loc, clock);
     }
 
     /// What the last writes of a location's bytes publish.
     fn message(&self, tables: &Tables, loc: LocId) -> Clock {
+        let mut clock = Clock::default();
+        self.for_messages(tables, loc, |message| {
+            clock = clock.joined(&message.clock);
+        });
+        clock
+    }
+
+    /// Calls `f` with the last write of each of a location's bytes.
+    fn for_messages(&self, tables: &Tables, loc: LocId, mut f: impl FnMut(&Message)) {
         let at = |loc: LocId| self.locations.get(loc.index()).map(|found| &found.message);
         let info = tables.loc_info(loc);
         if !info.mixed {
-            return at(loc).map_or_else(Clock::default, |message| message.clock.clone());
+            if let Some(message) = at(loc) {
+                f(message);
+            }
+            return;
         }
-        let mut clock = Clock::default();
         for byte in info.offset..info.offset + u64::from(info.size) {
             let covers = |other: &LocId| {
                 let other = tables.loc_info(*other);
@@ -416,10 +450,9 @@ impl RaceDetector {
                 .filter_map(at)
                 .max_by_key(|message| message.stamp);
             if let Some(message) = last {
-                clock = clock.joined(&message.clock);
+                f(message);
             }
         }
-        clock
     }
 
     fn fence(&mut self, thread: ThreadId, order: Order) {

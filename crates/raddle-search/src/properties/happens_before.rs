@@ -10,7 +10,8 @@ struct Step {
     thread: ThreadId,
     op: Op,
     value: u64,
-    in_block: bool,
+    /// The step that began the atomic block it is in.
+    block: Option<usize>,
     /// Bytes accessed; all of them for a free.
     bytes: Option<(ObjectId, Range<u64>)>,
     /// Of memory, not of synchronisation objects.
@@ -26,12 +27,12 @@ fn bytes(tables: &Tables, loc: LocId) -> (ObjectId, Range<u64>) {
 
 fn understand(program: &Program, steps: &[MicroStep]) -> Vec<Step> {
     let tables = program.tables();
-    let mut blocks = Vec::new();
+    let mut blocks: Vec<(ThreadId, usize)> = Vec::new();
     let mut understood = Vec::new();
-    for step in steps {
+    for (index, step) in steps.iter().enumerate() {
         let op = *program.op(step.state);
         if op == Op::AtomicBegin {
-            blocks.push(step.thread);
+            blocks.push((step.thread, index));
         }
         let (mut reads, mut writes, mut place) = (None, None, None);
         match op {
@@ -66,14 +67,17 @@ fn understand(program: &Program, steps: &[MicroStep]) -> Vec<Step> {
             thread: step.thread,
             op,
             value: step.value,
-            in_block: blocks.contains(&step.thread),
+            block: blocks
+                .iter()
+                .find(|(thread, _)| *thread == step.thread)
+                .map(|(_, begin)| *begin),
             bytes: place,
             reads,
             writes,
             is_sync: matches!(op, Op::Sync { .. }),
         });
         if op == Op::AtomicEnd {
-            blocks.retain(|&thread| thread != step.thread);
+            blocks.retain(|&(thread, _)| thread != step.thread);
         }
     }
     understood
@@ -109,18 +113,26 @@ fn conflict(a: &Step, b: &Step) -> bool {
         && bytes_b.start < bytes_a.end
         && (a.writes.is_some() || b.writes.is_some())
         && !(atomic(a) && atomic(b))
-        && !(a.in_block && b.in_block)
+        && !(a.block.is_some() && b.block.is_some())
 }
 
 fn is_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
     let (a, b) = (&steps[earlier], &steps[later]);
     a.thread == b.thread
-        || (a.in_block && b.in_block)
+        || (a.block.is_some() && b.block.is_some() && block_edge(steps, earlier, later))
         || matches!(a.op, Op::Spawn { child, .. } if child == b.thread)
         || matches!(b.op, Op::Join { thread } if thread == a.thread)
         || (matches!(b.op, Op::Join { thread } if matches!(a.op, Op::Spawn { child, .. } if child == thread)))
         || (a.is_sync && b.is_sync && sync_edge(steps, earlier, later))
         || message_edge(steps, earlier, later)
+}
+
+/// Does `later` read what the block of `earlier` wrote?
+fn block_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
+    steps[later].reads.is_some()
+        && last_writes(steps, later)
+            .into_iter()
+            .any(|write| steps[write].block == steps[earlier].block)
 }
 
 /// Does a release on a synchronisation object come before an acquire of it?
@@ -200,14 +212,13 @@ fn message_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
         .any(|head| publishes(steps, earlier, head))
 }
 
-/// The writes whose release sequences a step reads from.
-fn heads(steps: &[Step], read: usize) -> Vec<usize> {
+/// The last writes of the bytes that a step accesses.
+fn last_writes(steps: &[Step], read: usize) -> Vec<usize> {
     let Some((object, range)) = steps[read].bytes.clone() else {
         return Vec::new();
     };
-    let mut heads = Vec::new();
-    for byte in range {
-        let last = (0..read).rev().find(|&write| {
+    let last_of = |byte: u64| {
+        (0..read).rev().find(|&write| {
             let step = &steps[write];
             step.writes.is_some()
                 && !matches!(step.op, Op::Free { .. })
@@ -215,12 +226,18 @@ fn heads(steps: &[Step], read: usize) -> Vec<usize> {
                     .bytes
                     .as_ref()
                     .is_some_and(|(other, bytes)| *other == object && bytes.contains(&byte))
-        });
-        if let Some(write) = last {
-            heads.push(write);
-            if steps[write].reads.is_some() {
-                heads.extend(self::heads(steps, write));
-            }
+        })
+    };
+    range.filter_map(last_of).collect()
+}
+
+/// The writes whose release sequences a step reads from.
+fn heads(steps: &[Step], read: usize) -> Vec<usize> {
+    let mut heads = Vec::new();
+    for write in last_writes(steps, read) {
+        heads.push(write);
+        if steps[write].reads.is_some() {
+            heads.extend(self::heads(steps, write));
         }
     }
     heads

@@ -1,0 +1,378 @@
+//! Alternatives of events that touch several cells at once: atomic blocks, accesses of mixed sizes, accesses to objects that
+//! may have died.
+//!
+//! What such an event does depends on several sources, and what it touches may depend on the values it finds. All versions of
+//! it are enumerated: every source for every cell that it turns out to read. Where the event to read from is itself one that
+//! could have read otherwise, all its versions are tried too.
+
+use super::Search;
+use super::event::{Cell, EXTRA, Event, NO_EVENT, Pos};
+use super::simulate::{Plan, Start};
+use super::trace::Trace;
+use raddle_memory::consistency::CellId;
+use raddle_program::{Op, Program, ThreadId};
+use smallvec::SmallVec;
+
+/// Tries all sources and choices, one combination after the other.
+struct Enumerate {
+    /// What may be read: nothing that is causally after one of these.
+    excluded: SmallVec<[Pos; 2]>,
+    parent: Pos,
+    fixed: Option<(Cell, Pos)>,
+    extra: Option<Event>,
+    /// What has been read so far, and what is causally before that.
+    read: SmallVec<[(CellId, Pos); 4]>,
+    clock: Vec<u32>,
+    /// Decisions taken: which of the possibilities, of how many.
+    tape: Vec<(u32, u32)>,
+    cursor: usize,
+}
+
+impl Enumerate {
+    fn new(parent: Pos, excluded: &[Pos], extra: Option<Event>) -> Self {
+        Self {
+            excluded: excluded.into(),
+            parent,
+            fixed: None,
+            extra,
+            read: SmallVec::new(),
+            clock: Vec::new(),
+            tape: Vec::new(),
+            cursor: 0,
+        }
+    }
+
+    /// Adds the causes of an event to what is causally before.
+    fn learn(&mut self, trace: &Trace, source: Pos) {
+        let mut join = |pos: Pos| {
+            if pos != NO_EVENT {
+                for (mine, theirs) in self.clock.iter_mut().zip(trace.clock(pos)) {
+                    *mine = (*mine).max(*theirs);
+                }
+            }
+        };
+        match (source, &self.extra) {
+            (EXTRA, Some(extra)) => {
+                join(extra.parent);
+                extra.reads.iter().for_each(|read| join(read.source));
+            }
+            _ => join(source),
+        }
+    }
+
+    /// Is what a source wrote to a cell overwritten by something that is causally before the event?
+    fn is_overwritten(&self, trace: &Trace, cell: CellId, source: Pos) -> bool {
+        let known = |pos: Pos| {
+            let event = trace.event(pos);
+            event.index <= self.clock[event.thread.index()]
+        };
+        if source == EXTRA {
+            return false;
+        }
+        trace.graph.writers(cell).any(|(_, writes)| {
+            let last = writes.iter().rev().find(|&&write| known(write));
+            last.is_some_and(|&last| {
+                last != source && (source == NO_EVENT || trace.before(source, last))
+            })
+        })
+    }
+
+    /// Can the event read a cell from this source, given what it has read so far? Saturation would find out, but only after
+    /// all combinations with other cells have been listed.
+    fn may_read(&mut self, trace: &Trace, cell: CellId, source: Pos) -> bool {
+        let before = self.clock.clone();
+        self.learn(trace, source);
+        let others = &self.read;
+        let possible = !self.is_overwritten(trace, cell, source)
+            && !others
+                .iter()
+                .any(|&(cell, source)| self.is_overwritten(trace, cell, source));
+        self.clock = before;
+        possible
+    }
+
+    fn decide(&mut self, count: usize) -> usize {
+        if self.cursor == self.tape.len() {
+            self.tape.push((0, count as u32));
+        }
+        self.cursor += 1;
+        self.tape[self.cursor - 1].0 as usize
+    }
+
+    /// Goes to the next combination. False after the last.
+    fn advance(&mut self) -> bool {
+        self.tape.truncate(self.cursor);
+        self.cursor = 0;
+        self.read.clear();
+        self.clock.clear();
+        while let Some((taken, count)) = self.tape.pop() {
+            if taken + 1 < count {
+                self.tape.push((taken + 1, count));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Plan for Enumerate {
+    fn source(&mut self, search: &mut Search, program: &Program, cell: Cell) -> Option<Pos> {
+        if self.clock.is_empty() {
+            self.clock = vec![0; search.trace.width()];
+            self.learn(&search.trace, self.parent);
+        }
+        let id = search.trace.cells.one(program.tables(), cell);
+        if let Some((fixed, source)) = self.fixed
+            && fixed == cell
+        {
+            self.learn(&search.trace, source);
+            self.read.push((id, source));
+            return Some(source);
+        }
+        let trace = &search.trace;
+        let mut sources: SmallVec<[Pos; 8]> = SmallVec::new();
+        let mut overwritten = false;
+        for (_, writes) in trace.graph.writers(id) {
+            for &write in writes.iter().rev() {
+                let is_excluded = |&after: &Pos| write == after || trace.before(after, write);
+                if self.excluded.iter().any(is_excluded) {
+                    continue;
+                }
+                sources.push(write);
+                if self.parent != NO_EVENT && trace.before(write, self.parent) {
+                    overwritten = true;
+                    break;
+                }
+            }
+        }
+        if !overwritten {
+            sources.push(NO_EVENT);
+        }
+        if let Some(extra) = &self.extra
+            && search.writes_cell(program, extra, cell)
+        {
+            sources.push(EXTRA);
+        }
+        sources.retain(|&mut source| self.may_read(trace, id, source));
+        let choice = self.decide(sources.len());
+        let source = sources.get(choice).copied()?;
+        self.learn(trace, source);
+        self.read.push((id, source));
+        Some(source)
+    }
+
+    fn choose(&mut self, count: u32) -> u32 {
+        self.decide(count as usize) as u32
+    }
+
+    fn extra(&self) -> Option<&Event> {
+        self.extra.as_ref()
+    }
+}
+
+/// An operation that another event could be exchanged with.
+struct Instance {
+    start: Start,
+    /// The event in the trace, if it has been done.
+    event: Pos,
+    complex: bool,
+}
+
+impl Search {
+    /// Alternatives in which a complex event takes part. They are few, so all are tried whenever there is one.
+    pub(super) fn detect_complex(&mut self, program: &mut Program) {
+        let any = (0..self.trace.len()).any(|pos| self.is_complex(program, pos))
+            || self.waits_complex(program);
+        if !any {
+            return;
+        }
+        for pos in 0..self.trace.len() {
+            if self.is_open(pos) {
+                self.alternatives_of(program, pos);
+            }
+        }
+    }
+
+    fn waits_complex(&self, program: &Program) -> bool {
+        crate::ending::threads(&self.machine).any(|thread| {
+            self.pending(program, thread)
+                .is_some_and(|found| found.complex)
+        })
+    }
+
+    /// Does an event write (a byte of) a cell?
+    fn writes_cell(&self, program: &Program, event: &Event, cell: Cell) -> bool {
+        match cell {
+            Cell::Byte(loc, byte) => {
+                let arena = program.tables().loc_info(loc).arena + u32::from(byte);
+                super::trace::covering(program.tables(), &event.writes, arena).is_some()
+            }
+            _ => event.writes(cell),
+        }
+    }
+
+    fn alternatives_of(&mut self, program: &mut Program, pos: Pos) {
+        let event = self.trace.event(pos);
+        let complex = self.is_complex(program, pos);
+        let (start, cell) = (Start::of(event), event.primary);
+        let fixed = self.nodes[pos as usize].update;
+        if complex {
+            for version in self.versions(program, start, &[pos], fixed, None) {
+                self.propose(pos, version, None);
+            }
+        }
+        for rival in self.instances(program, pos) {
+            if !complex && !rival.complex {
+                continue;
+            }
+            let excluded: SmallVec<[Pos; 2]> = match rival.event {
+                NO_EVENT => SmallVec::from_slice(&[pos]),
+                event => SmallVec::from_slice(&[pos, event]),
+            };
+            for version in self.versions(program, rival.start, &excluded, None, None) {
+                let known = rival.event != NO_EVENT
+                    && self.trace.event(rival.event).fingerprint == version.fingerprint;
+                if known && !self.trace.before(pos, rival.event) {
+                    continue;
+                }
+                self.with_version(
+                    program,
+                    pos,
+                    (start, complex, fixed, cell),
+                    version,
+                    &excluded,
+                );
+            }
+        }
+    }
+
+    /// Lets the event at `pos` make way for a version of another, or read from it.
+    fn with_version(
+        &mut self,
+        program: &mut Program,
+        pos: Pos,
+        (start, complex, fixed, cell): (Start, bool, Option<(Cell, Pos)>, Option<Cell>),
+        version: Event,
+        excluded: &[Pos],
+    ) {
+        if let Some((cell, source)) = fixed
+            && version.source(cell) == Some(source)
+            && version.writes(cell)
+        {
+            self.propose(pos, version.clone(), None);
+        }
+        let reads_it = |event: &Event| event.reads.iter().any(|read| read.source == EXTRA);
+        if complex {
+            let mut found = self.versions(program, start, excluded, fixed, Some(&version));
+            found.retain(reads_it);
+            for first in found {
+                self.propose(pos, first, Some(version.clone()));
+            }
+        } else if fixed.is_none() && cell.is_some_and(|cell| version.writes(cell)) {
+            let others = self.trace.event(pos).reads.clone();
+            let mut found = self.versions(program, start, excluded, None, Some(&version));
+            found.retain(|event| {
+                reads_it(event)
+                    && event
+                        .reads
+                        .iter()
+                        .all(|read| Some(read.cell) == cell || others.contains(read))
+            });
+            for first in found {
+                self.propose(pos, first, Some(version.clone()));
+            }
+        }
+    }
+
+    /// All events that could begin at `start`, reading from the trace without what is causally after `excluded`, and from
+    /// `extra`.
+    fn versions(
+        &mut self,
+        program: &mut Program,
+        start: Start,
+        excluded: &[Pos],
+        fixed: Option<(Cell, Pos)>,
+        extra: Option<&Event>,
+    ) -> Vec<Event> {
+        let mut plan = Enumerate::new(start.parent, excluded, extra.cloned());
+        plan.fixed = fixed;
+        let mut found = Vec::new();
+        loop {
+            found.extend(self.simulate(program, start, &mut plan));
+            if !plan.advance() {
+                return found;
+            }
+        }
+    }
+
+    /// The operations of other threads that could come before the event at `pos`: all that are not causally after it, and the
+    /// next one of each thread.
+    fn instances(&self, program: &Program, pos: Pos) -> Vec<Instance> {
+        let mut found = Vec::new();
+        for thread in 0..self
+            .trace
+            .graph
+            .thread_count()
+            .max(self.machine.thread_count())
+        {
+            let thread = ThreadId::from_index(thread);
+            if thread == self.trace.event(pos).thread {
+                continue;
+            }
+            let mut complete = true;
+            for &other in self.trace.graph.thread(thread.index()) {
+                let event = self.trace.event(other);
+                let parent = event.parent;
+                if parent != NO_EVENT && self.trace.before(pos, parent) {
+                    complete = false;
+                    break;
+                }
+                // What comes before the node stays as it is.
+                if other > pos {
+                    found.push(Instance {
+                        start: Start::of(event),
+                        event: other,
+                        complex: self.is_complex(program, other),
+                    });
+                }
+                if self.trace.before(pos, other) {
+                    complete = false;
+                    break;
+                }
+            }
+            if complete && let Some(pending) = self.pending(program, thread) {
+                let parent = pending.start.parent;
+                if parent == NO_EVENT || !self.trace.before(pos, parent) {
+                    found.push(pending);
+                }
+            }
+        }
+        found
+    }
+
+    /// What a thread waits to do at the end of the execution.
+    fn pending(&self, program: &Program, thread: ThreadId) -> Option<Instance> {
+        let state = self.machine.thread_state(thread)?;
+        let last = self.trace.last_of(thread);
+        if program.op(state).is_terminal()
+            || last.is_some_and(|last| self.trace.event(last).faulted)
+        {
+            return None;
+        }
+        let parent = super::observe::parent_of(&self.trace, &self.spawned_by, thread);
+        let start = self.start_at(thread, state, parent);
+        let tables = program.tables();
+        let freed = match *program.op(state) {
+            Op::Sync { cell, .. } => tables
+                .object_info(tables.loc_info(cell).object)
+                .life
+                .is_some_and(|life| self.trace.is_freed(life, None)),
+            _ => false,
+        };
+        Some(Instance {
+            start,
+            event: NO_EVENT,
+            complex: start.inside || freed,
+        })
+    }
+}

@@ -1,0 +1,396 @@
+//! `rf`: READSFROM-SMC, one execution of each reads-from class under sequential consistency.
+//!
+//! Algorithm 1 of "Optimal Stateless Model Checking for Reads-From Equivalence under Sequential Consistency" (Abdulla, Atig,
+//! Jonsson, Lång, Ngo, Sagonas, OOPSLA 2019), with the recursion on an explicit stack. Line numbers in comments are those of
+//! algorithm 1. No execution is begun without a witness that it exists, and none is given up. See `docs/engines.md` for
+//! invariants, proofs and deviations.
+
+mod cells;
+mod complex;
+mod detect;
+mod event;
+mod observe;
+mod propose;
+mod simulate;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+use crate::dpor::Listener;
+use event::{Branching, Cell, ChoiceId, Event, Fingerprint, NO_EVENT, Pos};
+use observe::{Before, note_values, parent_of};
+use raddle_memory::consistency::Phases;
+use raddle_memory::{Machine, Mark, Readiness};
+use raddle_program::{Op, Program, ThreadId};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::ops::ControlFlow;
+use trace::Trace;
+
+/// A way to go on from a prefix of the trace: a member of `schedules` (line 11), before its consistency is known.
+#[derive(Debug)]
+struct Alternative {
+    /// Takes the place of the event at the node. Positions are those that the events will have.
+    first: Event,
+    /// What it needs, marked (line 9), in an order that respects causality.
+    rest: Vec<Event>,
+    /// The last of `rest` reads otherwise than in the trace where the alternative was found.
+    brings_new: bool,
+}
+
+/// What is left to be explored from a prefix of the trace: `schedules(pre(τ', e))`.
+#[derive(Debug, Default)]
+struct Node {
+    /// How many events had been added to the trace before this one and what it needs.
+    base: usize,
+    /// If the event could have had to wait: the cell, and the update after which it updates the cell. All alternatives do that.
+    update: Option<(Cell, Pos)>,
+    /// What was there to read from, when the event was new, for one that has a primary cell: all events before it that
+    /// saturation let it read from.
+    sources: SmallVec<[Pos; 4]>,
+    /// What was explored here or will be, or was found inconsistent.
+    seen: SmallVec<[Fingerprint; 2]>,
+    pending: Vec<Alternative>,
+}
+
+/// The state of the exploration.
+pub(crate) struct Search {
+    machine: Machine,
+    trace: Trace,
+    /// For each position of the trace.
+    nodes: Vec<Node>,
+    /// The machine before each event of the witness that it has run.
+    marks: Vec<Mark>,
+    /// Events of the trace that the witness lacks, in the order that they had in the last one.
+    tail: Vec<Pos>,
+    spawned_by: Vec<Pos>,
+    /// Threads that may be able to go on, ascending; while an execution is extended.
+    unfinished: Vec<ThreadId>,
+    /// Events from here on are new since the last execution (line 6: in Ê).
+    first_new: Pos,
+    /// Events before `first_new` that are new in the versions they have: their writes have not been seen by anybody.
+    renewed: SmallVec<[Pos; 2]>,
+    choices: Vec<Box<[u32]>>,
+    choice_ids: FxHashMap<Box<[u32]>, ChoiceId>,
+    phases: Phases,
+    /// Buffers of `try_alternative`.
+    guide: Vec<Pos>,
+    moved: Vec<Pos>,
+}
+
+impl Search {
+    pub(crate) fn new(program: &Program) -> Self {
+        let none: Box<[u32]> = Box::default();
+        Self {
+            machine: Machine::new(program),
+            trace: Trace::default(),
+            nodes: Vec::new(),
+            marks: Vec::new(),
+            tail: Vec::new(),
+            spawned_by: Vec::new(),
+            unfinished: Vec::new(),
+            guide: Vec::new(),
+            moved: Vec::new(),
+            first_new: 0,
+            renewed: SmallVec::new(),
+            choices: vec![none.clone()],
+            choice_ids: std::iter::once((none, 0)).collect(),
+            phases: Phases::default(),
+        }
+    }
+
+    /// Explores one execution of every class.
+    pub(crate) fn run(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
+        loop {
+            self.extend(program, listener)?;
+            listener.ended(program, &mut self.machine)?;
+            self.detect(program);
+            if !self.backtrack(program, listener)? {
+                return ControlFlow::Continue(());
+            }
+        }
+    }
+
+    /// How often each phase of the consistency check decided.
+    pub(crate) fn phases(&self) -> Phases {
+        self.phases
+    }
+
+    pub(crate) fn choice_id(&mut self, choices: &[u32]) -> ChoiceId {
+        if let Some(&id) = self.choice_ids.get(choices) {
+            return id;
+        }
+        let id = self.choices.len() as ChoiceId;
+        self.choices.push(choices.into());
+        self.choice_ids.insert(choices.into(), id);
+        id
+    }
+
+    /// Takes notice of locations that the program has discovered.
+    fn refresh(&mut self, program: &Program) {
+        if self.trace.cells.refresh(program.tables()) {
+            self.trace.rebuild(program);
+        }
+    }
+
+    /// Lines 2-3: extends the execution until no thread can go on. Its new events are unmarked.
+    fn extend(&mut self, program: &mut Program, listener: &mut impl Listener) -> ControlFlow<()> {
+        self.first_new = self.trace.len();
+        self.unfinished.clear();
+        let threads = 0..self.machine.thread_count();
+        self.unfinished.extend(threads.map(ThreadId::from_index));
+        while let Some(thread) = self.choose(program) {
+            let Some(before) = Before::new(&self.machine, thread) else {
+                break;
+            };
+            let end = self.machine.step(program, thread, &[]);
+            self.refresh(program);
+            let parent = parent_of(&self.trace, &self.spawned_by, thread);
+            let mut event = self
+                .trace
+                .observe(program, &mut self.machine, &before, &end, parent);
+            if !self.machine.chosen().is_empty() {
+                let chosen = self.machine.chosen().iter();
+                let taken: SmallVec<[u32; 4]> = chosen.map(|chosen| chosen.taken).collect();
+                event.choices = self.choice_id(&taken);
+                event.branching = event::branching(program.op(before.state), &event);
+            }
+            event.fingerprint = self.trace.fingerprint(&event, None);
+            self.append(program, event, before.mark);
+            listener.stepped(program, &mut self.machine, thread, end)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// A thread that can go on: one whose operation does not read if there is one, so that reads find all that they could
+    /// read from in place.
+    fn choose(&mut self, program: &Program) -> Option<ThreadId> {
+        let mut reading = None;
+        let mut position = self.unfinished.len();
+        while position > 0 {
+            position -= 1;
+            let thread = self.unfinished[position];
+            match self.machine.readiness(program, thread) {
+                Readiness::Ready => {}
+                Readiness::Waiting => continue,
+                // Threads that are not started yet are added when they are.
+                Readiness::Ended(_) | Readiness::NotStarted => {
+                    self.unfinished.remove(position);
+                    continue;
+                }
+            }
+            let state = self.machine.thread_state(thread)?;
+            let op = program.op(state);
+            if matches!(op, Op::Store { .. } | Op::Spawn { .. } | Op::Fence { .. }) {
+                return Some(thread);
+            }
+            reading.get_or_insert(thread);
+        }
+        reading
+    }
+
+    /// Adds an event that the machine has done to the end of trace and witness.
+    fn append(&mut self, program: &Program, event: Event, mark: Mark) {
+        let pos = self.trace.len();
+        let update = match event.branching {
+            Branching::Successor => event
+                .primary
+                .and_then(|cell| Some((cell, event.source(cell)?))),
+            _ => None,
+        };
+        let node = Node {
+            base: self.trace.added(),
+            update,
+            sources: self.sources_of(program, &event),
+            seen: SmallVec::from_elem(event.fingerprint, 1),
+            pending: Vec::new(),
+        };
+        self.note_spawns(&event, pos);
+        self.trace.events.push(event);
+        self.nodes.push(node);
+        let consistent = self.trace.add(program, pos);
+        debug_assert!(consistent, "what the machine does is consistent");
+        self.trace.graph.emit(pos);
+        self.marks.push(mark);
+    }
+
+    fn sources_of(&mut self, program: &Program, event: &Event) -> SmallVec<[Pos; 4]> {
+        let mut sources = SmallVec::new();
+        if event.branching == Branching::Reads
+            && !event.is_block
+            && let Some(cell) = event.primary
+            && !event::is_mixed(program.tables(), cell)
+        {
+            let id = self.trace.cells.one(program.tables(), cell);
+            let graph = &self.trace.graph;
+            graph.readable(id, event.parent, |source| sources.push(source));
+        }
+        sources
+    }
+
+    fn note_spawns(&mut self, event: &Event, pos: Pos) {
+        for write in &event.writes {
+            if let Cell::Handle(child) = write.cell
+                && write.value == observe::SPAWNED
+            {
+                if self.spawned_by.len() <= child.index() {
+                    self.spawned_by.resize(child.index() + 1, NO_EVENT);
+                }
+                self.spawned_by[child.index()] = pos;
+                let place = self.unfinished.partition_point(|&other| other < child);
+                self.unfinished.insert(place, child);
+            }
+        }
+    }
+
+    /// Lines 12-15: goes to the last prefix from which there is something left to explore, and begins with it. False if there
+    /// is none. Inconsistent alternatives are sorted out on the way (line 10, deferred).
+    fn backtrack(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<(), bool> {
+        while let Some(pos) = self.nodes.iter().rposition(|node| !node.pending.is_empty()) {
+            self.cut(program, pos as Pos);
+            let Some(mut node) = self.nodes.pop() else {
+                break;
+            };
+            while let Some(alternative) = node.pending.pop() {
+                if let Some(kept) = self.try_alternative(program, alternative, node.base) {
+                    self.nodes.push(node);
+                    self.nodes
+                        .resize_with(self.trace.len() as usize, Node::default);
+                    self.run_witness(program, kept, listener)?;
+                    return ControlFlow::Continue(true);
+                }
+            }
+        }
+        ControlFlow::Continue(false)
+    }
+
+    /// Removes the event at `pos` and all that were added after it; its node stays. The witness loses these events and all that
+    /// come after the first of them there: those that stay are kept in `tail`.
+    fn cut(&mut self, program: &Program, pos: Pos) {
+        let graph = &self.trace.graph;
+        let first = (pos..self.trace.len())
+            .filter_map(|event| graph.ordered(event))
+            .min()
+            .unwrap_or(graph.order().len());
+        self.moved.clear();
+        self.moved.append(&mut self.tail);
+        let before = graph.order()[first..].iter().chain(&self.moved).copied();
+        self.tail.extend(before.filter(|&event| event < pos));
+        self.trace.graph.retract_to(first);
+        let base = self.nodes[pos as usize].base;
+        self.trace.remove_to(program, base);
+        self.trace.events.truncate(pos as usize);
+        self.nodes.truncate(pos as usize + 1);
+    }
+
+    /// Line 10: is the trace with this alternative consistent? If so, trace and witness are extended by it, and the result is
+    /// how much of the witness is as before; if not, they are as before.
+    fn try_alternative(
+        &mut self,
+        program: &Program,
+        alternative: Alternative,
+        base: usize,
+    ) -> Option<usize> {
+        let pos = self.trace.len();
+        let mark = self.trace.graph.mark();
+        let count = alternative.rest.len() as Pos;
+        self.trace.events.push(alternative.first);
+        self.trace.events.extend(alternative.rest);
+        let causal = (pos + 1..=pos + count).chain(std::iter::once(pos));
+        let saturated = causal.clone().all(|pos| self.trace.add(program, pos));
+        if !saturated {
+            self.phases.saturation += 1;
+            self.trace.remove_to(program, base);
+            self.trace.events.truncate(pos as usize);
+            return None;
+        }
+        let graph = &mut self.trace.graph;
+        let kept = graph.keepable(mark);
+        self.moved.clear();
+        self.moved.extend_from_slice(&graph.order()[kept..]);
+        self.guide.clear();
+        let old = self.moved.iter().chain(&self.tail).copied();
+        self.guide.extend(old.chain(causal));
+        graph.retract_to(kept);
+        let Some(kept) = graph.complete_witness(&self.guide, &mut self.phases) else {
+            for &event in &self.moved {
+                graph.emit(event);
+            }
+            self.trace.remove_to(program, base);
+            self.trace.events.truncate(pos as usize);
+            return None;
+        };
+        self.tail.clear();
+        self.renewed.clear();
+        self.renewed.push(pos);
+        if alternative.brings_new {
+            self.renewed.push(pos + count);
+        }
+        Some(kept)
+    }
+
+    /// Has the machine run the witness, of which it keeps the first `kept` events.
+    fn run_witness(
+        &mut self,
+        program: &mut Program,
+        kept: usize,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
+        if let Some(&mark) = self.marks.get(kept) {
+            self.machine.undo_to(mark);
+            self.marks.truncate(kept);
+            listener.undone(mark.steps());
+        }
+        for place in kept..self.trace.graph.order().len() {
+            let pos = self.trace.graph.order()[place];
+            let Event {
+                thread, choices, ..
+            } = *self.trace.event(pos);
+            let mark = self.machine.mark();
+            debug_assert_eq!(self.machine.readiness(program, thread), Readiness::Ready);
+            let end = self
+                .machine
+                .step(program, thread, &self.choices[choices as usize]);
+            self.marks.push(mark);
+            self.check_run(program, pos);
+            listener.stepped(program, &mut self.machine, thread, end)?;
+        }
+        self.refresh(program);
+        ControlFlow::Continue(())
+    }
+
+    /// Takes over what the machine made of an event.
+    fn check_run(&mut self, program: &Program, pos: Pos) {
+        let event = &mut self.trace.events[pos as usize];
+        let after = self.machine.thread_state(event.thread);
+        debug_assert_eq!(after, Some(event.after), "{event:?} was simulated rightly");
+        if self.renewed.contains(&pos) {
+            note_values(program, &mut self.machine, event);
+        }
+        for position in 0..self.trace.events[pos as usize].writes.len() {
+            let write = self.trace.events[pos as usize].writes[position];
+            if let Cell::Handle(child) = write.cell
+                && write.value == observe::SPAWNED
+            {
+                if self.spawned_by.len() <= child.index() {
+                    self.spawned_by.resize(child.index() + 1, NO_EVENT);
+                }
+                self.spawned_by[child.index()] = pos;
+            }
+        }
+    }
+
+    /// Has this position alternatives that are to be looked for?
+    fn is_open(&self, pos: Pos) -> bool {
+        let event = self.trace.event(pos);
+        !event.marked && event.branching != Branching::None
+    }
+}

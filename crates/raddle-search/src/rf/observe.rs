@@ -1,0 +1,200 @@
+//! Events as the machine did them.
+
+use super::event::{
+    Branching, Cell, Event, NO_EVENT, Pos, Read, Write, branching, is_wide, primary,
+};
+use super::trace::{Trace, note_read, note_write};
+use raddle_memory::{Machine, Mark, StepEnd, accesses};
+use raddle_program::{Op, Program, StateId, ThreadId};
+
+/// The state of a thread's handle: see [`Cell::Handle`].
+pub(super) const SPAWNED: u64 = 0;
+pub(super) const JOINED: u64 = 1;
+pub(super) const DETACHED: u64 = 2;
+
+/// What was the case before the machine did the event.
+pub(super) struct Before {
+    pub(super) mark: Mark,
+    pub(super) thread: ThreadId,
+    pub(super) state: StateId,
+    pub(super) inside: bool,
+}
+
+impl Before {
+    pub(super) fn new(machine: &Machine, thread: ThreadId) -> Option<Self> {
+        Some(Self {
+            mark: machine.mark(),
+            thread,
+            state: machine.thread_state(thread)?,
+            inside: machine.is_in_block(thread),
+        })
+    }
+}
+
+impl Trace {
+    /// The event that the machine has just done, at the end of the witness. `parent` is the one before it in its thread.
+    pub(super) fn observe(
+        &mut self,
+        program: &Program,
+        machine: &mut Machine,
+        before: &Before,
+        end: &StepEnd,
+        parent: Pos,
+    ) -> Event {
+        let thread = before.thread;
+        let index = self
+            .last_of(thread)
+            .map_or(1, |last| self.event(last).index + 1);
+        let op = *program.op(before.state);
+        let after = machine.thread_state(thread).unwrap_or(before.state);
+        let mut event = Event {
+            thread,
+            index,
+            state: before.state,
+            after,
+            choices: 0,
+            parent,
+            reads: Default::default(),
+            writes: Default::default(),
+            branching: Branching::None,
+            primary: primary(program.tables(), &op),
+            wide: false,
+            is_block: before.inside || op == Op::AtomicBegin,
+            began_inside: before.inside,
+            ends_inside: machine.is_in_block(thread),
+            faulted: matches!(end, StepEnd::Fault(_)),
+            marked: false,
+            fingerprint: 0,
+        };
+        for step in before.mark.steps()..machine.steps().len() {
+            self.observe_step(program, machine, &mut event, step);
+        }
+        if let Some(state) = machine.suspended() {
+            self.observe_wait(program, &mut event, *program.op(state));
+        }
+        if matches!(program.op(after), Op::Exit { .. }) {
+            note_write(
+                &mut event.writes,
+                Write {
+                    cell: Cell::End(thread),
+                    value: 1,
+                },
+            );
+        }
+        note_values(program, machine, &mut event);
+        event.branching = branching(&op, &event);
+        event.wide = is_wide(program.tables(), &event);
+        event
+    }
+
+    fn observe_step(
+        &mut self,
+        program: &Program,
+        machine: &Machine,
+        event: &mut Event,
+        step: usize,
+    ) {
+        let step = machine.steps()[step];
+        let tables = program.tables();
+        accesses(program, &step, |access| {
+            if access.mode.reads() && !tables.loc_info(access.loc).mixed {
+                self.observe_cell(program, event, Cell::Loc(access.loc));
+            } else if access.mode.reads() {
+                let sources = self.current_sources(tables, access.loc, &event.writes);
+                note_read(&mut event.reads, access.loc, &sources);
+            }
+            if access.mode.writes() {
+                let cell = Cell::Loc(access.loc);
+                note_write(&mut event.writes, Write { cell, value: 0 });
+            }
+        });
+        match *program.op(step.state) {
+            Op::Spawn { child, start } => {
+                let cell = Cell::Handle(child);
+                note_write(
+                    &mut event.writes,
+                    Write {
+                        cell,
+                        value: SPAWNED,
+                    },
+                );
+                if matches!(program.op(start), Op::Exit { .. }) {
+                    let cell = Cell::End(child);
+                    note_write(&mut event.writes, Write { cell, value: 1 });
+                }
+            }
+            Op::Join { thread } => {
+                self.observe_cell(program, event, Cell::Handle(thread));
+                self.observe_cell(program, event, Cell::End(thread));
+                let cell = Cell::Handle(thread);
+                note_write(
+                    &mut event.writes,
+                    Write {
+                        cell,
+                        value: JOINED,
+                    },
+                );
+            }
+            Op::Detach { thread } => {
+                let cell = Cell::Handle(thread);
+                self.observe_cell(program, event, cell);
+                note_write(
+                    &mut event.writes,
+                    Write {
+                        cell,
+                        value: DETACHED,
+                    },
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// What a block that has to wait in its middle has been told by.
+    fn observe_wait(&mut self, program: &Program, event: &mut Event, op: Op) {
+        let tables = program.tables();
+        match op {
+            Op::Sync { cell, .. } => {
+                let object = tables.loc_info(cell).object;
+                for loc in [Some(cell), tables.object_info(object).life]
+                    .into_iter()
+                    .flatten()
+                {
+                    let sources = self.current_sources(tables, loc, &event.writes);
+                    note_read(&mut event.reads, loc, &sources);
+                }
+            }
+            Op::Join { thread } => self.observe_cell(program, event, Cell::End(thread)),
+            _ => {}
+        }
+    }
+
+    fn observe_cell(&mut self, program: &Program, event: &mut Event, cell: Cell) {
+        if !event.writes(cell) {
+            let id = self.cells.one(program.tables(), cell);
+            let read = Read {
+                cell,
+                source: self.graph.last_writer(id),
+            };
+            if !event.reads.contains(&read) {
+                event.reads.push(read);
+            }
+        }
+    }
+}
+
+/// What is in memory after the event is what it wrote.
+pub(super) fn note_values(program: &Program, machine: &mut Machine, event: &mut Event) {
+    for write in &mut event.writes {
+        if let Cell::Loc(loc) = write.cell {
+            write.value = machine.peek(program.tables(), loc);
+        }
+    }
+}
+
+/// The event before a thread's next one, if any.
+pub(super) fn parent_of(trace: &Trace, spawned_by: &[Pos], thread: ThreadId) -> Pos {
+    trace
+        .last_of(thread)
+        .unwrap_or_else(|| spawned_by.get(thread.index()).copied().unwrap_or(NO_EVENT))
+}

@@ -1,0 +1,391 @@
+//! The current trace: a sequence of events, and what is causally before what.
+//!
+//! Invariants
+//! - Events are known by their position. Sources and parents of an event are other positions; an event that an alternative
+//!   begins with stands before what it reads from, everything else after.
+//! - `clock(e)[t]` is the number of events of thread `t` that are causally before `e` (by program order, thread starts and
+//!   reads-from; `e` counts itself). Causality never depends on saturation.
+//! - The graph holds exactly the events of the trace.
+
+use super::cells::{CellIds, Cells};
+use super::event::{
+    Branching, Cell, Event, Fingerprint, NO_EVENT, Pos, Write, event_print, is_mixed, is_wide,
+    read_print,
+};
+use raddle_memory::consistency::{CellId, Graph, GraphMark, NewEvent};
+use raddle_program::{LocId, Op, Program, Tables, ThreadId};
+use smallvec::SmallVec;
+
+/// An event in the order in which events were added.
+#[derive(Clone, Copy, Debug)]
+struct Added {
+    pos: Pos,
+    /// The graph before it.
+    mark: GraphMark,
+}
+
+/// Unmarked events of one thread that read a cell, in order.
+#[derive(Clone, Debug)]
+struct ThreadReads {
+    thread: ThreadId,
+    events: Vec<Pos>,
+}
+
+#[derive(Default)]
+pub(super) struct Trace {
+    pub(super) events: Vec<Event>,
+    pub(super) graph: Graph,
+    pub(super) cells: Cells,
+    added: Vec<Added>,
+    width: usize,
+    clocks: Vec<u32>,
+    /// For each cell, the events whose alternatives are other sources of that cell.
+    reads: Vec<SmallVec<[ThreadReads; 2]>>,
+    /// The events that free the object of a life cell.
+    frees: Vec<SmallVec<[Pos; 2]>>,
+    buffer_reads: Vec<(CellId, Pos)>,
+    buffer_writes: Vec<CellId>,
+}
+
+impl Trace {
+    pub(super) fn len(&self) -> Pos {
+        self.events.len() as Pos
+    }
+
+    pub(super) fn event(&self, pos: Pos) -> &Event {
+        &self.events[pos as usize]
+    }
+
+    /// How many events have been added.
+    pub(super) fn added(&self) -> usize {
+        self.added.len()
+    }
+
+    pub(super) fn clock(&self, pos: Pos) -> &[u32] {
+        let start = pos as usize * self.width;
+        &self.clocks[start..start + self.width]
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Is `a` causally before `b`, or the same?
+    #[inline]
+    pub(super) fn before(&self, a: Pos, b: Pos) -> bool {
+        let event = &self.events[a as usize];
+        self.clocks[b as usize * self.width + event.thread.index()] >= event.index
+    }
+
+    /// The last event of a thread.
+    pub(super) fn last_of(&self, thread: ThreadId) -> Option<Pos> {
+        self.graph.thread(thread.index()).last().copied()
+    }
+
+    pub(super) fn print(&self, pos: Pos) -> Option<Fingerprint> {
+        (pos != NO_EVENT).then(|| self.event(pos).fingerprint)
+    }
+
+    /// The fingerprint of an event whose sources are in the trace, or `extra`.
+    pub(super) fn fingerprint(&self, event: &Event, extra: Option<&Event>) -> Fingerprint {
+        let print = |pos: Pos| {
+            if pos == super::event::EXTRA {
+                extra.map(|extra| extra.fingerprint)
+            } else {
+                self.print(pos)
+            }
+        };
+        let start = event_print(event.thread, event.choices, print(event.parent));
+        event.reads.iter().fold(start, |sum, read| {
+            sum.wrapping_add(read_print(read.cell, print(read.source)))
+        })
+    }
+
+    fn ensure(&mut self, pos: Pos, thread: ThreadId) {
+        if self.width <= thread.index() {
+            let width = (thread.index() + 1).next_power_of_two().max(4);
+            let count = self.clocks.len() / self.width.max(1);
+            let mut clocks = vec![0; width * count];
+            for (old, new) in self
+                .clocks
+                .chunks_exact(self.width.max(1))
+                .zip(clocks.chunks_exact_mut(width))
+            {
+                new[..self.width].copy_from_slice(old);
+            }
+            self.clocks = clocks;
+            self.width = width;
+        }
+        let needed = (pos as usize + 1) * self.width;
+        if self.clocks.len() < needed {
+            self.clocks.resize(needed, 0);
+        }
+    }
+
+    /// Adds the event at `pos`, whose sources have been added. False if the trace is inconsistent with it.
+    pub(super) fn add(&mut self, program: &Program, pos: Pos) -> bool {
+        let Event { thread, parent, .. } = self.events[pos as usize];
+        self.ensure(pos, thread);
+        self.added.push(Added {
+            pos,
+            mark: self.graph.mark(),
+        });
+        self.set_clock(pos, parent);
+        self.index(program, pos);
+        self.add_to_graph(program.tables(), pos)
+    }
+
+    fn add_to_graph(&mut self, tables: &Tables, pos: Pos) -> bool {
+        let event = &self.events[pos as usize];
+        self.buffer_reads.clear();
+        self.buffer_writes.clear();
+        for read in &event.reads {
+            self.cells.each(tables, read.cell, |cell| {
+                if !self.buffer_reads.iter().any(|other| other.0 == cell) {
+                    self.buffer_reads.push((cell, read.source));
+                }
+            });
+        }
+        for write in &event.writes {
+            self.cells.each(tables, write.cell, |cell| {
+                if !self.buffer_writes.contains(&cell) {
+                    self.buffer_writes.push(cell);
+                }
+            });
+        }
+        self.graph.push(NewEvent {
+            id: pos,
+            thread: event.thread.index(),
+            after: event.parent,
+            reads: &self.buffer_reads,
+            writes: &self.buffer_writes,
+        })
+    }
+
+    fn set_clock(&mut self, pos: Pos, parent: Pos) {
+        let (width, start) = (self.width, pos as usize * self.width);
+        if parent == NO_EVENT {
+            self.clocks[start..start + width].fill(0);
+        } else {
+            let from = parent as usize * width;
+            self.clocks.copy_within(from..from + width, start);
+        }
+        let event = &self.events[pos as usize];
+        for read in &event.reads {
+            if read.source != NO_EVENT {
+                join(&mut self.clocks, width, read.source as usize, pos as usize);
+            }
+        }
+        self.clocks[start + event.thread.index()] = event.index;
+    }
+
+    /// Where the node of an event is listed, if it is one of those that are.
+    fn listed(&mut self, tables: &Tables, pos: Pos) -> Option<CellId> {
+        let event = &self.events[pos as usize];
+        if event.marked || event.is_block || event.branching != Branching::Reads {
+            return None;
+        }
+        let cell = event.primary?;
+        (!is_mixed(tables, cell)).then(|| self.cells.one(tables, cell))
+    }
+
+    fn index(&mut self, program: &Program, pos: Pos) {
+        if self.cells.has_cuts() {
+            self.events[pos as usize].wide = is_wide(program.tables(), self.event(pos));
+        }
+        for loc in self.freed(program, pos) {
+            if self.frees.len() <= loc.index() {
+                self.frees.resize(loc.index() + 1, SmallVec::new());
+            }
+            self.frees[loc.index()].push(pos);
+        }
+        let Some(cell) = self.listed(program.tables(), pos) else {
+            return;
+        };
+        if self.reads.len() <= cell as usize {
+            self.reads.resize(cell as usize + 1, SmallVec::new());
+        }
+        let thread = self.event(pos).thread;
+        let reads = &mut self.reads[cell as usize];
+        match reads.iter_mut().find(|reads| reads.thread == thread) {
+            Some(reads) => reads.events.push(pos),
+            None => reads.push(ThreadReads {
+                thread,
+                events: vec![pos],
+            }),
+        }
+    }
+
+    /// The life cells of objects that an event frees. Blocks may do so in the middle; they count as frees of whatever they
+    /// change the life of.
+    fn freed(&self, program: &Program, pos: Pos) -> SmallVec<[LocId; 2]> {
+        let event = self.event(pos);
+        if !event.is_block && !matches!(program.op(event.state), Op::Free { .. }) {
+            return SmallVec::new();
+        }
+        let locs = event.writes.iter().filter_map(|write| match write.cell {
+            Cell::Loc(loc) => Some(loc),
+            _ => None,
+        });
+        locs.collect()
+    }
+
+    /// May an object die before or beside an event, given its life cell?
+    pub(super) fn is_freed(&self, life: LocId, event: Option<Pos>) -> bool {
+        self.frees.get(life.index()).is_some_and(|frees| {
+            frees
+                .iter()
+                .any(|&free| event.is_none_or(|event| event != free && !self.before(event, free)))
+        })
+    }
+
+    /// Calls `f` with the unmarked reads of a cell, in each thread from the last one on, until it returns false.
+    pub(super) fn for_reads(&self, cell: CellId, mut f: impl FnMut(Pos) -> bool) {
+        let threads = self.reads.get(cell as usize).into_iter().flatten();
+        for reads in threads {
+            for &pos in reads.events.iter().rev() {
+                if !f(pos) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Takes back all events after the first `count` that were added.
+    pub(super) fn remove_to(&mut self, program: &Program, count: usize) {
+        let Some(&Added { mark, .. }) = self.added.get(count) else {
+            return;
+        };
+        self.graph.undo_to(mark);
+        while self.added.len() > count {
+            let Some(Added { pos, .. }) = self.added.pop() else {
+                return;
+            };
+            for loc in self.freed(program, pos) {
+                self.frees[loc.index()].pop();
+            }
+            if let Some(cell) = self.listed(program.tables(), pos) {
+                let thread = self.event(pos).thread;
+                if let Some(reads) = self.reads[cell as usize]
+                    .iter_mut()
+                    .find(|reads| reads.thread == thread)
+                {
+                    reads.events.pop();
+                }
+            }
+        }
+    }
+
+    /// Builds everything anew that depends on which bytes are cells of their own.
+    pub(super) fn rebuild(&mut self, program: &Program) {
+        let order = self.graph.order().to_vec();
+        self.graph = Graph::new();
+        self.reads.clear();
+        self.frees.clear();
+        for position in 0..self.added.len() {
+            let pos = self.added[position].pos;
+            self.added[position].mark = self.graph.mark();
+            self.index(program, pos);
+            let consistent = self.add_to_graph(program.tables(), pos);
+            debug_assert!(consistent, "finer cells do not make a trace inconsistent");
+        }
+        for pos in order {
+            self.graph.emit(pos);
+        }
+    }
+
+    /// The sources that the bytes of a location have now in the witness; `None` for bytes that `own` writes.
+    pub(super) fn current_sources(
+        &mut self,
+        tables: &Tables,
+        loc: LocId,
+        own: &[Write],
+    ) -> SmallVec<[Option<Pos>; 8]> {
+        let mut sources = SmallVec::new();
+        let info = tables.loc_info(loc);
+        if !info.mixed {
+            let is_own = own.iter().any(|write| write.cell == Cell::Loc(loc));
+            let cell = self.cells.one(tables, Cell::Loc(loc));
+            sources.push((!is_own).then(|| self.graph.last_writer(cell)));
+            return sources;
+        }
+        for byte in 0..info.size {
+            let cell = self.cells.one(tables, Cell::Byte(loc, byte));
+            let is_own = covering(tables, own, info.arena + u32::from(byte)).is_some();
+            sources.push((!is_own).then(|| self.graph.last_writer(cell)));
+        }
+        sources
+    }
+
+    /// All cells that an event writes.
+    pub(super) fn written_cells(&mut self, tables: &Tables, pos: Pos) -> CellIds {
+        let mut ids = CellIds::new();
+        for write in &self.events[pos as usize].writes {
+            self.cells.each(tables, write.cell, |cell| {
+                if !ids.contains(&cell) {
+                    ids.push(cell);
+                }
+            });
+        }
+        ids
+    }
+}
+
+/// Joins the clock of one event into that of another.
+fn join(clocks: &mut [u32], width: usize, from: usize, to: usize) {
+    let (from, to) = (from * width, to * width);
+    let (source, target) = if from < to {
+        let (low, high) = clocks.split_at_mut(to);
+        (&low[from..from + width], &mut high[..width])
+    } else {
+        let (low, high) = clocks.split_at_mut(from);
+        (&high[..width], &mut low[to..to + width])
+    };
+    for (mine, theirs) in target.iter_mut().zip(source) {
+        *mine = (*mine).max(*theirs);
+    }
+}
+
+/// The last of some writes that covers a byte of the arena, and the byte's value.
+pub(super) fn covering(tables: &Tables, writes: &[Write], arena: u32) -> Option<u8> {
+    writes.iter().rev().find_map(|write| match write.cell {
+        Cell::Loc(loc) => {
+            let info = tables.loc_info(loc);
+            let inside = info.arena <= arena && arena < info.arena + u32::from(info.size);
+            inside.then(|| (write.value >> (8 * (arena - info.arena))) as u8)
+        }
+        _ => None,
+    })
+}
+
+/// Notes what a read of a location got from whom. Bytes with a common source are noted as one.
+pub(super) fn note_read(
+    reads: &mut SmallVec<[super::event::Read; 2]>,
+    loc: LocId,
+    sources: &[Option<Pos>],
+) {
+    let mut note = |cell, source| {
+        let read = super::event::Read { cell, source };
+        if !reads.contains(&read) {
+            reads.push(read);
+        }
+    };
+    match sources {
+        [Some(first), rest @ ..] if rest.iter().all(|source| *source == Some(*first)) => {
+            note(Cell::Loc(loc), *first);
+        }
+        _ => {
+            for (byte, source) in sources.iter().enumerate() {
+                if let Some(source) = source {
+                    note(Cell::Byte(loc, byte as u8), *source);
+                }
+            }
+        }
+    }
+}
+
+/// Notes a write; of several to one cell the last counts.
+pub(super) fn note_write(writes: &mut SmallVec<[Write; 2]>, write: Write) {
+    writes.retain(|other| other.cell != write.cell);
+    writes.push(write);
+}
