@@ -1,1 +1,192 @@
-fn main() {}
+//! Compares the switches of the theory (section 6.3 of the paper) on generated traces.
+//!
+//! `cargo bench -p raddle-order` prints, per family and configuration, the total time and its ratio to the default; and
+//! conflicts, decisions and cycles. `-- quick` runs a tenth. Deterministic but for the clock.
+
+use raddle_order::memory::MemoryModel;
+use raddle_order::vsc::{Shape, Trace};
+use raddle_order::{Detection, Limits, OrderConfig, Outcome};
+use std::time::{Duration, Instant};
+
+struct Family {
+    name: &'static str,
+    model: MemoryModel,
+    shape: Shape,
+    instances: u64,
+}
+
+#[derive(Default)]
+struct Total {
+    time: Duration,
+    sat: u32,
+    unknown: u32,
+    conflicts: u64,
+    decisions: u64,
+    cycles: u64,
+    from_reads: u64,
+    implied: u64,
+    vars: usize,
+}
+
+fn families() -> Vec<Family> {
+    let shape = |threads, events_per_thread, locations, values, mutations| Shape {
+        threads,
+        events_per_thread,
+        locations,
+        values,
+        mutations,
+    };
+    let family = |name, model, shape, instances| Family {
+        name,
+        model,
+        shape,
+        instances,
+    };
+    vec![
+        family(
+            "sc 4x25, 4 locations",
+            MemoryModel::Sc,
+            shape(4, 25, 4, 4, 1),
+            40,
+        ),
+        family(
+            "sc 8x25, 10 locations",
+            MemoryModel::Sc,
+            shape(8, 25, 10, 4, 2),
+            40,
+        ),
+        family(
+            "sc 8x25, 4 locations",
+            MemoryModel::Sc,
+            shape(8, 25, 4, 4, 1),
+            20,
+        ),
+        family(
+            "sc 8x25, 2 locations",
+            MemoryModel::Sc,
+            shape(8, 25, 2, 6, 1),
+            10,
+        ),
+        family(
+            "tso 6x20, 4 locations",
+            MemoryModel::Tso,
+            shape(6, 20, 4, 4, 2),
+            20,
+        ),
+        family(
+            "pso 6x20, 4 locations",
+            MemoryModel::Pso,
+            shape(6, 20, 4, 4, 2),
+            20,
+        ),
+    ]
+}
+
+fn configurations() -> Vec<(&'static str, OrderConfig)> {
+    let base = OrderConfig::default();
+    vec![
+        ("default", base),
+        (
+            "no unit edges",
+            OrderConfig {
+                unit_edges: false,
+                ..base
+            },
+        ),
+        (
+            "from-reads in the formula",
+            OrderConfig {
+                derive_from_reads: false,
+                ..base
+            },
+        ),
+        (
+            "fresh search, no unit edges",
+            OrderConfig {
+                detection: Detection::Fresh,
+                unit_edges: false,
+                ..base
+            },
+        ),
+        (
+            "one clause per conflict",
+            OrderConfig {
+                all_clauses: false,
+                ..base
+            },
+        ),
+        (
+            "components at the end",
+            OrderConfig {
+                detection: Detection::Final,
+                unit_edges: false,
+                ..base
+            },
+        ),
+    ]
+}
+
+fn run(family: &Family, config: OrderConfig, instances: u64) -> Total {
+    let mut total = Total::default();
+    for seed in 0..instances {
+        let trace = Trace::generate(family.shape, seed);
+        let start = Instant::now();
+        let mut question = trace.encode(family.model, config);
+        let limits = Limits {
+            deadline: Some(start + Duration::from_secs(10)),
+            ..Limits::default()
+        };
+        match question.solver.solve(&[], &limits) {
+            Outcome::Sat => total.sat += 1,
+            Outcome::Unsat => {}
+            Outcome::Unknown(_) => total.unknown += 1,
+        }
+        total.time += start.elapsed();
+        let (sat, order) = (question.solver.sat_stats(), question.solver.order_stats());
+        total.conflicts += sat.conflicts;
+        total.decisions += sat.decisions;
+        total.implied += sat.theory_implied;
+        total.cycles += order.cycles;
+        total.from_reads += order.from_reads;
+        total.vars += question.solver.num_vars();
+    }
+    total
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"))
+        .collect();
+    let quick = arguments.iter().any(|argument| argument == "quick");
+    let only = arguments.iter().find(|argument| *argument != "quick");
+    for family in families() {
+        let instances = if quick {
+            family.instances.div_ceil(10)
+        } else {
+            family.instances
+        };
+        println!("{} ({instances} traces)", family.name);
+        let mut default_time = None;
+        for (name, config) in configurations() {
+            if only.is_some_and(|only| !name.contains(only.as_str())) {
+                continue;
+            }
+            let total = run(&family, config, instances);
+            let seconds = total.time.as_secs_f64();
+            let base = *default_time.get_or_insert(seconds);
+            println!(
+                "  {name:28} {seconds:8.3} s  x{:6.2}  sat {:3} unknown {:2}  conflicts {:8} decisions {:9} cycles {:8} from-reads {:9} implied {:9} vars {:7}",
+                seconds / base,
+                total.sat,
+                total.unknown,
+                total.conflicts,
+                total.decisions,
+                total.cycles,
+                total.from_reads,
+                total.implied,
+                total.vars
+            );
+        }
+    }
+}

@@ -15,6 +15,16 @@ impl Var {
         self.0 as usize
     }
 
+    /// The variable with this number, for a theory that is driven by another solver.
+    ///
+    /// # Panics
+    /// If the number does not fit 30 bits.
+    #[must_use]
+    pub fn from_index(index: usize) -> Self {
+        assert!(index < 1 << 30, "too many variables");
+        Self(u32::try_from(index).expect("30 bits"))
+    }
+
     /// The literal that is true iff the variable is.
     #[must_use]
     pub fn positive(self) -> Lit {
@@ -87,7 +97,12 @@ impl fmt::Debug for Lit {
         match *self {
             Self::TRUE => f.write_str("true"),
             Self::FALSE => f.write_str("false"),
-            lit => write!(f, "{}{}", if lit.is_negated() { "-" } else { "" }, lit.0 >> 1),
+            lit => write!(
+                f,
+                "{}{}",
+                if lit.is_negated() { "-" } else { "" },
+                lit.0 >> 1
+            ),
         }
     }
 }

@@ -45,7 +45,9 @@ impl Consequences {
 
     pub fn conflicts(&self) -> impl Iterator<Item = &[Lit]> {
         let starts = std::iter::once(0).chain(self.clause_ends.iter().copied());
-        starts.zip(&self.clause_ends).map(|(from, &to)| &self.clause_lits[from..to])
+        starts
+            .zip(&self.clause_ends)
+            .map(|(from, &to)| &self.clause_lits[from..to])
     }
 }
 

@@ -1,4 +1,4 @@
-//! Judging sets of literals by brute force: used to drop redundant literals where they can occur, and by paranoid runs.
+//! Judging sets of literals by brute force, for paranoid runs.
 
 use super::{EventId, Kind, OrderTheory};
 use crate::lit::Lit;
@@ -13,8 +13,15 @@ impl OrderTheory {
     fn contradicts_in(&self, index: usize, lits: &[Lit]) -> bool {
         let layer = &self.layers[index];
         let mut edges: Vec<(u32, u32)> = Vec::new();
-        let root = layer.marks.first().map_or(layer.graph.num_edges(), |mark| mark.edges());
-        edges.extend(layer.graph.edges()[..root as usize].iter().map(|edge| (edge.from, edge.to)));
+        let root = layer
+            .marks
+            .first()
+            .map_or(layer.graph.num_edges(), |mark| mark.edges());
+        edges.extend(
+            layer.graph.edges()[..root as usize]
+                .iter()
+                .map(|edge| (edge.from, edge.to)),
+        );
         for (from, to) in self.orders_of(index, lits) {
             let (a, b) = (layer.places[from as usize], layer.places[to as usize]);
             if a.node != b.node {
@@ -31,7 +38,10 @@ impl OrderTheory {
         let mut pairs = Vec::new();
         let mut reads = Vec::new();
         let mut writes = Vec::new();
-        let ids = lits.iter().filter_map(|lit| self.atoms_of.get(lit.index())).flatten();
+        let ids = lits
+            .iter()
+            .filter_map(|lit| self.atoms_of.get(lit.index()))
+            .flatten();
         for atom in ids.map(|&id| &self.atoms[id as usize]) {
             if atom.graphs.0 >> layer & 1 == 1 {
                 pairs.push((atom.from.0, atom.to.0));
@@ -53,23 +63,13 @@ impl OrderTheory {
         }
         if self.config.derive_from_reads {
             for &(write, read, from_reads) in &reads {
-                let later = writes.iter().filter(|&&(first, _)| first == write && from_reads.0 >> layer & 1 == 1);
+                let later = writes
+                    .iter()
+                    .filter(|&&(first, _)| first == write && from_reads.0 >> layer & 1 == 1);
                 pairs.extend(later.map(|&(_, second)| (read.0, second.0)));
             }
         }
         pairs
-    }
-
-    /// Leaves out literals one by one as long as the rest is contradictory.
-    pub(super) fn drop_redundant(&self, lits: &mut Vec<Lit>) {
-        let mut at = 0;
-        while at < lits.len() {
-            let lit = lits.remove(at);
-            if !self.contradicts(lits) {
-                lits.insert(at, lit);
-                at += 1;
-            }
-        }
     }
 
     pub(super) fn assert_irredundant(&self, lits: &[Lit]) {
@@ -84,7 +84,10 @@ impl OrderTheory {
     pub(super) fn assert_explains(&self, implied: Lit, reasons: &[Lit]) {
         let mut all = reasons.to_vec();
         all.push(!implied);
-        assert!(self.contradicts(&all), "{reasons:?} does not imply {implied:?}");
+        assert!(
+            self.contradicts(&all),
+            "{reasons:?} does not imply {implied:?}"
+        );
     }
 }
 

@@ -1,14 +1,14 @@
 //! Detection at the end: strongly connected components of the complete assignment's graph (Tarjan). This is what
 //! incremental detection is compared with; nothing else uses it.
 
-use super::graph::{EventGraph, Node};
+use super::graph::{Edge, EventGraph, Node};
 use super::{OrderTheory, Why};
 use crate::theory::Consequences;
 
 const UNSEEN: u32 = u32::MAX;
 
 impl OrderTheory {
-    /// Reports the narrowest cycles through one induced edge of every component that has more than one node.
+    /// Reports the narrowest cycles through one edge of every component that has more than one node.
     pub(super) fn report_components(&mut self, out: &mut Consequences) {
         for layer in 0..self.layers.len() {
             for (from, to, why) in edges_in_cycles(&self.layers[layer].graph) {
@@ -23,9 +23,12 @@ fn edges_in_cycles(graph: &EventGraph) -> Vec<(Node, Node, Why)> {
     let component = components(graph);
     let mut done = vec![false; graph.num_nodes()];
     let mut found = Vec::new();
-    for edge in graph.edges() {
+    // An induced edge if there is one; a cycle of fixed edges gives the empty clause.
+    let (induced, fixed): (Vec<&Edge>, Vec<&Edge>) =
+        graph.edges().iter().partition(|edge| edge.width() > 0);
+    for edge in induced.into_iter().chain(fixed) {
         let of = component[edge.from as usize];
-        if of == component[edge.to as usize] && edge.width() > 0 && !done[of as usize] {
+        if of == component[edge.to as usize] && !done[of as usize] {
             done[of as usize] = true;
             found.push((edge.from, edge.to, edge.why));
         }

@@ -163,7 +163,11 @@ impl EventGraph {
     }
 
     pub(super) fn mark(&self) -> Mark {
-        Mark { edges: index32(self.edges.len()), cells: index32(self.cells.len()), log: index32(self.log.len()) }
+        Mark {
+            edges: index32(self.edges.len()),
+            cells: index32(self.cells.len()),
+            log: index32(self.log.len()),
+        }
     }
 
     /// O(1) per edge removed and per level changed since the mark.
@@ -296,13 +300,20 @@ impl EventGraph {
     fn add_incoming(&mut self, node: Node, edge: EdgeId) {
         self.save(node);
         let cell = index32(self.cells.len());
-        self.cells.push(Cell { edge, next: self.incoming[node as usize] });
+        self.cells.push(Cell {
+            edge,
+            next: self.incoming[node as usize],
+        });
         self.incoming[node as usize] = cell;
     }
 
     fn save(&mut self, node: Node) {
         let (level, incoming) = (self.level[node as usize], self.incoming[node as usize]);
-        self.log.push(Saved { node, level, incoming });
+        self.log.push(Saved {
+            node,
+            level,
+            incoming,
+        });
     }
 
     fn next_stamp(&mut self) {
@@ -321,7 +332,11 @@ impl EventGraph {
         }
         self.delta_until = edges + edges / 4 + 16;
         let by_nodes = (0_usize..).find(|k| k * k * k >= self.level.len() * self.level.len());
-        self.delta = self.delta_until.isqrt().min(by_nodes.unwrap_or(usize::MAX)).max(1);
+        self.delta = self
+            .delta_until
+            .isqrt()
+            .min(by_nodes.unwrap_or(usize::MAX))
+            .max(1);
     }
 
     /// Depth-first search without any bound.
@@ -363,7 +378,10 @@ impl EventGraph {
             while cell != NIL {
                 let Cell { edge, next } = self.cells[cell as usize];
                 assert_eq!(self.edges[edge as usize].to as usize, node);
-                assert!(!std::mem::replace(&mut listed[edge as usize], true), "listed once");
+                assert!(
+                    !std::mem::replace(&mut listed[edge as usize], true),
+                    "listed once"
+                );
                 cell = next;
             }
         }
@@ -387,7 +405,10 @@ mod tests {
         let mut alive = vec![true; nodes];
         loop {
             let free = (0..nodes).find(|&n| {
-                alive[n] && !edges.iter().any(|&(from, to)| to as usize == n && alive[from as usize])
+                alive[n]
+                    && !edges
+                        .iter()
+                        .any(|&(from, to)| to as usize == n && alive[from as usize])
             });
             match free {
                 Some(node) => alive[node] = false,

@@ -15,6 +15,7 @@ mod components;
 mod graph;
 mod paths;
 mod settle;
+mod shrink;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,7 @@ use crate::theory::{Consequences, Theory};
 pub use graph::Detection;
 use graph::{ALWAYS, EdgeId, EventGraph, Mark, Node, Why};
 use paths::Paths;
+use shrink::Shrink;
 use std::ops::BitOr;
 
 /// An event: a read, a write, a fence, or any other point in time.
@@ -200,6 +202,7 @@ pub struct OrderTheory {
     /// By variable; meaningful for implied literals only.
     implications: Vec<Implication>,
     paths: Paths,
+    shrink: Shrink,
     /// Facts changed since the fixed order was last looked at.
     unsettled: bool,
     settled_edges: usize,
@@ -224,6 +227,7 @@ impl OrderTheory {
             undo_marks: Vec::new(),
             implications: Vec::new(),
             paths: Paths::default(),
+            shrink: Shrink::default(),
             unsettled: false,
             settled_edges: 0,
             refuted: false,
@@ -283,12 +287,15 @@ impl OrderTheory {
     /// If one of the events has an edge or a class in this graph already.
     pub fn add_class(&mut self, graph: GraphId, events: &[EventId]) {
         let layer = &mut self.layers[usize::from(graph.0)];
-        let Some((&first, rest)) = events.split_first() else { return };
+        let Some((&first, rest)) = events.split_first() else {
+            return;
+        };
         let node = layer.places[first.index()].node;
         for (position, &event) in (1..).zip(rest) {
             let old = layer.places[event.index()];
             let fresh = old.position == 0 && old.node == event.0;
-            let unused = layer.candidates[old.node as usize].is_empty() && !layer.graph.has_edges(old.node);
+            let unused =
+                layer.candidates[old.node as usize].is_empty() && !layer.graph.has_edges(old.node);
             assert!(fresh && unused, "{event:?} is in use already");
             layer.places[event.index()] = Place { node, position };
         }
@@ -305,12 +312,22 @@ impl OrderTheory {
     fn insert_fixed(&mut self, layer: usize, from: EventId, to: EventId) -> bool {
         let layer = &mut self.layers[layer];
         let (a, b) = (layer.places[from.index()], layer.places[to.index()]);
-        if a.node == b.node { a.position < b.position } else { layer.graph.insert(a.node, b.node, ALWAYS) }
+        if a.node == b.node {
+            a.position < b.position
+        } else {
+            layer.graph.insert(a.node, b.node, ALWAYS)
+        }
     }
 
     /// `from` is before `to` while `lit` holds.
     pub fn add_conditional_edge(&mut self, graphs: GraphSet, from: EventId, to: EventId, lit: Lit) {
-        self.add_atom(Atom { lit, kind: Kind::Order, from, to, graphs });
+        self.add_atom(Atom {
+            lit,
+            kind: Kind::Order,
+            from,
+            to,
+            graphs,
+        });
     }
 
     /// While `lit` holds, `read` reads what `write` wrote: `write` is before `read` in `graphs`, and `read` is before
@@ -323,12 +340,30 @@ impl OrderTheory {
         read: EventId,
         lit: Lit,
     ) {
-        self.add_atom(Atom { lit, kind: Kind::ReadsFrom { from_reads }, from: write, to: read, graphs });
+        self.add_atom(Atom {
+            lit,
+            kind: Kind::ReadsFrom { from_reads },
+            from: write,
+            to: read,
+            graphs,
+        });
     }
 
     /// While `lit` holds, `first` comes before `second` among the writes of their location.
-    pub fn add_serialisation(&mut self, graphs: GraphSet, first: EventId, second: EventId, lit: Lit) {
-        self.add_atom(Atom { lit, kind: Kind::Serialises, from: first, to: second, graphs });
+    pub fn add_serialisation(
+        &mut self,
+        graphs: GraphSet,
+        first: EventId,
+        second: EventId,
+        lit: Lit,
+    ) {
+        self.add_atom(Atom {
+            lit,
+            kind: Kind::Serialises,
+            from: first,
+            to: second,
+            graphs,
+        });
     }
 
     fn add_atom(&mut self, atom: Atom) {
@@ -346,7 +381,12 @@ impl OrderTheory {
         let slots = 2 * (atom.lit.var().index() + 1);
         if self.atoms_of.len() < slots {
             self.atoms_of.resize_with(slots, Vec::new);
-            let unset = Implication { layer: 0, from: 0, to: 0, before: 0 };
+            let unset = Implication {
+                layer: 0,
+                from: 0,
+                to: 0,
+                before: 0,
+            };
             self.implications.resize(slots / 2, unset);
         }
         self.atoms_of[atom.lit.index()].push(id);
@@ -366,8 +406,20 @@ impl OrderTheory {
     }
 
     /// Puts the atom's edges and what follows from them into the graphs; false on a cycle, which is reported.
-    fn activate(&mut self, atom: u32, lit: Lit, values: Option<Values<'_>>, out: &mut Consequences) -> bool {
-        let Atom { kind, from, to, graphs, .. } = self.atoms[atom as usize];
+    fn activate(
+        &mut self,
+        atom: u32,
+        lit: Lit,
+        values: Option<Values<'_>>,
+        out: &mut Consequences,
+    ) -> bool {
+        let Atom {
+            kind,
+            from,
+            to,
+            graphs,
+            ..
+        } = self.atoms[atom as usize];
         // What holds at the root holds always: its edges need no reason.
         let lit = if self.at_root() { Lit::TRUE } else { lit };
         let superfluous = self.redundant[atom as usize].0;
@@ -380,13 +432,21 @@ impl OrderTheory {
         let (active, partners) = match kind {
             Kind::Order => return true,
             Kind::ReadsFrom { from_reads } => {
-                let active = Active { to, lit, from_reads };
+                let active = Active {
+                    to,
+                    lit,
+                    from_reads,
+                };
                 self.reads_from[from.index()].push(active);
                 self.log(Undo::ReadsFrom(from));
                 (active, self.serialises[from.index()].len())
             }
             Kind::Serialises => {
-                let active = Active { to, lit, from_reads: GraphSet::NONE };
+                let active = Active {
+                    to,
+                    lit,
+                    from_reads: GraphSet::NONE,
+                };
                 self.serialises[from.index()].push(active);
                 self.log(Undo::Serialises(from));
                 (active, self.reads_from[from.index()].len())
@@ -443,7 +503,9 @@ impl OrderTheory {
                 return true;
             }
             self.stats.cycles += 1;
-            self.report(why, &[], out);
+            let mut clause: Vec<Lit> = why.into_iter().filter(|&lit| lit != Lit::TRUE).collect();
+            self.make_irredundant(&mut clause);
+            self.report(&clause, out);
             return false;
         }
         if !layer.graph.insert(a.node, b.node, why) {
@@ -467,7 +529,12 @@ impl OrderTheory {
                 if layer.graph.reaches_last(to) && values.is_free(lit) {
                     let before = layer.graph.num_edges();
                     let layer = u8::try_from(index).expect("few graphs");
-                    self.implications[lit.var().index()] = Implication { layer, from, to, before };
+                    self.implications[lit.var().index()] = Implication {
+                        layer,
+                        from,
+                        to,
+                        before,
+                    };
                     self.stats.unit_edges += 1;
                     out.imply(!lit);
                 }
@@ -476,36 +543,50 @@ impl OrderTheory {
     }
 
     /// `from → to` was not inserted because the graph leads back from `to` to `from`.
-    fn report_cycle(&mut self, layer: usize, from: Node, to: Node, why: Why, out: &mut Consequences) {
+    fn report_cycle(
+        &mut self,
+        layer: usize,
+        from: Node,
+        to: Node,
+        why: Why,
+        out: &mut Consequences,
+    ) {
         let graph = &self.layers[layer].graph;
-        if self.config.all_clauses {
-            for path in self.paths.all(graph, to, from) {
-                self.report(why, &path, out);
-            }
+        let mut clauses = if self.config.all_clauses {
+            self.paths.all(graph, to, from)
         } else {
             let mut path = Vec::new();
-            self.paths.one(graph, to, from, graph.num_edges(), &mut path);
-            self.report(why, &path, out);
+            self.paths
+                .one(graph, to, from, graph.num_edges(), &mut path);
+            vec![path]
+        };
+        for clause in &mut clauses {
+            clause.extend(why.into_iter().filter(|&lit| lit != Lit::TRUE));
+            self.make_irredundant(clause);
+        }
+        // The shortest is the one that is analysed.
+        clauses.sort_unstable_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+        clauses.dedup();
+        for clause in &clauses {
+            self.report(clause, out);
         }
     }
 
-    fn report(&mut self, why: Why, path: &[Lit], out: &mut Consequences) {
-        let mut lits: Vec<Lit> = path.iter().chain(&why).copied().filter(|&lit| lit != Lit::TRUE).collect();
-        let with_repetitions = lits.len();
+    fn make_irredundant(&mut self, lits: &mut Vec<Lit>) {
         lits.sort_unstable();
         lits.dedup();
-        // A narrowest path is irredundant unless one literal stands behind several of its edges.
-        if lits.len() < with_repetitions {
-            self.drop_redundant(&mut lits);
+        self.drop_redundant(lits);
+        // At the root literals are not remembered: the clause is empty and the verdict itself is what tests check.
+        if self.config.paranoid && !self.at_root() {
+            self.assert_irredundant(lits);
         }
-        if self.config.paranoid {
-            self.assert_irredundant(&lits);
-        }
+    }
+
+    /// `lits` are true but must not be.
+    fn report(&mut self, lits: &[Lit], out: &mut Consequences) {
         self.stats.clauses += 1;
-        for lit in &mut lits {
-            *lit = !*lit;
-        }
-        out.conflict(&lits);
+        let clause: Vec<Lit> = lits.iter().map(|&lit| !lit).collect();
+        out.conflict(&clause);
     }
 }
 
@@ -517,7 +598,10 @@ impl Layer {
     }
 
     fn add_candidate(&mut self, atom: &Atom) {
-        let (from, to) = (self.places[atom.from.index()].node, self.places[atom.to.index()].node);
+        let (from, to) = (
+            self.places[atom.from.index()].node,
+            self.places[atom.to.index()].node,
+        );
         if from != to {
             self.candidates[from as usize].push(Candidate { to, lit: atom.lit });
         }
@@ -580,7 +664,12 @@ impl Theory for OrderTheory {
     }
 
     fn explain(&mut self, lit: Lit, reasons: &mut Vec<Lit>) {
-        let Implication { layer, from, to, before } = self.implications[lit.var().index()];
+        let Implication {
+            layer,
+            from,
+            to,
+            before,
+        } = self.implications[lit.var().index()];
         let start = reasons.len();
         let graph = &self.layers[usize::from(layer)].graph;
         let found = self.paths.one(graph, to, from, before, reasons);

@@ -79,7 +79,11 @@ impl Paths {
             while cell != NIL && self.seen.len() < MAX_STATES {
                 let (edge, next) = self.cells[cell as usize];
                 let edge = graph.edge(edge);
-                let longer = if edge.width() == 0 { suffix } else { self.extend(edge.why, suffix) };
+                let longer = if edge.width() == 0 {
+                    suffix
+                } else {
+                    self.extend(edge.why, suffix)
+                };
                 // Paths that differ in fixed edges only have the same literals: one of them is enough.
                 if self.seen.insert((edge.from, longer)) {
                     stack.push((edge.from, longer));

@@ -17,7 +17,11 @@ const CHUNK: usize = 64;
 impl OrderTheory {
     /// Called at the root only, when all literals that are true have been told.
     pub(super) fn settle(&mut self, values: Values<'_>, out: &mut Consequences) {
-        let edges: usize = self.layers.iter().map(|layer| layer.graph.edges().len()).sum();
+        let edges: usize = self
+            .layers
+            .iter()
+            .map(|layer| layer.graph.edges().len())
+            .sum();
         // The root grows by units that are learnt; looking again is worth it when it has grown by a part.
         if !self.unsettled && edges < self.settled_edges + self.settled_edges / 8 + 16 {
             return;
@@ -33,10 +37,14 @@ impl OrderTheory {
         let layer = &self.layers[index];
         let mut by_source: Vec<(Node, u32)> = Vec::new();
         for (id, atom) in (0..).zip(&self.atoms) {
-            if atom.graphs.0 >> index & 1 == 0 || atom.lit == Lit::TRUE || !values.is_free(atom.lit) {
+            if atom.graphs.0 >> index & 1 == 0 || atom.lit == Lit::TRUE || !values.is_free(atom.lit)
+            {
                 continue;
             }
-            let (from, to) = (layer.places[atom.from.index()], layer.places[atom.to.index()]);
+            let (from, to) = (
+                layer.places[atom.from.index()],
+                layer.places[atom.to.index()],
+            );
             if from.node != to.node {
                 by_source.push((from.node, id));
                 by_source.push((to.node, id));
@@ -49,7 +57,9 @@ impl OrderTheory {
             return;
         }
         by_source.sort_unstable();
-        let Some(order) = topological(&layer.graph) else { return };
+        let Some(order) = topological(&layer.graph) else {
+            return;
+        };
         let mut reached = vec![0_u64; layer.graph.num_nodes()];
         let mut rest = by_source.as_slice();
         while !rest.is_empty() {
@@ -83,7 +93,10 @@ impl OrderTheory {
         for (bit, group) in chunk.chunk_by(|a, b| a.0 == b.0).enumerate() {
             for &(source, id) in group {
                 let atom = &self.atoms[id as usize];
-                let (from, to) = (layer.places[atom.from.index()].node, layer.places[atom.to.index()].node);
+                let (from, to) = (
+                    layer.places[atom.from.index()].node,
+                    layer.places[atom.to.index()].node,
+                );
                 if source == to && reached[from as usize] >> bit & 1 == 1 {
                     self.stats.settled_false += 1;
                     out.imply(!atom.lit);
@@ -98,7 +111,11 @@ impl OrderTheory {
 
 /// Where the run of entries ends that has at most [`CHUNK`] different nodes.
 fn end_of_chunk(entries: &[(Node, u32)]) -> usize {
-    entries.chunk_by(|a, b| a.0 == b.0).take(CHUNK).map(<[_]>::len).sum()
+    entries
+        .chunk_by(|a, b| a.0 == b.0)
+        .take(CHUNK)
+        .map(<[_]>::len)
+        .sum()
 }
 
 /// The nodes, sources first, the smallest of those that are possible; none if there is a cycle.
@@ -107,8 +124,11 @@ fn topological(graph: &EventGraph) -> Option<Vec<Node>> {
     for edge in graph.edges() {
         missing[edge.to as usize] += 1;
     }
-    let mut ready: BinaryHeap<Reverse<Node>> =
-        (0..).zip(&missing).filter(|&(_, &count)| count == 0).map(|(node, _)| Reverse(node)).collect();
+    let mut ready: BinaryHeap<Reverse<Node>> = (0..)
+        .zip(&missing)
+        .filter(|&(_, &count)| count == 0)
+        .map(|(node, _)| Reverse(node))
+        .collect();
     let mut order = Vec::with_capacity(missing.len());
     while let Some(Reverse(node)) = ready.pop() {
         order.push(node);
@@ -131,7 +151,8 @@ impl Layer {
             rank[node as usize] = at;
         }
         self.model.clear();
-        self.model.extend((0..).map(EventId).take(self.places.len()));
+        self.model
+            .extend((0..).map(EventId).take(self.places.len()));
         let places = &self.places;
         self.model.sort_by_key(|event| {
             let place = places[event.index()];

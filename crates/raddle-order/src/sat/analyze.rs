@@ -11,7 +11,11 @@ pub(super) enum Analysis {
     Learnt { jump: u32, glue: u32 },
     /// A literal of the conflict was implied by literals of lower levels only, and so should have been true since
     /// `level`. Going back there and implying it is progress; the conflict shows up again if it is one.
-    Late { lit: Lit, reason: Reason, level: u32 },
+    Late {
+        lit: Lit,
+        reason: Reason,
+        level: u32,
+    },
 }
 
 impl<T: Theory> Solver<T> {
@@ -95,11 +99,15 @@ impl<T: Theory> Solver<T> {
         if glue < self.arena.lbd(c) {
             self.arena.set_lbd(c, glue);
         }
-        self.arena.set_used(c, if self.arena.lbd(c) <= 6 { 2 } else { 1 });
+        self.arena
+            .set_used(c, if self.arena.lbd(c) <= 6 { 2 } else { 1 });
     }
 
     fn depends_on_level(&self, c: ClauseRef, implied: Lit, level: u32) -> bool {
-        self.arena.lits(c).iter().any(|&lit| lit != implied && self.level_of(lit) == level)
+        self.arena
+            .lits(c)
+            .iter()
+            .any(|&lit| lit != implied && self.level_of(lit) == level)
     }
 
     fn highest_other_level(&self, c: ClauseRef, implied: Lit) -> u32 {
@@ -111,7 +119,9 @@ impl<T: Theory> Solver<T> {
     fn reason_clause(&mut self, lit: Lit) -> Option<ClauseRef> {
         match self.reason[lit.var().index()] {
             Reason::Clause(c) => Some(c),
-            Reason::None => unreachable!("a decision is the last literal of its level to be resolved"),
+            Reason::None => {
+                unreachable!("a decision is the last literal of its level to be resolved")
+            }
             Reason::Theory => {
                 self.stats.theory_explained += 1;
                 let mut clause = std::mem::take(&mut self.scratch.reasons);
@@ -132,11 +142,16 @@ impl<T: Theory> Solver<T> {
         clause.clear();
         self.theory.explain(lit, clause);
         for reason in clause.iter_mut() {
-            debug_assert!(self.values[reason.index()] > 0, "{reason:?} explains {lit:?} but is not true");
+            debug_assert!(
+                self.values[reason.index()] > 0,
+                "{reason:?} explains {lit:?} but is not true"
+            );
             *reason = !*reason;
         }
         clause.retain(|&reason| self.level[reason.var().index()] > 0);
-        clause.sort_unstable_by_key(|&reason| (std::cmp::Reverse(self.level[reason.var().index()]), reason));
+        clause.sort_unstable_by_key(|&reason| {
+            (std::cmp::Reverse(self.level[reason.var().index()]), reason)
+        });
         clause.dedup();
         clause.insert(0, lit);
     }
@@ -174,7 +189,9 @@ impl<T: Theory> Solver<T> {
         self.scratch.stack.clear();
         self.scratch.stack.push(lit);
         while let Some(lit) = self.scratch.stack.pop() {
-            let Reason::Clause(c) = self.reason[lit.var().index()] else { unreachable!("only these are pushed") };
+            let Reason::Clause(c) = self.reason[lit.var().index()] else {
+                unreachable!("only these are pushed")
+            };
             for k in 0..self.arena.len(c) {
                 let other = self.arena.lits(c)[k];
                 let var = other.var().index();
@@ -202,7 +219,8 @@ impl<T: Theory> Solver<T> {
     /// Puts a literal of the highest remaining level second; that level.
     fn place_second_watch(&mut self) -> u32 {
         let learnt = &mut self.scratch.learnt;
-        let Some(highest) = (1..learnt.len()).max_by_key(|&k| self.level[learnt[k].var().index()]) else {
+        let Some(highest) = (1..learnt.len()).max_by_key(|&k| self.level[learnt[k].var().index()])
+        else {
             return 0;
         };
         learnt.swap(1, highest);
@@ -247,7 +265,9 @@ impl<T: Theory> Solver<T> {
                 self.core.push(lit);
                 continue;
             }
-            let Some(c) = self.reason_clause(lit) else { continue };
+            let Some(c) = self.reason_clause(lit) else {
+                continue;
+            };
             for k in 0..self.arena.len(c) {
                 let other = self.arena.lits(c)[k];
                 let var = other.var().index();

@@ -27,7 +27,8 @@ impl Arena {
         let at = u32::try_from(self.words.len()).expect("clause arena fits 32 bits");
         assert!(at < 1 << 31, "the clause arena is full");
         let len = u32::try_from(lits.len()).expect("a clause fits 32 bits");
-        self.words.push(Lit(len << FLAG_BITS | if learnt { LEARNT } else { 0 }));
+        self.words
+            .push(Lit(len << FLAG_BITS | if learnt { LEARNT } else { 0 }));
         self.words.push(Lit(lbd));
         self.words.push(Lit(0));
         self.words.extend_from_slice(lits);
@@ -111,6 +112,9 @@ impl Arena {
     }
 
     pub(super) fn sized_for_live(&self) -> Arena {
-        Arena { words: Vec::with_capacity(self.words.len() - self.wasted), wasted: 0 }
+        Arena {
+            words: Vec::with_capacity(self.words.len() - self.wasted),
+            wasted: 0,
+        }
     }
 }

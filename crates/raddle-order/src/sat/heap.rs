@@ -14,7 +14,12 @@ pub(super) struct VarHeap {
 
 impl VarHeap {
     pub(super) fn new() -> Self {
-        Self { activity: Vec::new(), increment: 1.0, heap: Vec::new(), position: Vec::new() }
+        Self {
+            activity: Vec::new(),
+            increment: 1.0,
+            heap: Vec::new(),
+            position: Vec::new(),
+        }
     }
 
     /// Makes room for the next variable, which is not in the heap yet.
@@ -93,7 +98,8 @@ impl VarHeap {
                 break;
             }
             let right = left + 1;
-            let child = if right < self.heap.len() && self.before(self.heap[right], self.heap[left]) {
+            let child = if right < self.heap.len() && self.before(self.heap[right], self.heap[left])
+            {
                 right
             } else {
                 left

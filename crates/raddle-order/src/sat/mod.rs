@@ -285,8 +285,14 @@ impl<T: Theory> Solver<T> {
         let lits = self.arena.lits(c);
         let (first, second) = (lits[0], lits[1]);
         let clause = c.0 | if lits.len() == 2 { BINARY } else { 0 };
-        self.watches[(!first).index()].push(Watch { clause, blocker: second });
-        self.watches[(!second).index()].push(Watch { clause, blocker: first });
+        self.watches[(!first).index()].push(Watch {
+            clause,
+            blocker: second,
+        });
+        self.watches[(!second).index()].push(Watch {
+            clause,
+            blocker: first,
+        });
     }
 
     #[inline]
@@ -387,7 +393,10 @@ impl<T: Theory> Solver<T> {
                 lits.swap(0, 1);
             }
             let first = lits[0];
-            let watch = Watch { clause: c.0, blocker: first };
+            let watch = Watch {
+                clause: c.0,
+                blocker: first,
+            };
             let first_value = self.values[first.index()];
             if first_value <= 0 {
                 for k in 2..lits.len() {

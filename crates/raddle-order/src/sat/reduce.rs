@@ -18,7 +18,8 @@ impl<T: Theory> Solver<T> {
         let mut candidates = Vec::new();
         for at in 0..self.learnts.len() {
             let c = self.learnts[at];
-            if self.arena.is_deleted(c) || self.arena.lbd(c) <= CORE_GLUE || self.arena.len(c) == 2 {
+            if self.arena.is_deleted(c) || self.arena.lbd(c) <= CORE_GLUE || self.arena.len(c) == 2
+            {
                 continue;
             }
             let used = self.arena.used(c);
@@ -60,9 +61,17 @@ impl<T: Theory> Solver<T> {
             self.reason[self.trail[at].var().index()] = Reason::None;
         }
         for list in [0, 1] {
-            let refs = if list == 0 { self.clauses.clone() } else { self.learnts.clone() };
+            let refs = if list == 0 {
+                self.clauses.clone()
+            } else {
+                self.learnts.clone()
+            };
             for c in refs {
-                let satisfied = self.arena.lits(c).iter().any(|&lit| self.value(lit) > 0 && self.level_of(lit) == 0);
+                let satisfied = self
+                    .arena
+                    .lits(c)
+                    .iter()
+                    .any(|&lit| self.value(lit) > 0 && self.level_of(lit) == 0);
                 if satisfied {
                     self.delete(c);
                 }
@@ -90,7 +99,10 @@ impl<T: Theory> Solver<T> {
         for list in &mut self.watches {
             for watch in list {
                 let c = self.arena.relocate(watch.clause(), &mut new);
-                *watch = Watch { clause: c.0 | (watch.clause & super::BINARY), blocker: watch.blocker };
+                *watch = Watch {
+                    clause: c.0 | (watch.clause & super::BINARY),
+                    blocker: watch.blocker,
+                };
             }
         }
         for &lit in &self.trail {

@@ -13,7 +13,11 @@ struct Average {
 
 impl Average {
     fn new(window: f64) -> Self {
-        Self { value: 0.0, weight: 1.0, target: 1.0 / window }
+        Self {
+            value: 0.0,
+            weight: 1.0,
+            target: 1.0 / window,
+        }
     }
 
     fn add(&mut self, sample: f64) {
@@ -71,8 +75,11 @@ impl Restarts {
     }
 
     pub(super) fn is_due(&self) -> bool {
-        let (margin, gap) =
-            if self.stable { (STABLE_MARGIN, STABLE_GAP) } else { (FOCUSED_MARGIN, FOCUSED_GAP) };
+        let (margin, gap) = if self.stable {
+            (STABLE_MARGIN, STABLE_GAP)
+        } else {
+            (FOCUSED_MARGIN, FOCUSED_GAP)
+        };
         self.since >= gap && self.fast.value > margin * self.slow.value
     }
 

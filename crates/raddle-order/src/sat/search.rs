@@ -43,7 +43,12 @@ impl<T: Theory> Solver<T> {
         outcome
     }
 
-    fn search(&mut self, assumptions: &[Lit], limits: &Limits<'_>, conflict_limit: Option<u64>) -> Outcome {
+    fn search(
+        &mut self,
+        assumptions: &[Lit],
+        limits: &Limits<'_>,
+        conflict_limit: Option<u64>,
+    ) -> Outcome {
         let mut steps = 0_u64;
         while self.consistent {
             if let Some(conflict) = self.propagate() {
@@ -83,7 +88,12 @@ impl<T: Theory> Solver<T> {
         Outcome::Unsat
     }
 
-    fn limit_reached(&self, limits: &Limits<'_>, conflicts: Option<u64>, steps: &mut u64) -> Option<Stopped> {
+    fn limit_reached(
+        &self,
+        limits: &Limits<'_>,
+        conflicts: Option<u64>,
+        steps: &mut u64,
+    ) -> Option<Stopped> {
         if conflicts.is_some_and(|limit| self.stats.conflicts >= limit) {
             return Some(Stopped::Conflicts);
         }
@@ -91,23 +101,35 @@ impl<T: Theory> Solver<T> {
         if !(*steps).is_multiple_of(STEPS_BETWEEN_LOOKS) {
             return None;
         }
-        if limits.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+        if limits
+            .interrupt
+            .is_some_and(|flag| flag.load(Ordering::Relaxed))
+        {
             return Some(Stopped::Interrupted);
         }
-        limits.deadline.is_some_and(|at| Instant::now() >= at).then_some(Stopped::Deadline)
+        limits
+            .deadline
+            .is_some_and(|at| Instant::now() >= at)
+            .then_some(Stopped::Deadline)
     }
 
     fn restart(&mut self, assumptions: usize) {
         self.stats.restarts += 1;
         self.restarts.restarted();
-        let keep = self.current_level().min(u32::try_from(assumptions).unwrap_or(u32::MAX));
+        let keep = self
+            .current_level()
+            .min(u32::try_from(assumptions).unwrap_or(u32::MAX));
         self.backtrack(keep);
     }
 
     fn next_decision(&mut self, assumptions: &[Lit]) -> Next {
         // Assumption k is decided at level k+1; one that holds already gets an empty level, to keep the count.
         if let Some(&lit) = assumptions.get(self.trail_lim.len()) {
-            return if self.value(lit) < 0 { Next::Failed(lit) } else { Next::Decide(lit) };
+            return if self.value(lit) < 0 {
+                Next::Failed(lit)
+            } else {
+                Next::Decide(lit)
+            };
         }
         while let Some(var) = self.heap.pop() {
             let lit = var.positive();
@@ -115,7 +137,11 @@ impl<T: Theory> Solver<T> {
                 continue;
             }
             self.stats.decisions += 1;
-            let phases = if self.restarts.is_stable() { &self.best } else { &self.saved };
+            let phases = if self.restarts.is_stable() {
+                &self.best
+            } else {
+                &self.saved
+            };
             return Next::Decide(lit.with_sign(phases[var.index()]));
         }
         Next::Complete
@@ -134,7 +160,8 @@ impl<T: Theory> Solver<T> {
             }
             self.theory_head = fresh.end;
             self.answers.clear();
-            self.theory.propagate(&self.trail[fresh], Values(&self.values), &mut self.answers);
+            self.theory
+                .propagate(&self.trail[fresh], Values(&self.values), &mut self.answers);
             if self.answers.has_conflict() {
                 return Some(self.take_theory_conflicts());
             }
@@ -178,14 +205,19 @@ impl<T: Theory> Solver<T> {
 
     fn check_model(&mut self) -> Option<Conflict> {
         self.answers.clear();
-        self.theory.check_model(Values(&self.values), &mut self.answers);
+        self.theory
+            .check_model(Values(&self.values), &mut self.answers);
         if self.answers.has_conflict() {
             return Some(self.take_theory_conflicts());
         }
-        debug_assert!(self.answers.implied().is_empty(), "a complete assignment implies nothing new");
+        debug_assert!(
+            self.answers.implied().is_empty(),
+            "a complete assignment implies nothing new"
+        );
         self.theory.accept_model();
         self.model.clear();
-        self.model.extend(self.values.iter().step_by(2).map(|&value| value > 0));
+        self.model
+            .extend(self.values.iter().step_by(2).map(|&value| value > 0));
         None
     }
 
@@ -217,7 +249,10 @@ impl<T: Theory> Solver<T> {
 
     /// A false clause of the theory, watched at its two highest levels.
     fn install_theory_clause(&mut self, clause: &mut Vec<Lit>) -> Conflict {
-        debug_assert!(clause.iter().all(|&lit| self.value(lit) < 0), "{clause:?} is not false");
+        debug_assert!(
+            clause.iter().all(|&lit| self.value(lit) < 0),
+            "{clause:?} is not false"
+        );
         clause.retain(|&lit| self.level_of(lit) > 0);
         clause.sort_unstable_by_key(|&lit| (std::cmp::Reverse(self.level_of(lit)), lit));
         clause.dedup();
@@ -242,12 +277,22 @@ impl<T: Theory> Solver<T> {
             Conflict::Clause(c) => self.learn_from_clause(c),
         }
         self.revisit_lemmas();
-        let decay = if self.restarts.is_stable() { STABLE_DECAY } else { FOCUSED_DECAY };
+        let decay = if self.restarts.is_stable() {
+            STABLE_DECAY
+        } else {
+            FOCUSED_DECAY
+        };
         self.heap.decay(decay);
     }
 
     fn learn_from_clause(&mut self, c: ClauseRef) {
-        let level = self.arena.lits(c).iter().map(|&lit| self.level_of(lit)).max().unwrap_or(0);
+        let level = self
+            .arena
+            .lits(c)
+            .iter()
+            .map(|&lit| self.level_of(lit))
+            .max()
+            .unwrap_or(0);
         if level == 0 {
             self.consistent = false;
             return;
@@ -300,7 +345,9 @@ impl<T: Theory> Solver<T> {
 
     /// The longest trail without conflict so far is where stable mode returns to.
     fn remember_best_phases(&mut self) {
-        let Some(&consistent) = self.trail_lim.last() else { return };
+        let Some(&consistent) = self.trail_lim.last() else {
+            return;
+        };
         if consistent > self.best_trail {
             self.best_trail = consistent;
             for &lit in &self.trail[..consistent] {
