@@ -1,5 +1,6 @@
 //! The theory of ordering consistency inside a SAT solver, and bit-vectors for it. It knows nothing of programs.
 
+pub mod bits;
 mod lit;
 pub mod memory;
 mod order;
