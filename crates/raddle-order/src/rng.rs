@@ -19,7 +19,7 @@ impl Rng {
 
     /// Uniform enough below `bound`, which is not 0.
     pub fn below(&mut self, bound: u32) -> u32 {
-        let high = (self.next_u64() >> 32) * u64::from(bound) >> 32;
+        let high = ((self.next_u64() >> 32) * u64::from(bound)) >> 32;
         u32::try_from(high).expect("below a 32-bit bound")
     }
 

@@ -96,10 +96,6 @@ impl Word {
     }
 
     #[must_use]
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "takes a reference, like the other operations"
-    )]
     pub fn not(&self) -> Self {
         Self(self.0.iter().map(|&bit| !bit).collect())
     }

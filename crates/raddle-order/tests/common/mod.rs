@@ -82,9 +82,9 @@ struct State {
 impl State {
     fn successors(&self, program: &Program, model: MemoryModel) -> Vec<State> {
         let mut all = Vec::new();
-        for thread in 0..program.len() {
+        for (thread, ops) in program.iter().enumerate() {
             all.extend(self.flushes(thread, model));
-            if let Some(&op) = program[thread].get(self.next[thread]) {
+            if let Some(&op) = ops.get(self.next[thread]) {
                 all.extend(self.step(thread, op, model));
             }
         }
