@@ -4,7 +4,7 @@
 //! theory is shown the literals that became true since it was asked last; it answers with literals that follow, or with
 //! clauses that the assignment falsifies.
 
-use crate::lit::{Lit, Values};
+use crate::lit::{Lit, Values, Var};
 
 /// What a theory answers. Conflict clauses lie one after another in one buffer, so that answering does not allocate.
 #[derive(Default)]
@@ -67,6 +67,11 @@ pub trait Theory {
 
     /// The model was accepted. Called while the assignment is still in place.
     fn accept_model(&mut self) {}
+
+    /// Which value of the variable is easier to live with, when it is about to be decided.
+    fn suggest(&self, _var: Var) -> Option<bool> {
+        None
+    }
 
     /// Why the implied `lit` holds: literals that were true before it was implied, and that together imply it.
     fn explain(&mut self, lit: Lit, reasons: &mut Vec<Lit>);

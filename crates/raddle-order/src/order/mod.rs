@@ -19,7 +19,7 @@ mod shrink;
 #[cfg(test)]
 mod tests;
 
-use crate::lit::{Lit, Values};
+use crate::lit::{Lit, Values, Var};
 use crate::theory::{Consequences, Theory};
 pub use graph::Detection;
 use graph::{ALWAYS, EdgeId, EventGraph, Mark, Node, Why};
@@ -201,6 +201,8 @@ pub struct OrderTheory {
     undo_marks: Vec<usize>,
     /// By variable; meaningful for implied literals only.
     implications: Vec<Implication>,
+    /// By variable: the edge of its positive literal, for those that serialise.
+    hints: Vec<Option<(u8, Node, Node)>>,
     paths: Paths,
     shrink: Shrink,
     /// Facts changed since the fixed order was last looked at.
@@ -226,6 +228,7 @@ impl OrderTheory {
             undo: Vec::new(),
             undo_marks: Vec::new(),
             implications: Vec::new(),
+            hints: Vec::new(),
             paths: Paths::default(),
             shrink: Shrink::default(),
             unsettled: false,
@@ -390,6 +393,12 @@ impl OrderTheory {
             self.implications.resize(slots / 2, unset);
         }
         self.atoms_of[atom.lit.index()].push(id);
+        self.hints.resize(slots.max(2 * self.hints.len()) / 2, None);
+        if matches!(atom.kind, Kind::Serialises) && !atom.lit.is_negated() {
+            let layer = atom.graphs.iter().next().unwrap_or(0);
+            let places = &self.layers[layer].places;
+            self.hints[atom.lit.var().index()] = Some((layer as u8, places[atom.from.index()].node, places[atom.to.index()].node));
+        }
         for layer in atom.graphs.iter() {
             self.layers[layer].add_candidate(&atom);
         }
@@ -661,6 +670,13 @@ impl Theory for OrderTheory {
         for layer in &mut self.layers {
             layer.linearise();
         }
+    }
+
+    fn suggest(&self, var: Var) -> Option<bool> {
+        let (layer, from, to) = (*self.hints.get(var.index())?)?;
+        let graph = &self.layers[usize::from(layer)].graph;
+        let (a, b) = (graph.level(from), graph.level(to));
+        (a != b).then_some(a < b)
     }
 
     fn explain(&mut self, lit: Lit, reasons: &mut Vec<Lit>) {

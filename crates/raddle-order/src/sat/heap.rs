@@ -29,7 +29,7 @@ impl VarHeap {
     }
 
     /// Ties go to the older variable: the order is total, hence the search deterministic.
-    fn before(&self, a: Var, b: Var) -> bool {
+    pub(super) fn before(&self, a: Var, b: Var) -> bool {
         let (x, y) = (self.activity[a.index()], self.activity[b.index()]);
         x > y || (x == y && a < b)
     }
@@ -41,6 +41,10 @@ impl VarHeap {
         self.position[var.index()] = index32(self.heap.len());
         self.heap.push(var);
         self.sift_up(self.heap.len() - 1);
+    }
+
+    pub(super) fn peek(&self) -> Option<Var> {
+        self.heap.first().copied()
     }
 
     pub(super) fn pop(&mut self) -> Option<Var> {

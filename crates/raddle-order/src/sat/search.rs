@@ -3,7 +3,7 @@
 use super::analyze::Analysis;
 use super::clause::ClauseRef;
 use super::{Limits, Outcome, Reason, Solver, Stopped};
-use crate::lit::{Lit, Values};
+use crate::lit::{Lit, Values, Var};
 use crate::theory::Theory;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -116,10 +116,29 @@ impl<T: Theory> Solver<T> {
     fn restart(&mut self, assumptions: usize) {
         self.stats.restarts += 1;
         self.restarts.restarted();
-        let keep = self
-            .current_level()
-            .min(u32::try_from(assumptions).unwrap_or(u32::MAX));
+        let assumed = u32::try_from(assumptions).unwrap_or(u32::MAX);
+        let keep = self.reusable_levels().max(assumed).min(self.current_level());
         self.backtrack(keep);
+    }
+
+    /// Levels whose decisions would be made again at once, because their variables are more active than any free one.
+    fn reusable_levels(&mut self) -> u32 {
+        let Some(next) = self.next_free() else { return 0 };
+        let reused = self.trail_lim.iter().take_while(|&&start| {
+            self.trail.get(start).is_some_and(|lit| self.heap.before(lit.var(), next))
+        });
+        u32::try_from(reused.count()).expect("levels fit 32 bits")
+    }
+
+    /// The free variable that is decided next; it stays in the heap.
+    fn next_free(&mut self) -> Option<Var> {
+        while let Some(var) = self.heap.peek() {
+            if self.value(var.positive()) == 0 {
+                return Some(var);
+            }
+            self.heap.pop();
+        }
+        None
     }
 
     fn next_decision(&mut self, assumptions: &[Lit]) -> Next {
@@ -142,7 +161,8 @@ impl<T: Theory> Solver<T> {
             } else {
                 &self.saved
             };
-            return Next::Decide(lit.with_sign(phases[var.index()]));
+            let phase = self.theory.suggest(var).unwrap_or(phases[var.index()]);
+            return Next::Decide(lit.with_sign(phase));
         }
         Next::Complete
     }
