@@ -94,6 +94,13 @@ fn configurations() -> Vec<(&'static str, OrderConfig)> {
             },
         ),
         (
+            "no look-ahead",
+            OrderConfig {
+                lookahead: false,
+                ..base
+            },
+        ),
+        (
             "from-reads in the formula",
             OrderConfig {
                 derive_from_reads: false,

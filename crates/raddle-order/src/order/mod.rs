@@ -84,6 +84,8 @@ pub struct OrderConfig {
     pub unit_edges: bool,
     /// Derive from-reads inside the theory (section 5.5.2). If not, the formula must say them with conditional edges.
     pub derive_from_reads: bool,
+    /// Imply also the negation of literals that would derive a from-read which would close a cycle.
+    pub lookahead: bool,
     /// Give all narrowest clauses of a conflict, not just one.
     pub all_clauses: bool,
     /// Check every clause and explanation for being implied and irredundant, by brute force.
@@ -96,6 +98,7 @@ impl Default for OrderConfig {
             detection: Detection::Incremental,
             unit_edges: true,
             derive_from_reads: true,
+            lookahead: true,
             all_clauses: true,
             paranoid: false,
         }
@@ -164,6 +167,10 @@ struct Layer {
     places: Vec<Place>,
     /// By source node: edges that literals may add.
     candidates: Vec<Vec<Candidate>>,
+    /// By node of a read: the writes it reads from, and the literals that say so.
+    read_now: Vec<Vec<(EventId, Lit)>>,
+    /// By node of a read: the writes it may read from.
+    may_read: Vec<Vec<(EventId, Lit)>>,
     marks: Vec<Mark>,
     /// The order of events in the last model.
     model: Vec<EventId>,
@@ -176,6 +183,8 @@ struct Implication {
     from: Node,
     to: Node,
     before: EdgeId,
+    /// For edges that need a second literal, that literal.
+    also: Lit,
 }
 
 #[derive(Clone, Copy)]
@@ -197,6 +206,8 @@ pub struct OrderTheory {
     /// By write: what is active.
     reads_from: Vec<Vec<Active>>,
     serialises: Vec<Vec<Active>>,
+    /// By write: writes it may come before.
+    may_precede: Vec<Vec<(EventId, Lit)>>,
     undo: Vec<Undo>,
     undo_marks: Vec<usize>,
     /// By variable; meaningful for implied literals only.
@@ -225,6 +236,7 @@ impl OrderTheory {
             redundant: Vec::new(),
             reads_from: Vec::new(),
             serialises: Vec::new(),
+            may_precede: Vec::new(),
             undo: Vec::new(),
             undo_marks: Vec::new(),
             implications: Vec::new(),
@@ -263,6 +275,8 @@ impl OrderTheory {
             graph: EventGraph::new(self.config.detection),
             places: Vec::new(),
             candidates: Vec::new(),
+            read_now: Vec::new(),
+            may_read: Vec::new(),
             marks: Vec::new(),
             model: Vec::new(),
         };
@@ -278,6 +292,7 @@ impl OrderTheory {
         self.num_events += 1;
         self.reads_from.push(Vec::new());
         self.serialises.push(Vec::new());
+        self.may_precede.push(Vec::new());
         for layer in &mut self.layers {
             layer.add_event();
         }
@@ -389,6 +404,7 @@ impl OrderTheory {
                 from: 0,
                 to: 0,
                 before: 0,
+                also: Lit::TRUE,
             };
             self.implications.resize(slots / 2, unset);
         }
@@ -401,6 +417,17 @@ impl OrderTheory {
         }
         for layer in atom.graphs.iter() {
             self.layers[layer].add_candidate(&atom);
+        }
+        match atom.kind {
+            Kind::Order => {}
+            Kind::ReadsFrom { from_reads } => {
+                for layer in from_reads.iter() {
+                    let layer = &mut self.layers[layer];
+                    let node = layer.places[atom.to.index()].node;
+                    layer.may_read[node as usize].push((atom.from, atom.lit));
+                }
+            }
+            Kind::Serialises => self.may_precede[atom.from.index()].push((atom.to, atom.lit)),
         }
     }
 
@@ -448,6 +475,11 @@ impl OrderTheory {
                 };
                 self.reads_from[from.index()].push(active);
                 self.log(Undo::ReadsFrom(from));
+                for layer in from_reads.iter() {
+                    let layer = &mut self.layers[layer];
+                    let node = layer.places[to.index()].node;
+                    layer.read_now[node as usize].push((from, lit));
+                }
                 (active, self.serialises[from.index()].len())
             }
             Kind::Serialises => {
@@ -533,19 +565,40 @@ impl OrderTheory {
     /// Section 5.5.1: whatever would lead from a node that the new edge reaches to one that reaches it must not happen.
     fn imply_unit_edges(&mut self, index: usize, values: Values<'_>, out: &mut Consequences) {
         let layer = &self.layers[index];
+        let before = layer.graph.num_edges();
+        let number = u8::try_from(index).expect("few graphs");
         for &from in layer.graph.reached_by_last() {
+            let mut imply = |lit: Lit, to: Node, also: Lit| {
+                self.implications[lit.var().index()] = Implication { layer: number, from, to, before, also };
+                self.stats.unit_edges += 1;
+                out.imply(!lit);
+            };
             for &Candidate { to, lit } in &layer.candidates[from as usize] {
                 if layer.graph.reaches_last(to) && values.is_free(lit) {
-                    let before = layer.graph.num_edges();
-                    let layer = u8::try_from(index).expect("few graphs");
-                    self.implications[lit.var().index()] = Implication {
-                        layer,
-                        from,
-                        to,
-                        before,
-                    };
-                    self.stats.unit_edges += 1;
-                    out.imply(!lit);
+                    imply(lit, to, Lit::TRUE);
+                }
+            }
+            if !self.config.lookahead {
+                continue;
+            }
+            for &(write, read) in &layer.read_now[from as usize] {
+                for &(later, lit) in &self.may_precede[write.index()] {
+                    let to = layer.places[later.index()].node;
+                    if to != from && layer.graph.reaches_last(to) && values.is_free(lit) {
+                        imply(lit, to, read);
+                    }
+                }
+            }
+            for &(write, lit) in &layer.may_read[from as usize] {
+                if !values.is_free(lit) {
+                    continue;
+                }
+                for later in &self.serialises[write.index()] {
+                    let to = layer.places[later.to.index()].node;
+                    if to != from && layer.graph.reaches_last(to) {
+                        imply(lit, to, later.lit);
+                        break;
+                    }
                 }
             }
         }
@@ -604,6 +657,8 @@ impl Layer {
         let node = self.graph.add_node();
         self.places.push(Place { node, position: 0 });
         self.candidates.push(Vec::new());
+        self.read_now.push(Vec::new());
+        self.may_read.push(Vec::new());
     }
 
     fn add_candidate(&mut self, atom: &Atom) {
@@ -631,9 +686,18 @@ impl Theory for OrderTheory {
         }
         for undo in self.undo.drain(self.undo_marks[level]..).rev() {
             match undo {
-                Undo::ReadsFrom(write) => self.reads_from[write.index()].pop(),
-                Undo::Serialises(write) => self.serialises[write.index()].pop(),
-            };
+                Undo::ReadsFrom(write) => {
+                    let read = self.reads_from[write.index()].pop().expect("logged when pushed");
+                    for layer in read.from_reads.iter() {
+                        let layer = &mut self.layers[layer];
+                        let node = layer.places[read.to.index()].node;
+                        layer.read_now[node as usize].pop();
+                    }
+                }
+                Undo::Serialises(write) => {
+                    self.serialises[write.index()].pop();
+                }
+            }
         }
         self.undo_marks.truncate(level);
         for layer in &mut self.layers {
@@ -685,8 +749,10 @@ impl Theory for OrderTheory {
             from,
             to,
             before,
+            also,
         } = self.implications[lit.var().index()];
         let start = reasons.len();
+        reasons.extend((also != Lit::TRUE).then_some(also));
         let graph = &self.layers[usize::from(layer)].graph;
         let found = self.paths.one(graph, to, from, before, reasons);
         assert!(found, "{lit:?} was implied without a path");
