@@ -46,37 +46,37 @@ fn families() -> Vec<Family> {
         family(
             "sc 4x25, 4 locations",
             MemoryModel::Sc,
-            shape(4, 25, 4, 4, 1),
+            shape(4, 25, 4, 8, 3),
             40,
         ),
         family(
             "sc 8x25, 10 locations",
             MemoryModel::Sc,
-            shape(8, 25, 10, 4, 2),
+            shape(8, 25, 10, 8, 6),
             40,
         ),
         family(
             "sc 8x25, 4 locations",
             MemoryModel::Sc,
-            shape(8, 25, 4, 4, 1),
+            shape(8, 25, 4, 12, 3),
             20,
         ),
         family(
             "sc 8x25, 2 locations",
             MemoryModel::Sc,
-            shape(8, 25, 2, 6, 1),
+            shape(8, 25, 2, 16, 2),
             10,
         ),
         family(
             "tso 6x20, 4 locations",
             MemoryModel::Tso,
-            shape(6, 20, 4, 4, 2),
+            shape(6, 20, 4, 8, 5),
             20,
         ),
         family(
             "pso 6x20, 4 locations",
             MemoryModel::Pso,
-            shape(6, 20, 4, 4, 2),
+            shape(6, 20, 4, 8, 6),
             20,
         ),
     ]
@@ -148,7 +148,9 @@ fn run(family: &Family, config: OrderConfig, instances: u64) -> Total {
             Outcome::Unsat => {}
             Outcome::Unknown(_) => total.unknown += 1,
         }
-        total.time += cpu_time().zip(cpu).map_or_else(|| start.elapsed(), |(now, then)| now - then);
+        total.time += cpu_time()
+            .zip(cpu)
+            .map_or_else(|| start.elapsed(), |(now, then)| now - then);
         let (sat, order) = (question.solver.sat_stats(), question.solver.order_stats());
         total.conflicts += sat.conflicts;
         total.decisions += sat.decisions;
@@ -163,7 +165,42 @@ fn run(family: &Family, config: OrderConfig, instances: u64) -> Total {
 /// Time this thread spent on a processor, where the system tells: other load on the machine does not disturb it.
 fn cpu_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(Duration::from_nanos(text.split_whitespace().next()?.parse().ok()?))
+    Some(Duration::from_nanos(
+        text.split_whitespace().next()?.parse().ok()?,
+    ))
+}
+
+#[path = "../tests/fibonacci/program.rs"]
+mod fibonacci;
+
+/// A program with arithmetic: two threads that add each other's numbers up.
+fn run_fibonacci(quick: bool, config: OrderConfig) {
+    for rounds in if quick { 3..=4 } else { 4..=7 } {
+        for slack in [0, 1] {
+            let mut problem = fibonacci::encode(MemoryModel::Sc, rounds, slack, config);
+            let (start, cpu) = (Instant::now(), cpu_time());
+            let limits = Limits {
+                deadline: Some(start + Duration::from_secs(120)),
+                ..Limits::default()
+            };
+            let outcome = problem.solve(&[], &limits);
+            let time = cpu_time()
+                .zip(cpu)
+                .map_or_else(|| start.elapsed(), |(now, then)| now - then);
+            let (sat, order) = (problem.sat_stats(), problem.order_stats());
+            println!(
+                "  {rounds} rounds, bound {} {outcome:?} {:8.3} s  conflicts {:8} decisions {:9} cycles {:8} restarts {:6} vars {:7} clauses {:7}",
+                if slack == 0 { "reached" } else { "missed" },
+                time.as_secs_f64(),
+                sat.conflicts,
+                sat.decisions,
+                order.cycles,
+                sat.restarts,
+                problem.num_vars(),
+                problem.num_clauses(),
+            );
+        }
+    }
 }
 
 fn main() {
@@ -173,6 +210,10 @@ fn main() {
         .collect();
     let quick = arguments.iter().any(|argument| argument == "quick");
     let only = arguments.iter().find(|argument| *argument != "quick");
+    if only.is_some_and(|only| only == "fibonacci") {
+        run_fibonacci(quick, OrderConfig::default());
+        return;
+    }
     for family in families() {
         let instances = if quick {
             family.instances.div_ceil(10)
@@ -202,4 +243,6 @@ fn main() {
             );
         }
     }
+    println!("fibonacci");
+    run_fibonacci(quick, OrderConfig::default());
 }

@@ -367,6 +367,7 @@ impl Memory {
                             both
                         };
                         let lit = solver.reads_from(graphs, both, write.event, read.event);
+                        solver.prefer(lit, 1.0);
                         sources.push(Source {
                             write: write.event,
                             read: read.event,

@@ -117,6 +117,57 @@ fn verdicts_match_exploration_under_every_configuration() {
     );
 }
 
+/// Large enough for long explanations, several implications at once and many conflicts; every clause is checked.
+#[test]
+fn configurations_agree_on_medium_traces() {
+    let mut verdicts = [0, 0];
+    for seed in 0..24 {
+        let mutations = if seed % 2 == 0 { 0 } else { 6 };
+        let shape = Shape {
+            threads: 4,
+            events_per_thread: 20,
+            locations: 3,
+            values: 4,
+            mutations,
+        };
+        let trace = Trace::generate(shape, seed);
+        let base = OrderConfig {
+            paranoid: true,
+            ..OrderConfig::default()
+        };
+        let expected = solve(&trace, base);
+        assert!(
+            expected || mutations > 0,
+            "seed {seed}: an unchanged trace is consistent"
+        );
+        verdicts[usize::from(expected)] += 1;
+        for config in [
+            OrderConfig {
+                lookahead: false,
+                ..base
+            },
+            OrderConfig {
+                unit_edges: false,
+                ..base
+            },
+            OrderConfig {
+                all_clauses: false,
+                ..base
+            },
+            OrderConfig {
+                derive_from_reads: false,
+                ..base
+            },
+        ] {
+            assert_eq!(solve(&trace, config), expected, "seed {seed}, {config:?}");
+        }
+    }
+    assert!(
+        verdicts.iter().all(|&count| count > 3),
+        "both verdicts occur: {verdicts:?}"
+    );
+}
+
 #[test]
 fn another_solver_agrees_on_larger_traces() {
     let mut verdicts = [0, 0];

@@ -105,6 +105,25 @@ impl Bits {
         sink.add_clause(&clause);
     }
 
+    /// Demands that the words are equal if `condition` holds: what a read does with the value of its source. Two clauses
+    /// per bit and no gate.
+    pub fn require_equal_if(
+        &mut self,
+        condition: Lit,
+        a: &super::Word,
+        b: &super::Word,
+        sink: &mut impl ClauseSink,
+    ) {
+        assert_eq!(a.width(), b.width(), "operands of one width");
+        for (&a, &b) in a.bits().iter().zip(b.bits()) {
+            if a != b {
+                let (a, b) = (self.lit(a, sink), self.lit(b, sink));
+                sink.add_clause(&[!condition, !a, b]);
+                sink.add_clause(&[!condition, a, !b]);
+            }
+        }
+    }
+
     /// The operands of a tree of disjunctions (negated ANDs).
     fn disjuncts(&self, bit: Bit) -> Vec<Bit> {
         let mut leaves = Vec::new();

@@ -210,7 +210,7 @@ pub struct OrderTheory {
     may_precede: Vec<Vec<(EventId, Lit)>>,
     undo: Vec<Undo>,
     undo_marks: Vec<usize>,
-    /// By variable; meaningful for implied literals only.
+    /// By implied literal. Not by variable: both of its literals may be implied before the solver hears of either.
     implications: Vec<Implication>,
     /// By variable: the edge of its positive literal, for those that serialise.
     hints: Vec<Option<(u8, Node, Node)>>,
@@ -406,14 +406,18 @@ impl OrderTheory {
                 before: 0,
                 also: Lit::TRUE,
             };
-            self.implications.resize(slots / 2, unset);
+            self.implications.resize(slots, unset);
         }
         self.atoms_of[atom.lit.index()].push(id);
         self.hints.resize(slots.max(2 * self.hints.len()) / 2, None);
         if matches!(atom.kind, Kind::Serialises) && !atom.lit.is_negated() {
             let layer = atom.graphs.iter().next().unwrap_or(0);
             let places = &self.layers[layer].places;
-            self.hints[atom.lit.var().index()] = Some((layer as u8, places[atom.from.index()].node, places[atom.to.index()].node));
+            self.hints[atom.lit.var().index()] = Some((
+                layer as u8,
+                places[atom.from.index()].node,
+                places[atom.to.index()].node,
+            ));
         }
         for layer in atom.graphs.iter() {
             self.layers[layer].add_candidate(&atom);
@@ -569,7 +573,13 @@ impl OrderTheory {
         let number = u8::try_from(index).expect("few graphs");
         for &from in layer.graph.reached_by_last() {
             let mut imply = |lit: Lit, to: Node, also: Lit| {
-                self.implications[lit.var().index()] = Implication { layer: number, from, to, before, also };
+                self.implications[(!lit).index()] = Implication {
+                    layer: number,
+                    from,
+                    to,
+                    before,
+                    also,
+                };
                 self.stats.unit_edges += 1;
                 out.imply(!lit);
             };
@@ -687,7 +697,9 @@ impl Theory for OrderTheory {
         for undo in self.undo.drain(self.undo_marks[level]..).rev() {
             match undo {
                 Undo::ReadsFrom(write) => {
-                    let read = self.reads_from[write.index()].pop().expect("logged when pushed");
+                    let read = self.reads_from[write.index()]
+                        .pop()
+                        .expect("logged when pushed");
                     for layer in read.from_reads.iter() {
                         let layer = &mut self.layers[layer];
                         let node = layer.places[read.to.index()].node;
@@ -750,7 +762,7 @@ impl Theory for OrderTheory {
             to,
             before,
             also,
-        } = self.implications[lit.var().index()];
+        } = self.implications[lit.index()];
         let start = reasons.len();
         reasons.extend((also != Lit::TRUE).then_some(also));
         let graph = &self.layers[usize::from(layer)].graph;

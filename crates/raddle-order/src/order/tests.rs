@@ -254,6 +254,10 @@ fn configurations() -> Vec<OrderConfig> {
             ..base
         },
         OrderConfig {
+            lookahead: false,
+            ..base
+        },
+        OrderConfig {
             all_clauses: false,
             ..base
         },

@@ -117,15 +117,22 @@ impl<T: Theory> Solver<T> {
         self.stats.restarts += 1;
         self.restarts.restarted();
         let assumed = u32::try_from(assumptions).unwrap_or(u32::MAX);
-        let keep = self.reusable_levels().max(assumed).min(self.current_level());
+        let keep = self
+            .reusable_levels()
+            .max(assumed)
+            .min(self.current_level());
         self.backtrack(keep);
     }
 
     /// Levels whose decisions would be made again at once, because their variables are more active than any free one.
     fn reusable_levels(&mut self) -> u32 {
-        let Some(next) = self.next_free() else { return 0 };
+        let Some(next) = self.next_free() else {
+            return 0;
+        };
         let reused = self.trail_lim.iter().take_while(|&&start| {
-            self.trail.get(start).is_some_and(|lit| self.heap.before(lit.var(), next))
+            self.trail
+                .get(start)
+                .is_some_and(|lit| self.heap.before(lit.var(), next))
         });
         u32::try_from(reused.count()).expect("levels fit 32 bits")
     }
