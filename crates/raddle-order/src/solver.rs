@@ -54,6 +54,11 @@ impl OrderSolver {
         self.sat.theory_mut().add_graph()
     }
 
+    /// All graphs, oldest first.
+    pub fn graphs(&self) -> impl Iterator<Item = GraphId> + use<> {
+        self.sat.theory().graphs()
+    }
+
     pub fn new_lit(&mut self) -> Lit {
         self.sat.new_var().positive()
     }

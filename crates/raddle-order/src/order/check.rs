@@ -43,7 +43,7 @@ impl OrderTheory {
             .filter_map(|lit| self.atoms_of.get(lit.index()))
             .flatten();
         for atom in ids.map(|&id| &self.atoms[id as usize]) {
-            if atom.graphs.0 >> layer & 1 == 1 {
+            if atom.graphs.contains(layer) {
                 pairs.push((atom.from.0, atom.to.0));
             }
             match atom.kind {
@@ -65,7 +65,7 @@ impl OrderTheory {
             for &(write, read, from_reads) in &reads {
                 let later = writes
                     .iter()
-                    .filter(|&&(first, _)| first == write && from_reads.0 >> layer & 1 == 1);
+                    .filter(|&&(first, _)| first == write && from_reads.contains(layer));
                 pairs.extend(later.map(|&(_, second)| (read.0, second.0)));
             }
         }

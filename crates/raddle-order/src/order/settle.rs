@@ -37,8 +37,7 @@ impl OrderTheory {
         let layer = &self.layers[index];
         let mut by_source: Vec<(Node, u32)> = Vec::new();
         for (id, atom) in (0..).zip(&self.atoms) {
-            if atom.graphs.0 >> index & 1 == 0 || atom.lit == Lit::TRUE || !values.is_free(atom.lit)
-            {
+            if !atom.graphs.contains(index) || atom.lit == Lit::TRUE || !values.is_free(atom.lit) {
                 continue;
             }
             let (from, to) = (

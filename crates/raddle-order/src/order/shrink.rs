@@ -65,7 +65,7 @@ impl OrderTheory {
         for &lit in lits {
             for &id in &self.atoms_of[lit.index()] {
                 let atom = &self.atoms[id as usize];
-                if atom.graphs.0 >> index & 1 == 1 {
+                if atom.graphs.contains(index) {
                     small.add(layer, atom.from, atom.to, [lit, Lit::TRUE]);
                 }
                 if self.config.derive_from_reads {
@@ -85,7 +85,7 @@ impl OrderTheory {
         let layer = &self.layers[index];
         match atom.kind {
             Kind::Order => {}
-            Kind::ReadsFrom { from_reads } if from_reads.0 >> index & 1 == 1 => {
+            Kind::ReadsFrom { from_reads } if from_reads.contains(index) => {
                 for later in self.serialises[atom.from.index()]
                     .iter()
                     .take_while(|later| later.lit == Lit::TRUE)
@@ -106,7 +106,7 @@ impl OrderTheory {
                 let fixed = self.reads_from[atom.from.index()]
                     .iter()
                     .take_while(|read| read.lit == Lit::TRUE);
-                for read in fixed.filter(|read| read.from_reads.0 >> index & 1 == 1) {
+                for read in fixed.filter(|read| read.from_reads.contains(index)) {
                     small.add(layer, read.to, atom.to, [atom.lit, Lit::TRUE]);
                 }
             }

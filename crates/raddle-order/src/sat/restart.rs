@@ -37,7 +37,7 @@ pub(super) struct Restarts {
 
 const FOCUSED_MARGIN: f64 = 1.12;
 const STABLE_MARGIN: f64 = 1.25;
-const FOCUSED_GAP: u64 = 4;
+const FOCUSED_GAP: u64 = 10;
 const STABLE_GAP: u64 = 64;
 const FIRST_MODE: u64 = 1000;
 

@@ -8,7 +8,7 @@ use crate::theory::Theory;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-const FOCUSED_DECAY: f64 = 0.92;
+const FOCUSED_DECAY: f64 = 0.95;
 const STABLE_DECAY: f64 = 0.97;
 /// Looking at the clock is slow; so is learning a clause, and this many are learnt in milliseconds.
 const STEPS_BETWEEN_LOOKS: u64 = 128;
