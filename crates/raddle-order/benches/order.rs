@@ -62,6 +62,12 @@ fn families() -> Vec<Family> {
             20,
         ),
         family(
+            "sc 8x25, 4 locations, few values",
+            MemoryModel::Sc,
+            shape(8, 25, 4, 4, 1),
+            5,
+        ),
+        family(
             "sc 8x25, 2 locations",
             MemoryModel::Sc,
             shape(8, 25, 2, 16, 2),

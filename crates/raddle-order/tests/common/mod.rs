@@ -166,6 +166,8 @@ pub struct Encoded {
     pub memory: Memory,
     /// By thread, its reads in program order.
     pub reads: Vec<Vec<EventId>>,
+    /// By thread, the literals its operations happen under.
+    pub guards: Vec<Vec<Lit>>,
     /// Of every write, what it writes and where.
     pub writes: BTreeMap<EventId, (Location, u32)>,
     pub sources: Vec<raddle_order::memory::Source>,
@@ -174,6 +176,16 @@ pub struct Encoded {
 }
 
 pub fn encode(program: &Program, model: MemoryModel, config: OrderConfig) -> Encoded {
+    encode_guarded(program, model, config, false)
+}
+
+/// With `guarded`, every operation happens only if a literal of its own holds.
+pub fn encode_guarded(
+    program: &Program,
+    model: MemoryModel,
+    config: OrderConfig,
+    guarded: bool,
+) -> Encoded {
     let mut solver = OrderSolver::new(config);
     let mut memory = Memory::new(&mut solver, model);
     let mut writes = BTreeMap::new();
@@ -182,36 +194,36 @@ pub fn encode(program: &Program, model: MemoryModel, config: OrderConfig) -> Enc
         writes.insert(memory.initial(&mut solver, location), (location, 0));
     }
     let mut reads = vec![Vec::new(); program.len()];
+    let mut guards = Vec::new();
     let mut threads = Vec::new();
     for (ops, reads) in program.iter().zip(&mut reads) {
         let thread = memory.thread();
         threads.push(thread);
+        let mut of_thread = Vec::new();
         for &op in ops {
+            let guard = if guarded { solver.new_lit() } else { Lit::TRUE };
+            of_thread.push(guard);
             match op {
-                Read(location) => reads.push(memory.read(&mut solver, thread, location, Lit::TRUE)),
+                Read(location) => reads.push(memory.read(&mut solver, thread, location, guard)),
                 Write(location, value) => {
-                    let write = memory.write(&mut solver, thread, location, Lit::TRUE);
+                    let write = memory.write(&mut solver, thread, location, guard);
                     writes.insert(write, (location, value));
                 }
                 Exchange(location, value) => {
-                    let (read, write) = memory.read_modify_write(
-                        &mut solver,
-                        thread,
-                        location,
-                        Lit::TRUE,
-                        Lit::TRUE,
-                    );
+                    let (read, write) =
+                        memory.read_modify_write(&mut solver, thread, location, guard, guard);
                     reads.push(read);
                     writes.insert(write, (location, value));
                 }
                 Op::Fence => {
-                    memory.fence(&mut solver, thread, Fence::Full, Lit::TRUE);
+                    memory.fence(&mut solver, thread, Fence::Full, guard);
                 }
                 Op::StoreStoreFence => {
-                    memory.fence(&mut solver, thread, Fence::StoreStore, Lit::TRUE);
+                    memory.fence(&mut solver, thread, Fence::StoreStore, guard);
                 }
             }
         }
+        guards.push(of_thread);
     }
     let observer = memory.thread();
     for &thread in &threads {
@@ -226,6 +238,7 @@ pub fn encode(program: &Program, model: MemoryModel, config: OrderConfig) -> Enc
         solver,
         memory,
         reads,
+        guards,
         writes,
         sources,
         finals,
@@ -245,24 +258,26 @@ impl Encoded {
 
     /// All combinations of sources that have a model.
     pub fn outcomes(&mut self) -> BTreeSet<(Reads, Vec<(Location, u32)>)> {
+        self.outcomes_if(&[])
+    }
+
+    /// Of these, the ones in which the literals hold.
+    pub fn outcomes_if(&mut self, assumptions: &[Lit]) -> BTreeSet<(Reads, Vec<(Location, u32)>)> {
         let mut outcomes = BTreeSet::new();
-        while self.solver.solve(&[], &Limits::default()) == Outcome::Sat {
+        while self.solver.solve(assumptions, &Limits::default()) == Outcome::Sat {
+            let read = |&read: &EventId| self.solver.happened(read).then(|| self.value_read(read));
             let reads = self
                 .reads
                 .iter()
-                .map(|reads| reads.iter().map(|&read| self.value_read(read)).collect())
-                .collect();
+                .map(|reads| reads.iter().filter_map(read).collect());
             let finals = self
                 .finals
                 .iter()
-                .map(|&(at, read)| (at, self.value_read(read)))
-                .collect();
-            outcomes.insert((reads, finals));
-            let other: Vec<Lit> = self
-                .sources
-                .iter()
-                .map(|source| source.lit.with_sign(!self.solver.value(source.lit)))
-                .collect();
+                .map(|&(at, read)| (at, self.value_read(read)));
+            outcomes.insert((reads.collect(), finals.collect()));
+            let sources = self.sources.iter().map(|source| source.lit);
+            let other = sources.map(|lit| lit.with_sign(!self.solver.value(lit)));
+            let other: Vec<Lit> = other.chain(assumptions.iter().map(|&lit| !lit)).collect();
             self.solver.clause(&other);
         }
         outcomes
