@@ -6,6 +6,7 @@
 use raddle_order::memory::MemoryModel;
 use raddle_order::vsc::{Shape, Trace};
 use raddle_order::{Detection, Limits, OrderConfig, Outcome};
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 struct Family {
@@ -90,6 +91,12 @@ fn families() -> Vec<Family> {
 
 fn configurations() -> Vec<(&'static str, OrderConfig)> {
     let base = OrderConfig::default();
+    // Without what only one of the two kinds of detection can give, so that they search in the same way.
+    let bare = OrderConfig {
+        unit_edges: false,
+        suggest_phases: false,
+        ..base
+    };
     vec![
         ("default", base),
         (
@@ -113,12 +120,12 @@ fn configurations() -> Vec<(&'static str, OrderConfig)> {
                 ..base
             },
         ),
+        ("incremental, bare", bare),
         (
-            "fresh search, no unit edges",
+            "fresh search, bare",
             OrderConfig {
                 detection: Detection::Fresh,
-                unit_edges: false,
-                ..base
+                ..bare
             },
         ),
         (
@@ -132,8 +139,7 @@ fn configurations() -> Vec<(&'static str, OrderConfig)> {
             "components at the end",
             OrderConfig {
                 detection: Detection::Final,
-                unit_edges: false,
-                ..base
+                ..bare
             },
         ),
     ]
@@ -180,8 +186,8 @@ fn cpu_time() -> Option<Duration> {
 mod fibonacci;
 
 /// A program with arithmetic: two threads that add each other's numbers up.
-fn run_fibonacci(quick: bool, config: OrderConfig) {
-    for rounds in if quick { 3..=4 } else { 4..=7 } {
+fn run_fibonacci(rounds: RangeInclusive<u32>, config: OrderConfig) {
+    for rounds in rounds {
         for slack in [0, 1] {
             let mut problem = fibonacci::encode(MemoryModel::Sc, rounds, slack, config);
             let (start, cpu) = (Instant::now(), cpu_time());
@@ -216,8 +222,14 @@ fn main() {
         .collect();
     let quick = arguments.iter().any(|argument| argument == "quick");
     let only = arguments.iter().find(|argument| *argument != "quick");
+    let rounds = if quick { 3..=4 } else { 4..=7 };
     if only.is_some_and(|only| only == "fibonacci") {
-        run_fibonacci(quick, OrderConfig::default());
+        // More rounds on demand: `-- fibonacci 10`.
+        let most = arguments.iter().find_map(|argument| argument.parse().ok());
+        run_fibonacci(
+            most.map_or(rounds, |most| most..=most),
+            OrderConfig::default(),
+        );
         return;
     }
     for family in families() {
@@ -250,5 +262,5 @@ fn main() {
         }
     }
     println!("fibonacci");
-    run_fibonacci(quick, OrderConfig::default());
+    run_fibonacci(rounds, OrderConfig::default());
 }

@@ -66,6 +66,8 @@ pub struct OrderConfig {
     pub derive_from_reads: bool,
     /// Imply also the negation of literals that would derive a from-read which would close a cycle.
     pub lookahead: bool,
+    /// Suggest to decide write serialisations the way the graph's levels run already (incremental detection only).
+    pub suggest_phases: bool,
     /// Give all narrowest clauses of a conflict, not just one.
     pub all_clauses: bool,
     /// Check every clause and explanation for being implied and irredundant, by brute force.
@@ -79,6 +81,7 @@ impl Default for OrderConfig {
             unit_edges: true,
             derive_from_reads: true,
             lookahead: true,
+            suggest_phases: true,
             all_clauses: true,
             paranoid: false,
         }

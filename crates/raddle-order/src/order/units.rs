@@ -138,6 +138,9 @@ impl OrderTheory {
 
     /// The way the levels of the graph run already: an edge that follows them closes no cycle and needs no search.
     pub(super) fn along_the_levels(&self, var: Var) -> Option<bool> {
+        if !self.config.suggest_phases {
+            return None;
+        }
         let hint = self.hints.get(var.index()).copied().flatten()?;
         let graph = &self.layers[usize::from(hint.layer)].graph;
         let (from, to) = (graph.level(hint.from), graph.level(hint.to));
