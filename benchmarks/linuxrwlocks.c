@@ -1,8 +1,8 @@
-// linuxrwlocks: the first of N threads writes, the others read, under a lock in the manner of Linux' old rwlocks: a counter
-// that readers decrease by one and a writer by a large bias, and which is given back when it was taken already.
+// linuxrwlocks: one of N threads reads, one writes, the others read and then write, under a lock in the manner of Linux' old
+// rwlocks: a counter that readers decrease by one and a writer by a large bias, and which is given back when it was taken.
 //
 // Awaiting for Godot (FMCAD 2022), table I. The loop's two additions cancel out, but it is not pure.
-// With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
+// With ASSUME, simple waits are assumptions; with BOUND, other loops are cut.
 
 #include <assert.h>
 #include <pthread.h>
@@ -16,9 +16,12 @@ void __VERIFIER_assume(int);
 #define BIAS 0x100000
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
-#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#endif
+#ifdef ASSUME
+#define AWAIT(condition) __VERIFIER_assume(condition)
+#else
 #define AWAIT(condition) while (!(condition)) {}
 #endif
 
@@ -64,12 +67,19 @@ static void *reader(void *unused) {
     return unused;
 }
 
+static void *both(void *unused) {
+    reader(0);
+    writer(0);
+    return unused;
+}
+
 int main(void) {
     pthread_t thread;
     atomic_init(&lock, BIAS);
+    pthread_create(&thread, 0, reader, 0);
     pthread_create(&thread, 0, writer, 0);
-    for (int i = 1; i < N; i++) {
-        pthread_create(&thread, 0, reader, 0);
+    for (int i = 2; i < N; i++) {
+        pthread_create(&thread, 0, both, 0);
     }
     return 0;
 }

@@ -1,7 +1,7 @@
 // mcslock: N threads pass through a queue lock of Mellor-Crummey and Scott once each.
 //
 // Awaiting for Godot (FMCAD 2022), table I. Both waits (for the lock, for a successor) are pure loops.
-// With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
+// With ASSUME, simple waits are assumptions; with BOUND, other loops are cut.
 
 #include <assert.h>
 #include <pthread.h>
@@ -15,9 +15,12 @@ void __VERIFIER_assume(int);
 #endif
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
-#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#endif
+#ifdef ASSUME
+#define AWAIT(condition) __VERIFIER_assume(condition)
+#else
 #define AWAIT(condition) while (!(condition)) {}
 #endif
 

@@ -1,7 +1,7 @@
 // mpmc-queue: N threads over a bounded queue of two cells with a turn in each; the first puts, the others get and put in turn.
 //
 // Awaiting for Godot (FMCAD 2022), table I. A getter waits for an element; a putter for a free cell.
-// With BOUND, loops are cut after that many iterations.
+// With BOUND, loops are cut.
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // ms-queue: the first of N threads enqueues, the others enqueue and dequeue, on Michael and Scott's lock-free queue.
 //
-// Awaiting for Godot (FMCAD 2022), table I. With BOUND, loops are cut after that many iterations.
+// Awaiting for Godot (FMCAD 2022), table I. With BOUND, loops are cut.
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
-// mutex-musl: N threads pass once each through a lock with a counter of waiters, in the manner of musl's: spin a little while
-// nobody sleeps, then announce oneself, mark the lock as contended and sleep.
+// mutex-musl: N threads pass once each through a lock in the manner of musl's: who fails twice counts itself as a waiter, marks
+// the lock as contended and sleeps on a futex.
 //
-// Awaiting for Godot (FMCAD 2022), table I. Sleeping is a loop that waits for the lock to change.
-// With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
+// Awaiting for Godot (FMCAD 2022), table I. The futex is a counter of wake-ups.
+// With ASSUME, simple waits are assumptions; with BOUND, other loops are cut.
 
 #include <assert.h>
 #include <pthread.h>
@@ -14,12 +14,14 @@ void __VERIFIER_assume(int);
 #ifndef N
 #define N 2
 #endif
-#define SPINS 1
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
-#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#endif
+#ifdef ASSUME
+#define AWAIT(condition) __VERIFIER_assume(condition)
+#else
 #define AWAIT(condition) while (!(condition)) {}
 #endif
 
@@ -30,6 +32,16 @@ static atomic_int waiters;
 static atomic_int wakeups;
 static int shared;
 
+/* A futex: sleeps if the lock still has this value, until the next wake-up. */
+static void sleep_if(int value) {
+    int before = atomic_load(&wakeups);
+    if (atomic_load(&state) == value) {
+        AWAIT(atomic_load(&wakeups) != before);
+    }
+}
+
+static void wake(void) { atomic_fetch_add(&wakeups, 1); }
+
 static bool try_lock(void) {
     int expected = FREE;
     return atomic_compare_exchange_strong(&state, &expected, TAKEN);
@@ -39,11 +51,6 @@ static void lock(void) {
     if (try_lock()) {
         return;
     }
-    for (int i = 0; i < SPINS; i++) {
-        if (atomic_load(&state) == FREE || atomic_load(&waiters) != 0) {
-            break;
-        }
-    }
     FOREVER {
         if (try_lock()) {
             break;
@@ -51,15 +58,15 @@ static void lock(void) {
         atomic_fetch_add(&waiters, 1);
         int expected = TAKEN;
         atomic_compare_exchange_strong(&state, &expected, CONTENDED);
-        AWAIT(atomic_load(&state) != CONTENDED);
+        sleep_if(CONTENDED);
         atomic_fetch_sub(&waiters, 1);
     }
 }
 
 static void unlock(void) {
-    int sleeping = atomic_load(&waiters);
-    if (atomic_exchange(&state, FREE) == CONTENDED || sleeping != 0) {
-        atomic_fetch_add(&wakeups, 1);
+    int before = atomic_exchange(&state, FREE);
+    if (atomic_load(&waiters) > 0 || before != TAKEN) {
+        wake();
     }
 }
 

@@ -1,7 +1,7 @@
-// mutex: N threads pass once each through a lock with three states (free, taken, taken and contended), as one builds it on
-// futexes; sleeping is a loop that waits for the state to change.
+// mutex: N threads pass once each through a lock that is built on a futex; those who wait are counted, and only then woken.
 //
-// Awaiting for Godot (FMCAD 2022), table I. With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
+// Awaiting for Godot (FMCAD 2022), table I. The futex is a counter of wake-ups.
+// With ASSUME, simple waits are assumptions; with BOUND, other loops are cut.
 
 #include <assert.h>
 #include <pthread.h>
@@ -15,37 +15,55 @@ void __VERIFIER_assume(int);
 #endif
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
-#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#endif
+#ifdef ASSUME
+#define AWAIT(condition) __VERIFIER_assume(condition)
+#else
 #define AWAIT(condition) while (!(condition)) {}
 #endif
 
-enum { FREE, TAKEN, CONTENDED };
+enum { FREE, TAKEN };
 
 static atomic_int state;
+static atomic_int waiters;
+static atomic_int wakeups;
 static int shared;
 
-static void sleep_while_contended(void) {
-    AWAIT(atomic_load(&state) != CONTENDED);
+/* A futex: sleeps if the lock still has this value, until the next wake-up. */
+static void sleep_if(int value) {
+    int before = atomic_load(&wakeups);
+    if (atomic_load(&state) == value) {
+        AWAIT(atomic_load(&wakeups) != before);
+    }
+}
+
+static void wake(void) { atomic_fetch_add(&wakeups, 1); }
+
+static bool try_lock(void) {
+    int expected = FREE;
+    return atomic_compare_exchange_strong(&state, &expected, TAKEN);
 }
 
 static void lock(void) {
-    int expected = FREE;
-    if (atomic_compare_exchange_strong(&state, &expected, TAKEN)) {
+    if (try_lock()) {
         return;
     }
+    atomic_fetch_add(&waiters, 1);
     FOREVER {
-        if (atomic_exchange(&state, CONTENDED) == FREE) {
+        sleep_if(TAKEN);
+        if (try_lock()) {
             break;
         }
-        sleep_while_contended();
     }
+    atomic_fetch_sub(&waiters, 1);
 }
 
 static void unlock(void) {
-    if (atomic_fetch_sub(&state, 1) != TAKEN) {
-        atomic_store(&state, FREE);
+    atomic_store(&state, FREE);
+    if (atomic_load(&waiters) > 0) {
+        wake();
     }
 }
 

@@ -3,7 +3,7 @@
 //
 // Awaiting for Godot (FMCAD 2022), table II; the stack is one that was posted to the CHESS forum, kept in SCTBench.
 // A, B and C are the numbers of operations of the threads: 1 is a pop, 2 a pop and a push, and so on.
-// With BOUND, a loop is cut when it is entered for the BOUND-th time. With NO_ASSERT nothing is judged.
+// With BOUND, loops are cut. With NO_ASSERT nothing is judged.
 
 #include <assert.h>
 #include <pthread.h>
@@ -36,10 +36,11 @@ static struct item items[ITEMS];
 static atomic_int head;
 static atomic_int count;
 
-static int pop(void) {
+/* An item, or -1 if there is at most one left. */
+static int try_pop(void) {
     FOREVER {
         if (atomic_load(&count) <= 1) {
-            continue;
+            return -1;
         }
         int first = atomic_load(&head);
         int next = atomic_exchange(&items[first].next, -1);
@@ -52,6 +53,17 @@ static int pop(void) {
             atomic_exchange(&items[first].next, next);
         }
     }
+}
+
+static int pop(void) {
+    int item;
+    FOREVER {
+        item = try_pop();
+        if (item >= 0) {
+            break;
+        }
+    }
+    return item;
 }
 
 static void push(int item) {

@@ -1,6 +1,8 @@
-// seqlock: N-1 threads write a pair under a sequence lock, one reads it and retries until it saw no writer.
+// seqlock: one of N threads reads under a sequence lock, one writes, the others read and then write. Writers exclude each other
+// by a mutex; readers retry until they saw no writer.
 //
-// Awaiting for Godot (FMCAD 2022), table I. With BOUND, loops are cut after that many iterations.
+// Awaiting for Godot (FMCAD 2022), table I. With ASSUME, simple waits are assumptions; with BOUND, other loops
+// are cut.
 
 #include <assert.h>
 #include <pthread.h>
@@ -16,49 +18,54 @@ void __VERIFIER_assume(int);
 #else
 #define FOREVER for (;;)
 #endif
+#ifdef ASSUME
+#define AWAIT(condition) __VERIFIER_assume(condition)
+#else
+#define AWAIT(condition) while (!(condition)) {}
+#endif
 
+static pthread_mutex_t writers;
 static atomic_int sequence;
-static atomic_int left;
-static atomic_int right;
+/* How often it was written. */
+static atomic_int data;
 
-static void *writer(void *arg) {
-    int id = (int)(long)arg;
-    int before;
-    FOREVER {
-        before = atomic_load(&sequence);
-        if (before % 2 == 0 && atomic_compare_exchange_strong(&sequence, &before, before + 1)) {
-            break;
-        }
-    }
-    atomic_store(&left, id);
-    atomic_store(&right, id);
+static void *writer(void *unused) {
+    pthread_mutex_lock(&writers);
+    int before = atomic_load(&sequence);
+    atomic_store(&sequence, before + 1);
+    atomic_store(&data, before / 2 + 1);
     atomic_store(&sequence, before + 2);
-    return 0;
+    pthread_mutex_unlock(&writers);
+    return unused;
 }
 
 static void *reader(void *unused) {
-    int l;
-    int r;
+    int before;
+    int seen;
     FOREVER {
-        int before = atomic_load(&sequence);
-        if (before % 2 != 0) {
-            continue;
-        }
-        l = atomic_load(&left);
-        r = atomic_load(&right);
+        AWAIT((before = atomic_load(&sequence)) % 2 == 0);
+        seen = atomic_load(&data);
         if (atomic_load(&sequence) == before) {
             break;
         }
     }
-    assert(l == r);
+    assert(seen == before / 2);
+    return unused;
+}
+
+static void *both(void *unused) {
+    reader(0);
+    writer(0);
     return unused;
 }
 
 int main(void) {
     pthread_t thread;
-    for (long i = 1; i < N; i++) {
-        pthread_create(&thread, 0, writer, (void *)i);
-    }
+    pthread_mutex_init(&writers, 0);
     pthread_create(&thread, 0, reader, 0);
+    pthread_create(&thread, 0, writer, 0);
+    for (int i = 2; i < N; i++) {
+        pthread_create(&thread, 0, both, 0);
+    }
     return 0;
 }

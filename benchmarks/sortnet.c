@@ -1,8 +1,8 @@
-// sortnet: N threads sort 2N numbers by Batcher's odd-even merge network. The comparators of a layer are dealt out to the
-// threads; each wire has a generation that says how many comparators it has passed, and the next one waits for it.
+// sortnet: N threads sort 2N numbers by Batcher's odd-even merge network. The comparators are dealt out to the threads
+// in turn; each wire has a generation that says how many comparators it has passed, and the next one waits for it.
 //
 // Awaiting for Godot (FMCAD 2022), table I: with awaits there is one execution, whatever N is.
-// With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
+// With ASSUME, waits are assumptions.
 
 #include <assert.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ void __VERIFIER_assume(int);
 #define N 2
 #endif
 #define WIRES (2 * N)
-#ifdef BOUND
+#ifdef ASSUME
 #define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define AWAIT(condition) while (!(condition)) {}
@@ -42,9 +42,9 @@ static void compare(int low, int high, int low_generation, int high_generation) 
 static void *sort(void *arg) {
     int me = (int)(long)arg;
     int passed[WIRES] = {0};
+    int comparator = 0;
     for (int p = 1; p < WIRES; p *= 2) {
         for (int k = p; k >= 1; k /= 2) {
-            int comparator = 0;
             for (int low = k % p; low + k < WIRES; low++) {
                 int high = low + k;
                 if ((low - k % p) / k % 2 != 0 || low / (2 * p) != high / (2 * p)) {

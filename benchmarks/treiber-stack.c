@@ -1,6 +1,6 @@
-// treiber-stack: N threads push a node of their own on a lock-free stack and pop one.
+// treiber-stack: N threads push a node of their own on a lock-free stack; all but the last two then pop one.
 //
-// Awaiting for Godot (FMCAD 2022), table I. With BOUND, loops are cut after that many iterations.
+// Awaiting for Godot (FMCAD 2022), table I. With BOUND, loops are cut.
 
 #include <assert.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ static void push(struct node *node) {
     }
 }
 
-/* A node, as long as there are as many pushes as pops before. */
+/* The top node, or null. */
 static struct node *pop(void) {
     struct node *seen;
     FOREVER {
@@ -51,19 +51,21 @@ static struct node *pop(void) {
     return seen;
 }
 
-static void *push_and_pop(void *arg) {
+static void *run(void *arg) {
     long id = (long)arg;
     nodes[id].value = (int)id + 1;
     push(&nodes[id]);
-    struct node *popped = pop();
-    assert(popped && popped->value > 0);
+    if (id < N - 2) {
+        struct node *popped = pop();
+        assert(popped && popped->value > 0);
+    }
     return 0;
 }
 
 int main(void) {
     pthread_t thread;
     for (long i = 0; i < N; i++) {
-        pthread_create(&thread, 0, push_and_pop, (void *)i);
+        pthread_create(&thread, 0, run, (void *)i);
     }
     return 0;
 }

@@ -1,6 +1,6 @@
 // ttaslock: N threads pass through a test-and-test-and-set lock once each.
 //
-// Awaiting for Godot (FMCAD 2022), table I. With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
+// Awaiting for Godot (FMCAD 2022), table I. With ASSUME, simple waits are assumptions; with BOUND, other loops are cut.
 
 #include <assert.h>
 #include <pthread.h>
@@ -14,9 +14,12 @@ void __VERIFIER_assume(int);
 #endif
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
-#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#endif
+#ifdef ASSUME
+#define AWAIT(condition) __VERIFIER_assume(condition)
+#else
 #define AWAIT(condition) while (!(condition)) {}
 #endif
 

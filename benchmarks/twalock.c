@@ -1,7 +1,7 @@
 // twalock: N threads pass through a ticket lock with a waiting array once each.
 //
 // Awaiting for Godot (FMCAD 2022), table I. Threads far from their turn wait on a slot of the array, the next one on the
-// ticket that is served. With BOUND, simple waits are assumptions, other loops are cut after BOUND iterations.
+// ticket that is served. With ASSUME, simple waits are assumptions; with BOUND, other loops are cut.
 
 #include <assert.h>
 #include <pthread.h>
@@ -16,9 +16,12 @@ void __VERIFIER_assume(int);
 #define NEAR 1
 #ifdef BOUND
 #define FOREVER for (int k_ = 0;; __VERIFIER_assume(++k_ < BOUND))
-#define AWAIT(condition) __VERIFIER_assume(condition)
 #else
 #define FOREVER for (;;)
+#endif
+#ifdef ASSUME
+#define AWAIT(condition) __VERIFIER_assume(condition)
+#else
 #define AWAIT(condition) while (!(condition)) {}
 #endif
 

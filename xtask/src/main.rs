@@ -1,6 +1,7 @@
 //! `cargo xtask`: the one entry for people who work on Raddle, or want to see it work.
 
 mod clang;
+mod fixtures;
 mod tasks;
 
 use std::process::ExitCode;
@@ -12,7 +13,8 @@ usage: cargo xtask TASK
   test            install clang if there is none; formatting, lints, all tests
   setup           install clang if there is none (apt; with sudo if not root)
   bless           accept what the program tests and report tests print now
-  bench           build Raddle for speed, and time it on the test programs
+  fixtures        write the IR fixtures anew (needs clang 14, 16 and 19, and rustc 1.95)
+  bench           build Raddle for speed, and run the programs of benchmarks/
   fuzz [SECONDS]  compare engines on random programs (60 seconds)
 ";
 
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
         ["test"] => tasks::test(),
         ["setup"] => clang::setup(),
         ["bless"] => tasks::bless(),
+        ["fixtures"] => fixtures::generate(),
         ["bench"] => tasks::bench(),
         ["fuzz"] => tasks::fuzz("60"),
         ["fuzz", seconds] => tasks::fuzz(seconds),

@@ -54,17 +54,7 @@ pub(crate) fn demo() -> Outcome {
 pub(crate) fn bench() -> Outcome {
     clang::setup()?;
     let raddle = build_release()?;
-    for program in programs(&root().join("tests/programs/correct"))? {
-        let shown = program.strip_prefix(root()).unwrap_or(&program);
-        print!("{}: ", shown.display());
-        flush();
-        run_quietly(
-            Command::new(&raddle)
-                .args(["check", "--quiet"])
-                .arg(&program),
-        )?;
-    }
-    Ok(())
+    run(Command::new(raddle).arg("bench").current_dir(root()))
 }
 
 pub(crate) fn fuzz(seconds: &str) -> Outcome {
@@ -98,7 +88,7 @@ fn programs(directory: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("xtask lies in the workspace")
@@ -115,10 +105,6 @@ fn cargo() -> Command {
 pub(crate) fn run(command: &mut Command) -> Outcome {
     println!("$ {}", shown(command));
     flush();
-    run_quietly(command)
-}
-
-fn run_quietly(command: &mut Command) -> Outcome {
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{}` failed ({status})", shown(command))),

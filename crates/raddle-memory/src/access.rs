@@ -13,6 +13,9 @@ pub enum AccessMode {
     Write,
     /// Reads and writes in one step.
     Update,
+    /// Adds to the location without looking at what was there: commutes with other additions to the same location. Engines
+    /// that make use of that say so themselves; [`accesses`] tells of updates only.
+    Add,
 }
 
 impl AccessMode {
@@ -111,6 +114,7 @@ pub fn sync_mode(action: SyncAction, value: u64) -> AccessMode {
 #[must_use]
 pub fn conflict(tables: &Tables, a: Access, b: Access) -> bool {
     (a.mode.writes() || b.mode.writes())
+        && !(a.mode == AccessMode::Add && b.mode == AccessMode::Add && a.loc == b.loc)
         && (a.loc == b.loc || (tables.loc_info(a.loc).mixed && overlap(tables, a.loc, b.loc)))
 }
 

@@ -554,6 +554,20 @@ mod tests {
     }
 
     #[test]
+    fn looking_for_a_signal_takes_it_or_gives_up() {
+        let taken = run(&[
+            (T1, RELEASE),
+            (T2, RELEASE),
+            (T3, A::Signal),
+            (T1, A::CondPoll),
+            (T2, A::CondAwait),
+        ]);
+        assert_eq!(taken.last().copied(), Some(None));
+        let in_vain = run(&[(T1, RELEASE), (T1, A::CondPoll), (T3, A::Signal)]);
+        assert_eq!(in_vain[1], Some(ETIMEDOUT));
+    }
+
+    #[test]
     fn a_timeout_does_not_lose_the_signal_of_another() {
         let run_both = run(&[
             (T1, RELEASE),

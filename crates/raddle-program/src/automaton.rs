@@ -10,8 +10,9 @@
 use crate::ids::{SrcId, StateId, ThreadId};
 use crate::op::{Op, Value};
 use crate::tables::Tables;
-use rustc_hash::FxHashMap;
-use std::hash::Hash;
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 
 /// What a thread arrives at: its local state at a visible operation.
 #[derive(Clone, Debug)]
@@ -48,6 +49,11 @@ pub trait Semantics {
 
     /// Roughly how many bytes a snapshot takes.
     fn bytes(&self, local: &Self::Local) -> usize;
+
+    /// Does the thread go on in the same way whatever its operation at `local` returns?
+    fn ignores_result(&self, _local: &Self::Local) -> bool {
+        false
+    }
 }
 
 /// The object-safe face of [`Expander`].
@@ -86,6 +92,8 @@ struct Skeleton {
     nodes: Vec<Node>,
     /// States with many successors find them here: the list would be long.
     fans: FxHashMap<(StateId, Value), StateId>,
+    /// Does the operation's result not matter? Then there is one edge, labelled 0.
+    ignores_result: Vec<bool>,
     /// Was the state reached by a second edge?
     reentered: Vec<bool>,
     /// Has any state an operation that can be in a data race?
@@ -100,12 +108,13 @@ struct Skeleton {
 const LONG_LIST: usize = 8;
 
 impl Skeleton {
-    fn add(&mut self, op: Op, node: Node) -> StateId {
+    fn add(&mut self, op: Op, node: Node, ignores_result: bool) -> StateId {
         let id = StateId::from_index(self.ops.len());
         self.ops.push(op);
         self.first_edge.push(NO_EDGE);
         self.any_plain |= op.is_plain();
         self.reentered.push(false);
+        self.ignores_result.push(ignores_result);
         self.nodes.push(node);
         id
     }
@@ -166,9 +175,16 @@ impl Skeleton {
 struct Expander<S: Semantics> {
     semantics: S,
     snapshots: Vec<Option<S::Local>>,
-    interned: FxHashMap<S::Local, StateId>,
+    /// States with a snapshot, by its hash: the snapshots themselves are kept once.
+    interned: FxHashMap<u64, SmallVec<[StateId; 1]>>,
     bytes: usize,
     limit: usize,
+}
+
+fn hash_of(local: &impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    local.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl<S: Semantics> Expander<S> {
@@ -199,7 +215,8 @@ impl<S: Semantics> Expander<S> {
             (None, text) => start_output = text,
             _ => {}
         }
-        if let Some(&state) = self.interned.get(&local) {
+        let hash = hash_of(&local);
+        if let Some(state) = self.find(hash, &local) {
             return state;
         }
         let id = StateId::from_index(skeleton.ops.len());
@@ -215,11 +232,19 @@ impl<S: Semantics> Expander<S> {
                 parent,
                 parent_value,
             },
+            self.semantics.ignores_result(&local),
         );
-        self.bytes += 2 * self.semantics.bytes(&local);
-        self.snapshots.push(Some(local.clone()));
-        self.interned.insert(local, id);
+        self.bytes += self.semantics.bytes(&local);
+        self.snapshots.push(Some(local));
+        self.interned.entry(hash).or_default().push(id);
         id
+    }
+
+    /// The state with this snapshot.
+    fn find(&self, hash: u64, local: &S::Local) -> Option<StateId> {
+        let states = self.interned.get(&hash)?;
+        let is_equal = |state: &&StateId| self.snapshots[state.index()].as_ref() == Some(local);
+        states.iter().find(is_equal).copied()
     }
 
     /// The snapshot of `state`, recomputed where it was dropped.
@@ -251,9 +276,9 @@ impl<S: Semantics> Expander<S> {
             let is_start = skeleton.nodes[index].parent.index() == index;
             match slot {
                 Some(local) if is_start => {
-                    self.bytes += 2 * self.semantics.bytes(local);
-                    self.interned
-                        .insert(local.clone(), StateId::from_index(index));
+                    self.bytes += self.semantics.bytes(local);
+                    let states = self.interned.entry(hash_of(local)).or_default();
+                    states.push(StateId::from_index(index));
                 }
                 _ => *slot = None,
             }
@@ -343,6 +368,7 @@ impl Program {
     /// The state after the operation of `state` returned `value`.
     #[inline]
     pub fn after(&mut self, state: StateId, value: Value) -> StateId {
+        let value = if self.ignores_result(state) { 0 } else { value };
         match self.skeleton.find(state, value) {
             Some(target) => target,
             None => self.expand(state, value),
@@ -356,6 +382,13 @@ impl Program {
             "a finished thread was resumed"
         );
         self.expander.expand(&mut self.skeleton, state, value)
+    }
+
+    /// Does the thread go on in the same way whatever the operation of `state` returns?
+    #[inline]
+    #[must_use]
+    pub fn ignores_result(&self, state: StateId) -> bool {
+        self.skeleton.ignores_result[state.index()]
     }
 
     /// Can there be data races, as far as the automata are known? As long as this says no, every access met is atomic.
@@ -388,6 +421,7 @@ impl Program {
     /// What the thread prints between the operation of `state`, returning `value`, and its next one.
     #[must_use]
     pub fn output(&self, state: StateId, value: Value) -> Option<&str> {
+        let value = if self.ignores_result(state) { 0 } else { value };
         self.skeleton
             .outputs
             .get(&(state, value))

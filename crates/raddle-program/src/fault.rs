@@ -110,6 +110,10 @@ pub enum Unsupported {
     UnknownFunction {
         name: Box<str>,
     },
+    /// The contents of a variable that is only declared are needed.
+    UnknownVariable {
+        name: Box<str>,
+    },
     /// A nondeterministic value of full range with an exploring engine.
     NondetValue {
         function: Box<str>,

@@ -11,8 +11,8 @@ pub mod generate;
 pub mod ids;
 pub mod interp;
 pub mod models;
-pub mod names;
 pub mod op;
+pub mod samples;
 pub mod tables;
 
 pub use automaton::{Program, Semantics, Transition};

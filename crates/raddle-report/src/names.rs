@@ -1,5 +1,6 @@
 //! Names of threads, objects, locations and values, as the source calls them.
 
+use cpp_demangle::{DemangleOptions, Symbol};
 use raddle_ir::debug::{SourceType, SourceTypeId};
 use raddle_program::op::sign_extend;
 use raddle_program::{LocId, ObjectId, ObjectKind, Op, Program, Tables, ThreadId, Value};
@@ -73,12 +74,17 @@ impl<'a> Names<'a> {
     /// `T1 (writer)`.
     #[must_use]
     pub fn thread(&self, thread: ThreadId) -> String {
-        let entry = &self.tables.thread_info(thread).entry;
+        let entry = self.entry(thread);
         if entry.is_empty() {
             short(thread)
         } else {
             format!("{} ({entry})", short(thread))
         }
+    }
+
+    /// The function that the thread runs.
+    pub(crate) fn entry(&self, thread: ThreadId) -> String {
+        demangled(&self.tables.thread_info(thread).entry)
     }
 
     /// The object's name as an expression: `x`, `heap2`, `local@T1`.
@@ -100,7 +106,7 @@ impl<'a> Names<'a> {
             {
                 format!("{}@{}", info.name, short(thread))
             }
-            _ => info.name.to_string(),
+            _ => demangled(&info.name),
         }
     }
 
@@ -232,7 +238,13 @@ impl<'a> Names<'a> {
                     .filter(|(_, start, _)| *start <= offset)
                     .filter_map(|(field, start, ty)| {
                         let part = self.path(*ty, offset - start, size)?;
-                        Some(part.under(&dotted(field)))
+                        // The only member of a library type (`_M_i` of an atomic) is the thing itself.
+                        let name = if fields.len() == 1 {
+                            dotted(field)
+                        } else {
+                            format!(".{field}")
+                        };
+                        Some(part.under(&name))
                     });
                 let first = candidates.next()?;
                 if first.exact {
@@ -327,11 +339,11 @@ impl<'a> Names<'a> {
             return "null".to_owned();
         }
         match self.tables.resolve(address) {
-            Some((object, offset)) => match self.tables.object_info(object).kind {
+            Some((object, offset)) => shortened(match self.tables.object_info(object).kind {
                 ObjectKind::Function => self.object(object),
                 _ if offset == 0 => format!("&{}", self.object(object)),
                 _ => format!("&{}", self.place(object, offset, 1)),
-            },
+            }),
             None => format!("{address:#x}"),
         }
     }
@@ -357,6 +369,27 @@ fn is_reserved(field: &str) -> bool {
     let mut chars = field.chars();
     field.is_empty()
         || (chars.next() == Some('_') && chars.next().is_some_and(|c| c == '_' || c.is_uppercase()))
+}
+
+/// C++ names as the source writes them, without parameters.
+pub(crate) fn demangled(name: &str) -> String {
+    if !name.starts_with("_Z") {
+        return name.to_owned();
+    }
+    let options = DemangleOptions::new().no_params().no_return_type();
+    Symbol::new(name)
+        .ok()
+        .and_then(|symbol| symbol.demangle_with_options(&options).ok())
+        .unwrap_or_else(|| name.to_owned())
+}
+
+/// Names of templates may fill pages.
+fn shortened(name: String) -> String {
+    const LONGEST: usize = 40;
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name,
+    }
 }
 
 fn dotted(field: &str) -> String {

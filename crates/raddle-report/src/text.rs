@@ -5,7 +5,7 @@ use crate::names::{Names, short};
 use crate::source::{Sources, position};
 use crate::steps;
 use crate::style::Paint;
-use crate::timeline::{Mark, Timeline};
+use crate::timeline::{Mark, Timeline, touched};
 use crate::waits::Explanation;
 use crate::words;
 use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Snippet};
@@ -150,9 +150,9 @@ impl Writer<'_> {
         let spots = self.spots(&names, violation, &trace);
         let mut text = self.snippet(Level::ERROR.with_name("violation"), &headline, &spots);
         text.push('\n');
-        if let ViolationKind::Deadlock { waiting } = &violation.kind {
+        if let Some(stuck) = stuck(&violation.kind) {
             let explanation = self.explanation(&names, violation);
-            for waiting in waiting {
+            for waiting in stuck {
                 text += &format!("{}\n", explanation.sentence(waiting));
             }
             text.push('\n');
@@ -162,6 +162,7 @@ impl Writer<'_> {
             names: &names,
             trace: &trace,
             accused: accused(&violation.kind),
+            touched: touched(self.report.program, &trace),
             pointed: pointed(violation),
             end: self.end_marks(&names, violation, &headline),
         };
@@ -208,26 +209,23 @@ impl Writer<'_> {
                     Spot::context(race.first.at, label(&race.first, "first access")),
                 ]
             }
-            ViolationKind::Deadlock { waiting } => {
+            ViolationKind::Deadlock { waiting: stuck }
+            | ViolationKind::Livelock { spinning: stuck } => {
                 // Threads that merely join the others are not what the deadlock is about.
                 let joins = |waiting: &Waiting| {
                     matches!(self.report.program.op(waiting.state), Op::Join { .. })
                 };
-                let main = waiting.iter().position(|it| !joins(it)).unwrap_or(0);
+                let main = stuck.iter().position(|it| !joins(it)).unwrap_or(0);
+                let verb = match violation.kind {
+                    ViolationKind::Livelock { .. } => "spins",
+                    _ => "waits",
+                };
                 let spot = |(index, waiting): (usize, &Waiting)| Spot {
                     at: waiting.at,
-                    label: format!("{} waits here", names.thread(waiting.thread)),
+                    label: format!("{} {verb} here", names.thread(waiting.thread)),
                     primary: index == main,
                 };
-                waiting.iter().enumerate().map(spot).collect()
-            }
-            ViolationKind::Livelock { spinning } => {
-                let spot = |(index, spinning): (usize, &Waiting)| Spot {
-                    at: spinning.at,
-                    label: format!("{} spins here", names.thread(spinning.thread)),
-                    primary: index == 0,
-                };
-                spinning.iter().enumerate().map(spot).collect()
+                stuck.iter().enumerate().map(spot).collect()
             }
             ViolationKind::Fault(_) => {
                 let mut spots = vec![Spot::primary(at, names.thread(violation.thread))];
@@ -290,22 +288,15 @@ impl Writer<'_> {
                     ),
                 }]
             }
-            ViolationKind::Deadlock { waiting } => {
+            ViolationKind::Deadlock { waiting: stuck }
+            | ViolationKind::Livelock { spinning: stuck } => {
                 let explanation = self.explanation(names, violation);
                 let mark = |waiting: &Waiting| Mark {
                     thread: waiting.thread,
                     at: waiting.at,
-                    text: format!("waits to {}", explanation.aim(waiting)),
+                    text: explanation.aim(waiting),
                 };
-                waiting.iter().map(mark).collect()
-            }
-            ViolationKind::Livelock { spinning } => {
-                let mark = |spinning: &Waiting| Mark {
-                    thread: spinning.thread,
-                    at: spinning.at,
-                    text: "spins for good".to_owned(),
-                };
-                spinning.iter().map(mark).collect()
+                stuck.iter().map(mark).collect()
             }
         }
     }
@@ -440,6 +431,15 @@ fn accused(kind: &ViolationKind) -> Option<ObjectId> {
         ) => Some(*object),
         ViolationKind::Fault(Fault::InvalidFree { object, .. }) => *object,
         _ => None,
+    }
+}
+
+/// The threads that do not come further, where that is the violation.
+fn stuck(kind: &ViolationKind) -> Option<&[Waiting]> {
+    match kind {
+        ViolationKind::Deadlock { waiting: stuck }
+        | ViolationKind::Livelock { spinning: stuck } => Some(stuck),
+        ViolationKind::Fault(_) | ViolationKind::Race(_) => None,
     }
 }
 

@@ -7,8 +7,9 @@ use crate::names::{Names, short};
 use crate::source::position;
 use crate::steps::phrase;
 use crate::style::Paint;
-use raddle_program::{ObjectId, Op, Program, SrcId, ThreadId};
+use raddle_program::{LocId, ObjectId, Op, Program, SrcId, ThreadId};
 use raddle_search::{Trace, TraceStep};
+use std::collections::BTreeMap;
 
 /// What ends the execution, or takes part in the violation.
 pub(crate) struct Mark {
@@ -24,6 +25,8 @@ pub(crate) struct Timeline<'a> {
     pub(crate) trace: &'a Trace,
     /// The object that the violation is about.
     pub(crate) accused: Option<ObjectId>,
+    /// See [`touched`].
+    pub(crate) touched: BTreeMap<LocId, Option<ThreadId>>,
     /// Steps (by index) to point out, and why.
     pub(crate) pointed: Vec<(usize, &'static str)>,
     /// What stands below the last step.
@@ -78,11 +81,29 @@ impl Timeline<'_> {
 
     /// How many steps the table leaves out because they tell nothing.
     pub(crate) fn hidden(&self) -> usize {
-        self.trace
-            .steps
-            .iter()
-            .filter(|step| phrase(self.names, self.program, step, self.accused).is_none())
+        let steps = self.trace.steps.iter().enumerate();
+        steps
+            .filter(|(index, step)| self.phrase(*index, step).is_none())
             .count()
+    }
+
+    /// The step in words, if it is worth a row.
+    fn phrase(&self, index: usize, step: &TraceStep) -> Option<String> {
+        let is_pointed = self.pointed.iter().any(|(other, _)| *other == index);
+        if !is_pointed && self.is_library_detail(step) {
+            return None;
+        }
+        phrase(self.names, self.program, step, self.accused)
+    }
+
+    /// Does the step stand in a header of the system, and touch what no other thread touches in this execution?
+    fn is_library_detail(&self, step: &TraceStep) -> bool {
+        let (Op::Load { loc, .. } | Op::Store { loc, .. }) = *self.program.op(step.state) else {
+            return false;
+        };
+        let in_library = position(self.names.tables(), self.program.at(step.state))
+            .is_some_and(|at| is_system_header(&at.file));
+        in_library && self.touched.get(&loc) == Some(&Some(step.thread))
     }
 
     fn threads(&self) -> Vec<ThreadId> {
@@ -105,7 +126,7 @@ impl Timeline<'_> {
             .enumerate()
             .filter_map(|(index, step)| {
                 let pointed = self.pointed.iter().find(|(other, _)| *other == index);
-                let mut text = phrase(self.names, self.program, step, self.accused)?;
+                let mut text = self.phrase(index, step)?;
                 text += &self.origin(step);
                 if let Some((_, why)) = pointed {
                     text += "  ✗ ";
@@ -181,7 +202,7 @@ impl Timeline<'_> {
     fn lanes(&self, threads: &[ThreadId], rows: &[Row]) -> Vec<Lane> {
         let lane = |(lane, &thread): (usize, &ThreadId)| {
             let own = |row: &Row| row.lane == lane;
-            let entry = &self.names.tables().thread_info(thread).entry;
+            let entry = self.names.entry(thread);
             Lane {
                 title: format!("{} {entry}", short(thread)).trim_end().to_owned(),
                 first: rows.iter().position(own).unwrap_or(0),
@@ -190,6 +211,28 @@ impl Timeline<'_> {
         };
         threads.iter().enumerate().map(lane).collect()
     }
+}
+
+fn is_system_header(file: &str) -> bool {
+    file.starts_with("/usr/") || file.contains("/include/c++/") || file.contains("/lib/clang/")
+}
+
+/// For each location the thread that touches it, or none if there are several.
+pub(crate) fn touched(program: &Program, trace: &Trace) -> BTreeMap<LocId, Option<ThreadId>> {
+    let mut touched = BTreeMap::new();
+    for step in &trace.steps {
+        if let Op::Load { loc, .. }
+        | Op::Store { loc, .. }
+        | Op::Rmw { loc, .. }
+        | Op::Cas { loc, .. } = *program.op(step.state)
+        {
+            let by = touched.entry(loc).or_insert(Some(step.thread));
+            if *by != Some(step.thread) {
+                *by = None;
+            }
+        }
+    }
+    touched
 }
 
 /// Makes line numbers equally wide, with what separates them from the operation.

@@ -1,4 +1,4 @@
-//! Why threads wait for good: who waits for what, and who holds it since when.
+//! Why threads wait or spin for good: who waits for what, and who holds it since when.
 
 use crate::names::Names;
 use crate::source::{Sources, position};
@@ -15,23 +15,28 @@ pub(crate) struct Explanation<'a> {
 }
 
 impl Explanation<'_> {
-    /// What the thread waits to do: `lock m`, `join T1`.
+    /// What the thread does for good: `waits to lock m`, `spins on flag`.
     pub(crate) fn aim(&self, waiting: &Waiting) -> String {
         match *self.program.op(waiting.state) {
             Op::Sync {
                 cell,
                 action: SyncAction::CondAwait,
-            } => format!("be woken on {}", self.names.location(cell)),
-            Op::Sync { cell, action } => intention(self.names, cell, action),
-            Op::Join { thread } => format!("join {}", self.names.thread(thread)),
-            _ => "go on".to_owned(),
+            } => format!("waits to be woken on {}", self.names.location(cell)),
+            Op::Sync { cell, action } => {
+                format!("waits to {}", intention(self.names, cell, action))
+            }
+            Op::Join { thread } => format!("waits to join {}", self.names.thread(thread)),
+            Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
+                format!("spins on {}", self.names.location(loc))
+            }
+            _ => "spins".to_owned(),
         }
     }
 
-    /// One sentence a waiting thread.
+    /// One sentence a thread.
     pub(crate) fn sentence(&self, waiting: &Waiting) -> String {
         let mut text = format!(
-            "{} waits to {}{}",
+            "{} {}{}",
             self.names.thread(waiting.thread),
             self.aim(waiting),
             self.place(waiting.at)
@@ -55,7 +60,7 @@ impl Explanation<'_> {
                 }
             }
             Op::Join { .. } => text += ", which does not finish",
-            _ => {}
+            _ => text += ": no thread will write there again",
         }
         text
     }

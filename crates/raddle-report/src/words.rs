@@ -1,6 +1,6 @@
 //! The words for everything that an answer consists of: one place, so that the same thing is always called the same.
 
-use crate::names::{Names, bytes, short};
+use crate::names::{Names, bytes, demangled, short};
 use crate::steps::intention;
 use raddle_program::{
     AccessKind, Fault, Limit, Misuse, ObjectKind, Op, Order, Program, Unsupported,
@@ -52,13 +52,13 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
             access(names, program.op(race.second.state)),
             names.thread(race.second.thread)
         ),
-        ViolationKind::Deadlock { waiting } => match waiting.as_slice() {
-            [one] => format!("deadlock: {} waits for good", names.thread(one.thread)),
-            _ => format!("deadlock: {} threads wait for good", waiting.len()),
-        },
         ViolationKind::Livelock { spinning } => match spinning.as_slice() {
             [one] => format!("livelock: {} spins for good", names.thread(one.thread)),
             _ => format!("livelock: {} threads spin for good", spinning.len()),
+        },
+        ViolationKind::Deadlock { waiting } => match waiting.as_slice() {
+            [one] => format!("deadlock: {} waits for good", names.thread(one.thread)),
+            _ => format!("deadlock: {} threads wait for good", waiting.len()),
         },
     }
 }
@@ -214,7 +214,13 @@ fn access_noun(access: AccessKind) -> &'static str {
 pub fn unsupported(what: &Unsupported) -> String {
     match what {
         Unsupported::UnknownFunction { name } => {
-            format!("`{name}` is called, and Raddle does not know what it does")
+            format!(
+                "`{}` is called, and Raddle does not know what it does",
+                demangled(name)
+            )
+        }
+        Unsupported::UnknownVariable { name } => {
+            format!("`{}` is used, and defined nowhere", demangled(name))
         }
         Unsupported::NondetValue { function } => format!(
             "`{function}` returns any value, and engines that explore executions cannot try them all"
@@ -242,6 +248,7 @@ pub fn unsupported_hint(what: &Unsupported) -> &'static str {
         Unsupported::UnknownFunction { .. } => {
             "define it in the checked file; a stub that does what matters here is enough"
         }
+        Unsupported::UnknownVariable { .. } => "define it in the checked file",
         Unsupported::NondetValue { .. } => {
             "`--engine bmc` will be for such values, and is not available yet; narrow them to a few `__VERIFIER_nondet_bool()`"
         }

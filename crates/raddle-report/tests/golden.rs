@@ -141,6 +141,7 @@ fn outcome(verdict: Verdict) -> Outcome {
             states: 20,
             elapsed: Duration::from_millis(1250),
             peak_memory_bytes: 4096,
+            ..Statistics::default()
         },
     }
 }

@@ -48,11 +48,33 @@ pub struct Progress {
 /// Is told how far the search is, now and then.
 pub type ProgressSink = Box<dyn FnMut(&Progress)>;
 
+/// Ways to explore less, each of which can be switched off to compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reductions {
+    /// Loop iterations without effect are not explored.
+    pub purity: bool,
+    /// A thread whose iteration would have no effect waits until that changes, instead of being blocked for good.
+    pub awaits: bool,
+    /// Additions whose results nobody uses commute.
+    pub additions: bool,
+}
+
+impl Default for Reductions {
+    fn default() -> Self {
+        Self {
+            purity: true,
+            awaits: true,
+            additions: true,
+        }
+    }
+}
+
 /// What to look for, and for how long.
 #[derive(Default)]
 pub struct SearchOptions {
     pub checks: Checks,
     pub limits: Limits,
+    pub reductions: Reductions,
     /// Find every distinct violation instead of the first.
     pub keep_going: bool,
     /// Set from outside to end the search.
@@ -102,11 +124,11 @@ impl Engine for Naive {
     }
 }
 
-struct Dpor;
+struct Dpor(Reductions);
 
 impl Engine for Dpor {
     fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
-        dpor::Search::new(program).run(program, frame)
+        dpor::Search::new(program, self.0).run(program, frame)
     }
 }
 
@@ -127,13 +149,14 @@ pub fn check(
     kind: EngineKind,
     options: SearchOptions,
 ) -> Result<Outcome, InternalError> {
+    let reductions = options.reductions;
     let mut frame = Frame::new(options);
     // `main` may stop before it does anything.
     let start = Machine::new(program);
     let flow = match (frame.arrived(program, &start, ThreadId::MAIN), kind) {
         (ControlFlow::Break(()), _) => ControlFlow::Break(()),
         (_, EngineKind::Naive) => Naive.explore(program, &mut frame),
-        (_, EngineKind::Dpor) => Dpor.explore(program, &mut frame),
+        (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
         (_, EngineKind::Rf) => Rf.explore(program, &mut frame),
     };
     debug_assert!(

@@ -15,7 +15,7 @@ pub mod replay;
 mod rf;
 pub mod verdict;
 
-pub use driver::{InternalError, Limits, Progress, SearchOptions, check};
+pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, check};
 pub use verdict::{
     Bound, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep,
     Verdict, Violation, ViolationKind, Waiting,

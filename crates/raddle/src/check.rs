@@ -70,6 +70,7 @@ fn explore(
     let mut status_line = StatusLine::new();
     let search = SearchOptions {
         checks: options.checks,
+        reductions: options.reductions,
         limits: Limits {
             executions: options.max_executions,
             time: options.time_limit,

@@ -36,7 +36,7 @@ pub struct CheckArgs {
     /// The program: .c .i .cc .cpp .cxx .C, or LLVM IR as text (.ll)
     pub file: PathBuf,
 
-    /// How to explore executions (available now: auto, dpor, naive)
+    /// How to explore executions (available now: auto, dpor, rf, naive)
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
@@ -86,15 +86,15 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
-    /// Do not treat loop iterations without effect as if they had not happened (no engine does so yet)
+    /// Explore loop iterations without effect too
     #[arg(long)]
     pub no_purity: bool,
 
-    /// Do not treat loops that wait for a value as one blocking operation (not available yet)
+    /// Block threads that read too early in a waiting loop for good, instead of letting them wait
     #[arg(long)]
     pub no_await: bool,
 
-    /// Do not treat fetch-and-adds whose results do not matter as independent (no engine does so yet)
+    /// Explore both orders of fetch-and-adds whose results nobody uses
     #[arg(long)]
     pub no_ifaa: bool,
 

@@ -188,6 +188,9 @@ fn run_clang(
     if kind == Kind::Cpp {
         // One binary is both compilers; as this one it looks for the C++ headers.
         command.arg("--driver-mode=g++");
+        // Makes libstdc++ check its arguments; and then it does not rely on the code of `std::string` in its binary, which
+        // Raddle does not see.
+        command.arg("-D_GLIBCXX_ASSERTIONS");
     }
     let output = command
         .arg("-DRADDLE")

@@ -19,6 +19,11 @@ const TOPICS: &[Topic] = &[
                order of operations that do not affect each other.",
     },
     Topic {
+        names: &["rf"],
+        text: "Engine `rf` explores one execution of each class of executions in which every read gets its value from the \
+               same write: fewer than `dpor` where many writes are never read. It does not end on loops that wait.",
+    },
+    Topic {
         names: &["naive"],
         text: "Engine `naive` runs every interleaving of the threads' visible operations. It is slow and simple: the \
                oracle that other engines are tested against.",
@@ -46,8 +51,8 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         names: &["livelock"],
-        text: "Check `livelock` (off by default) finds executions in which threads spin for good: a loop that changes nothing \
-               waits for a value that nobody will write any more.",
+        text: "Check `livelock` (off by default, engine `dpor`) finds executions in which threads spin for good: in loops that \
+               wait for a write which no thread will do any more.",
     },
     Topic {
         names: &["overflow"],

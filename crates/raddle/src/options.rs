@@ -2,7 +2,7 @@
 
 use crate::cli::{Check, CheckArgs, Engine, Format, Memory, OnMainReturn, When, name_of};
 use crate::error::Error;
-use raddle_search::{Checks, EngineKind, MemoryModel};
+use raddle_search::{Checks, EngineKind, MemoryModel, Reductions};
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -16,6 +16,7 @@ pub struct Options {
     pub engine: EngineKind,
     pub memory: MemoryModel,
     pub checks: Checks,
+    pub reductions: Reductions,
     pub unroll: Option<u32>,
     pub on_main_return: OnMainReturn,
     pub keep_going: bool,
@@ -39,6 +40,7 @@ pub enum AnswerFormat {
 pub const ENGINES: &[(&str, EngineKind)] = &[
     ("auto", EngineKind::Dpor),
     ("dpor", EngineKind::Dpor),
+    ("rf", EngineKind::Rf),
     ("naive", EngineKind::Naive),
 ];
 
@@ -56,8 +58,6 @@ impl Options {
             ("--report", args.report.is_some()),
             ("--trace", args.trace.is_some()),
             ("--witness", args.witness.is_some()),
-            // The other reductions that can be switched off do not exist yet; this one does.
-            ("--no-await", args.no_await),
         ] {
             if given {
                 return Err(Error::UnavailableOption { option });
@@ -72,6 +72,11 @@ impl Options {
         }
         Ok(Self {
             checks: checks(&args.checks),
+            reductions: Reductions {
+                purity: !args.no_purity,
+                awaits: !args.no_await,
+                additions: !args.no_ifaa,
+            },
             file: args.file,
             clang_args: args.clang_args,
             engine,
@@ -204,8 +209,8 @@ mod tests {
     fn what_is_not_built_yet_is_refused() {
         for (args, message) in [
             (
-                ["--engine", "rf"],
-                "engine `rf` is not available yet; available: auto, dpor, naive",
+                ["--engine", "rvf"],
+                "engine `rvf` is not available yet; available: auto, dpor, rf, naive",
             ),
             (
                 ["--memory", "tso"],
@@ -220,10 +225,6 @@ mod tests {
                 "--jobs `2` is not available yet; available: 1",
             ),
             (["--witness", "w"], "`--witness` is not available yet"),
-            (
-                ["--no-await", "--quiet"],
-                "`--no-await` is not available yet",
-            ),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);
         }

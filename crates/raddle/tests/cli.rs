@@ -202,9 +202,9 @@ fn an_engine_that_is_not_there() {
     let scratch = Scratch::new("engine");
     let file = scratch.file("a.c", EMPTY_MAIN);
     says(
-        &check(&file, &["--engine", "rf"]),
+        &check(&file, &["--engine", "rvf"]),
         2,
-        &["engine `rf` is not available yet; available: auto, "],
+        &["engine `rvf` is not available yet; available: auto, "],
     );
     says(
         &check(&file, &["--engine", "magic"]),

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 
 static atomic_int used;
-static int places[1];
+int places[1];
 
 static void *reserve(void *arg) {
     (void)arg;

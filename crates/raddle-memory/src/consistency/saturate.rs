@@ -137,13 +137,12 @@ impl Graph {
         if mine.iter().zip(theirs).all(|(mine, theirs)| mine >= theirs) {
             return true;
         }
-        let mut slot = to * self.width as u32;
-        for (mine, &theirs) in mine.iter_mut().zip(theirs) {
+        let slots = to * self.width as u32..;
+        for ((mine, &theirs), slot) in mine.iter_mut().zip(theirs).zip(slots) {
             if theirs > *mine {
                 self.trail.push(Grown { slot, old: *mine });
                 *mine = theirs;
             }
-            slot += 1;
         }
         self.queue.push(to);
         true

@@ -29,6 +29,8 @@ pub(super) struct FlatCode {
     /// For each visible operation the registers that its local state keeps, ascending: those read after it (its own
     /// result excepted). What it reads itself is in the resolved operation, save for a spawn's argument.
     pub(super) kept: Vec<Box<[Reg]>>,
+    /// For each instruction: is the register that it defines dead at once?
+    pub(super) ignored: Vec<bool>,
 }
 
 #[derive(Debug)]
@@ -61,13 +63,14 @@ fn flatten(code: &Code) -> FlatCode {
     let last = flat.lines.last().copied().unwrap_or(0);
     flat.emit(last, Inst::Exit(Expr::Const(0)));
     let registers = code.registers as usize;
-    let kept = liveness(&flat.insts, registers);
+    let (kept, ignored) = liveness(&flat.insts, registers);
     FlatCode {
         name: code.name.clone(),
         registers,
         insts: flat.insts,
         lines: flat.lines,
         kept,
+        ignored,
     }
 }
 
@@ -230,9 +233,9 @@ impl Inst {
     }
 }
 
-/// For each instruction the registers live after it, without the one it defines. The counters of spawns and allocations
+/// For each instruction the registers live after it, without the one it defines, and whether that one is dead. The counters of spawns and allocations
 /// are updated in place, so a use keeps them live before *and* they stay live only if another use follows.
-fn liveness(insts: &[Inst], registers: usize) -> Vec<Box<[Reg]>> {
+fn liveness(insts: &[Inst], registers: usize) -> (Vec<Box<[Reg]>>, Vec<bool>) {
     let mut live_in = vec![vec![false; registers]; insts.len() + 1];
     let live_out = |live_in: &[Vec<bool>], at: usize| {
         let mut out = vec![false; registers];
@@ -263,8 +266,9 @@ fn liveness(insts: &[Inst], registers: usize) -> Vec<Box<[Reg]>> {
     (0..insts.len())
         .map(|at| {
             let mut live = live_out(&live_in, at);
+            let mut ignored = true;
             if let Some(reg) = insts[at].defines() {
-                live[reg.index()] = false;
+                ignored = !std::mem::take(&mut live[reg.index()]);
             }
             if let Inst::Do {
                 action: Action::Spawn { argument, .. },
@@ -273,12 +277,13 @@ fn liveness(insts: &[Inst], registers: usize) -> Vec<Box<[Reg]>> {
             {
                 argument.for_each_reg(&mut |reg| live[reg.index()] = true);
             }
-            (0..registers as u32)
+            let kept = (0..registers as u32)
                 .map(Reg)
                 .filter(|reg| live[reg.index()])
-                .collect()
+                .collect();
+            (kept, ignored)
         })
-        .collect()
+        .unzip()
 }
 
 /// A thread starts with all registers 0 but its argument.

@@ -460,6 +460,11 @@ impl Semantics for Interpreter {
         local.thread
     }
 
+    fn ignores_result(&self, local: &Local) -> bool {
+        let code = &self.compiled.codes[local.code.index()];
+        matches!(local.op, Op::Rmw { .. }) && code.ignored[local.at as usize]
+    }
+
     fn bytes(&self, local: &Local) -> usize {
         size_of::<Local>() + size_of_val(&*local.regs)
     }

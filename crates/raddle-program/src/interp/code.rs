@@ -86,6 +86,26 @@ impl Code {
         slots
     }
 
+    /// Does anything use what an instruction returns?
+    pub(crate) fn uses_result_of(&self, block: u32, index: u32) -> bool {
+        let inst = self.body.blocks[block as usize].insts.get(index as usize);
+        let Some(result) = inst.and_then(|inst| inst.result) else {
+            return inst.is_none();
+        };
+        let mut used = false;
+        let mut look = |operand: &Operand| used |= *operand == Operand::Value(result);
+        for block in &self.body.blocks {
+            for phi in &block.phis {
+                phi.incoming.iter().for_each(|(_, operand)| look(operand));
+            }
+            for inst in &block.insts {
+                inst.kind.visit_operands(|_, operand| look(operand));
+            }
+            block.terminator.visit_operands(|_, operand| look(operand));
+        }
+        used
+    }
+
     /// The live registers at a point, compactly.
     pub(crate) fn compress(&self, regs: &[u64], point: Point) -> Box<[u64]> {
         let live = self.live(point);

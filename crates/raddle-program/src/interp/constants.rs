@@ -238,12 +238,7 @@ impl Machine<'_> {
     fn write_extern(&mut self, id: GlobalId, bytes: &mut [u8]) -> Result<(), Stop> {
         let name = self.world.module.global(id).name.clone();
         let contents = models::contents(self, &name)?;
-        let contents = contents.ok_or_else(|| {
-            Stop::Unsupported(Unsupported::Library {
-                function: name,
-                why: "this variable is not defined in the program".into(),
-            })
-        })?;
+        let contents = contents.ok_or(Stop::Unsupported(Unsupported::UnknownVariable { name }))?;
         let len = contents.len().min(bytes.len());
         bytes[..len].copy_from_slice(&contents[..len]);
         Ok(())

@@ -127,13 +127,20 @@ impl Interpreter {
             .filter(|&id| !module.function(id).is_declaration)
             .ok_or(LoadError::NoMain)?;
         let mut tables = Tables::new("main");
-        // Positions are interned one by one as they are met; only the types are needed as they are.
+        share_types(&module, &mut tables);
+        let world = World::new(module, options, main);
+        Ok((Self { world }, tables))
+    }
+}
+
+/// Lets reports see the source types that parsing has met so far: bodies are parsed when first called. Positions are interned
+/// one by one as they are met.
+fn share_types(module: &Module, tables: &mut Tables) {
+    if tables.debug.types.len() != module.debug.types.len() {
         tables.debug = Rc::new(DebugInfo {
             locs: Vec::new(),
             types: module.debug.types.clone(),
         });
-        let world = World::new(module, options, main);
-        Ok((Self { world }, tables))
     }
 }
 
@@ -159,7 +166,9 @@ impl Semantics for Interpreter {
     }
 
     fn resume(&mut self, tables: &mut Tables, local: &Local, value: Value) -> Transition<Local> {
-        Machine::resume(&mut self.world, tables, local, value).run()
+        let transition = Machine::resume(&mut self.world, tables, local, value).run();
+        share_types(&self.world.module, tables);
+        transition
     }
 
     fn thread(&self, local: &Local) -> ThreadId {
@@ -168,5 +177,15 @@ impl Semantics for Interpreter {
 
     fn bytes(&self, local: &Local) -> usize {
         local.bytes()
+    }
+
+    fn ignores_result(&self, local: &Local) -> bool {
+        match (&local.op, &local.top) {
+            (crate::op::Op::Rmw { .. }, local::Frame::Ir(frame)) => self
+                .world
+                .cached_code(frame.function)
+                .is_some_and(|code| !code.uses_result_of(frame.block, frame.index)),
+            _ => false,
+        }
     }
 }

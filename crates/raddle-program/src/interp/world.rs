@@ -117,7 +117,7 @@ impl World {
 
     fn classify(&self, id: FuncId) -> Callee {
         let function = self.module.function(id);
-        let model = models::lookup(&function.name);
+        let model = models::lookup_function(&function.name);
         match model {
             Some(model) if function.is_declaration || models::get(model).overrides => {
                 Callee::Model(model)

@@ -102,7 +102,11 @@ fn mutex_try_lock(cx: &mut Script<'_, '_>) -> ModelResult {
 /// A mutex that is only tried: see `locks`.
 fn mutex_timed_lock(cx: &mut Script<'_, '_>) -> ModelResult {
     let tried = cx.sync(cx.arg(0), SyncAction::TryLock)?;
-    result(if tried == EBUSY { ETIMEDOUT } else { tried })
+    if tried != EBUSY {
+        return result(tried);
+    }
+    cx.pass_deadline(cx.arg(1))?;
+    result(ETIMEDOUT)
 }
 
 fn mutex_unlock(cx: &mut Script<'_, '_>) -> ModelResult {
@@ -117,7 +121,7 @@ fn cond_wait(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn cond_timed_wait(cx: &mut Script<'_, '_>) -> ModelResult {
-    result(cx.cond_timed_wait(cx.arg(0), cx.arg(1))?)
+    result(cx.cond_timed_wait(cx.arg(0), cx.arg(1), cx.arg(2))?)
 }
 
 fn key_create(cx: &mut Script<'_, '_>) -> ModelResult {

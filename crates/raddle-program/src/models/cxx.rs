@@ -10,7 +10,7 @@ use crate::op::{Op, Order, SyncAction};
 use raddle_ir::module::Symbol;
 
 /// What a thread of `std::thread` runs.
-const THREAD: &str = "std::thread";
+pub(super) const THREAD: &str = "std::thread";
 
 pub(super) const MODELS: &[Model] = &[
     model(
@@ -52,8 +52,6 @@ pub(super) const MODELS: &[Model] = &[
     // Objects of static storage are not destroyed: `main` is over then.
     model("__cxa_atexit", zero).capturing(&[1]),
     model("__cxa_finalize", zero),
-    model("_ZNSt6chrono3_V212steady_clock3nowEv", now),
-    model("_ZNSt6chrono3_V212system_clock3nowEv", now),
     // std::allocator<char>, which is empty
     model("_ZNSaIcEC1Ev", zero),
     model("_ZNSaIcEC2Ev", zero),
@@ -65,7 +63,19 @@ pub(super) const MODELS: &[Model] = &[
     model("_ZSt9terminatev", terminate),
     model("__cxa_pure_virtual", pure_virtual),
     model("__cxa_deleted_virtual", pure_virtual),
+    // Older libraries define theirs in a header.
     model("_ZSt21__glibcxx_assert_failPKciS0_S0_", library_assert),
+    model("_ZSt20__replacement_assertPKciS0_S0_", library_assert).overriding(),
+    // exceptions of futures: none are ever made
+    model("_ZNSt13__future_base12_Result_baseC2Ev", result_init),
+    model("_ZNSt13__future_base12_Result_baseD2Ev", zero),
+    model("_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv", zero),
+    model("_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv", zero),
+    model("_ZNSt15__exception_ptr13exception_ptrC1EPv", throw),
+    model(
+        "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
+        throw,
+    ),
     // exceptions
     model("__cxa_allocate_exception", throw),
     model("__cxa_throw", throw),
@@ -167,9 +177,10 @@ fn guard_release(cx: &mut Script<'_, '_>) -> ModelResult {
     Ok(Outcome::Void)
 }
 
-/// Nanoseconds: see `time`.
-fn now(_: &mut Script<'_, '_>) -> ModelResult {
-    Ok(Outcome::Return(super::time::NOW * 1_000_000_000))
+/// The base of a future's result: a table of virtual functions, which the derived class sets, and no exception.
+fn result_init(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.store(cx.arg(0).wrapping_add(8), 8, 0, Order::Plain)?;
+    Ok(Outcome::Void)
 }
 
 // ---- ends

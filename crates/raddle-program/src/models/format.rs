@@ -45,8 +45,8 @@ pub(super) struct Directive {
     pub(super) letter: u8,
 }
 
-/// Wider fields than this are mistakes; they would only cost memory.
-const MOST: usize = 1 << 16;
+/// Wider fields than this are mistakes; they would only cost memory. (Rust's own formatting takes no more than 16 bits.)
+const MOST: usize = 1 << 15;
 
 impl Directive {
     /// Reads what follows a `%`. Returns it and the rest, or nothing where the format ends or makes no sense.

@@ -34,7 +34,8 @@ fn table(cx: &mut Script<'_, '_>) -> Result<u64, Pause> {
 
 pub(super) fn key_create(cx: &mut Script<'_, '_>) -> ModelResult {
     let table = table(cx)?;
-    let key = cx.rmw(table, 8, RmwKind::Add, 1, Order::SeqCst)? + 1;
+    let given = cx.rmw(table, 8, RmwKind::Add, 1, Order::SeqCst)?;
+    let key = given.saturating_add(1);
     if key > MOST_KEYS {
         return Ok(Outcome::Return(EAGAIN));
     }

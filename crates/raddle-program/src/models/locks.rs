@@ -60,14 +60,14 @@ pub(super) fn act(cx: &mut Script<'_, '_>, action: SyncAction) -> ModelResult {
     Ok(Outcome::Return(cx.sync(cx.arg(0), action)?))
 }
 
-/// [`act`] where being busy means that the deadline passes.
+/// [`act`] where being busy means that the deadline passes, which is the last argument.
 fn act_in_time(cx: &mut Script<'_, '_>, action: SyncAction) -> ModelResult {
     let result = cx.sync(cx.arg(0), action)?;
-    Ok(Outcome::Return(if result == EBUSY {
-        ETIMEDOUT
-    } else {
-        result
-    }))
+    if result != EBUSY {
+        return Ok(Outcome::Return(result));
+    }
+    cx.pass_deadline(cx.last_arg())?;
+    Ok(Outcome::Return(ETIMEDOUT))
 }
 
 // ---- mutexes

@@ -82,9 +82,9 @@ fn va_start(cx: &mut Script<'_, '_>) -> ModelResult {
         machine.push_private(bytes, None)
     })?;
     cx.store(list, 4, REGISTERS_END, Order::Plain)?;
-    cx.store(list + 4, 4, FLOATS_END, Order::Plain)?;
-    cx.store(list + 8, 8, area, Order::Plain)?;
-    cx.store(list + 16, 8, 0, Order::Plain)?;
+    cx.store(list.wrapping_add(4), 4, FLOATS_END, Order::Plain)?;
+    cx.store(list.wrapping_add(8), 8, area, Order::Plain)?;
+    cx.store(list.wrapping_add(16), 8, 0, Order::Plain)?;
     Ok(Outcome::Void)
 }
 

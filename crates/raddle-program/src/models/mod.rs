@@ -35,14 +35,17 @@
 
 mod atomics;
 mod c11;
+mod containers;
 mod convert;
 mod cxx;
 mod errno;
 mod externs;
 mod format;
+mod futex;
 mod heap;
 mod iostream;
 mod keys;
+mod linux;
 mod locks;
 mod math;
 mod memory;
@@ -145,6 +148,9 @@ const TABLES: &[&[Model]] = &[
     verifier::MODELS,
     cxx::MODELS,
     iostream::MODELS,
+    containers::MODELS,
+    futex::MODELS,
+    linux::MODELS,
 ];
 
 struct Registry {
@@ -198,6 +204,19 @@ pub fn lookup(name: &str) -> Option<ModelId> {
     prefix
         .or_else(|| registry.parts.iter().find(|(part, _)| name.contains(part)))
         .map(|&(_, id)| id)
+}
+
+/// The model of a function of the module. Those that only the interpreter and other models start are out of its reach:
+/// their arguments are trusted.
+#[must_use]
+pub fn lookup_function(name: &str) -> Option<ModelId> {
+    let is_internal = name.starts_with("raddle.") || name == cxx::THREAD;
+    lookup(name).filter(|_| !is_internal)
+}
+
+/// The names of all models, patterns as they are written in the tables.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().copied().flatten().map(|model| model.name)
 }
 
 /// The model behind an id.

@@ -28,13 +28,9 @@ pub(super) const MODELS: &[Model] = &[
     model("sysconf", sysconf),
     model("getpagesize", page_size),
     model("get_nprocs", processors),
-    model("sched_getcpu", zero),
-    model("sched_getaffinity", zero),
-    model("sched_setaffinity", zero),
     model("setlocale", zero),
     // Nobody sends signals.
     model("signal", zero),
-    model("sigaction", zero),
     model("sigemptyset", zero),
     model("sigfillset", zero),
     model("sigaddset", zero),
@@ -98,7 +94,7 @@ fn exit_functions(cx: &mut Script<'_, '_>) -> Result<u64, Pause> {
 fn at_exit(cx: &mut Script<'_, '_>) -> ModelResult {
     let table = exit_functions(cx)?;
     cx.atomic_begin()?;
-    let count = cx.load(table, 8, Order::SeqCst)? + 1;
+    let count = cx.load(table, 8, Order::SeqCst)?.saturating_add(1);
     if count > MOST_EXIT_FUNCTIONS {
         return Err(cx.unsupported("so many functions"));
     }
@@ -119,7 +115,7 @@ impl Script<'_, '_> {
         let table = exit_functions(self)?;
         loop {
             let count = self.load(table, 8, Order::SeqCst)?;
-            if count == 0 {
+            if count == 0 || count > MOST_EXIT_FUNCTIONS {
                 return Ok(());
             }
             let function = self.load(table + 8 * count, 8, Order::SeqCst)?;

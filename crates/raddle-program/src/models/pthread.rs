@@ -65,7 +65,7 @@ fn create(cx: &mut Script<'_, '_>) -> ModelResult {
     let entry = Entry::Function(cx.arg(2));
     let is_detached = match cx.arg(1) {
         0 => false,
-        attributes => cx.load(attributes + DETACH_STATE, 8, Order::Plain)? == DETACHED,
+        attributes => cx.load(attributes.wrapping_add(DETACH_STATE), 8, Order::Plain)? == DETACHED,
     };
     // The handle is stored before the thread runs, as libraries do: the thread may read it.
     let handle = cx.new_thread(&entry)?;
@@ -108,8 +108,13 @@ pub(super) fn equal(cx: &mut Script<'_, '_>) -> ModelResult {
 // ---- attributes
 
 fn attr_init(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.store(cx.arg(0) + DETACH_STATE, 8, 0, Order::Plain)?;
-    cx.store(cx.arg(0) + STACK_SIZE, 8, DEFAULT_STACK, Order::Plain)?;
+    cx.store(cx.arg(0).wrapping_add(DETACH_STATE), 8, 0, Order::Plain)?;
+    cx.store(
+        cx.arg(0).wrapping_add(STACK_SIZE),
+        8,
+        DEFAULT_STACK,
+        Order::Plain,
+    )?;
     Ok(Outcome::Return(0))
 }
 
@@ -118,23 +123,28 @@ fn attr_set_detached(cx: &mut Script<'_, '_>) -> ModelResult {
     if state > DETACHED {
         return Ok(Outcome::Return(EINVAL));
     }
-    cx.store(cx.arg(0) + DETACH_STATE, 8, state, Order::Plain)?;
+    cx.store(cx.arg(0).wrapping_add(DETACH_STATE), 8, state, Order::Plain)?;
     Ok(Outcome::Return(0))
 }
 
 fn attr_get_detached(cx: &mut Script<'_, '_>) -> ModelResult {
-    let state = cx.load(cx.arg(0) + DETACH_STATE, 8, Order::Plain)?;
+    let state = cx.load(cx.arg(0).wrapping_add(DETACH_STATE), 8, Order::Plain)?;
     cx.store(cx.arg(1), 4, state, Order::Plain)?;
     Ok(Outcome::Return(0))
 }
 
 fn attr_set_stack_size(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.store(cx.arg(0) + STACK_SIZE, 8, cx.arg(1), Order::Plain)?;
+    cx.store(
+        cx.arg(0).wrapping_add(STACK_SIZE),
+        8,
+        cx.arg(1),
+        Order::Plain,
+    )?;
     Ok(Outcome::Return(0))
 }
 
 fn attr_get_stack_size(cx: &mut Script<'_, '_>) -> ModelResult {
-    let size = cx.load(cx.arg(0) + STACK_SIZE, 8, Order::Plain)?;
+    let size = cx.load(cx.arg(0).wrapping_add(STACK_SIZE), 8, Order::Plain)?;
     cx.store(cx.arg(1), 8, size, Order::Plain)?;
     Ok(Outcome::Return(0))
 }
@@ -143,7 +153,7 @@ fn attr_get_stack_size(cx: &mut Script<'_, '_>) -> ModelResult {
 /// arithmetic that runtimes do with it.
 fn attr_get_stack(cx: &mut Script<'_, '_>) -> ModelResult {
     const NOWHERE: u64 = 0x10_0000;
-    let size = cx.load(cx.arg(0) + STACK_SIZE, 8, Order::Plain)?;
+    let size = cx.load(cx.arg(0).wrapping_add(STACK_SIZE), 8, Order::Plain)?;
     cx.store(cx.arg(1), 8, NOWHERE, Order::Plain)?;
     cx.store(cx.arg(2), 8, size, Order::Plain)?;
     Ok(Outcome::Return(0))
@@ -155,8 +165,13 @@ fn attr_get_guard_size(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn attr_of_thread(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.store(cx.arg(1) + DETACH_STATE, 8, 0, Order::Plain)?;
-    cx.store(cx.arg(1) + STACK_SIZE, 8, DEFAULT_STACK, Order::Plain)?;
+    cx.store(cx.arg(1).wrapping_add(DETACH_STATE), 8, 0, Order::Plain)?;
+    cx.store(
+        cx.arg(1).wrapping_add(STACK_SIZE),
+        8,
+        DEFAULT_STACK,
+        Order::Plain,
+    )?;
     Ok(Outcome::Return(0))
 }
 

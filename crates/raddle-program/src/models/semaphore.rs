@@ -45,7 +45,10 @@ fn try_wait(cx: &mut Script<'_, '_>) -> ModelResult {
 fn timed_wait(cx: &mut Script<'_, '_>) -> ModelResult {
     match cx.sync(cx.arg(0), SyncAction::SemTryWait)? {
         0 => int(0),
-        _ => cx.fail(ETIMEDOUT),
+        _ => {
+            cx.pass_deadline(cx.last_arg())?;
+            cx.fail(ETIMEDOUT)
+        }
     }
 }
 

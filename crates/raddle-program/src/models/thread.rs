@@ -31,7 +31,7 @@ fn main(cx: &mut Script<'_, '_>) -> ModelResult {
 
 /// A thread that runs the function at its first argument with the others.
 fn thread(cx: &mut Script<'_, '_>) -> ModelResult {
-    let args: Vec<u64> = cx.frame.args[1..].to_vec();
+    let args: Vec<u64> = cx.frame.args.iter().skip(1).copied().collect();
     let value = cx.call(cx.arg(0), &args)?;
     cx.run_destructors()?;
     Ok(Outcome::ExitThread(value))

@@ -50,7 +50,8 @@ fn cond_wait(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn cond_timed_wait(cx: &mut Script<'_, '_>) -> ModelResult {
-    let result = cx.cond_timed_wait(cx.arg(0), cx.arg(1))?;
+    let deadline = cx.last_arg();
+    let result = cx.cond_timed_wait(cx.arg(0), cx.arg(1), deadline)?;
     Ok(Outcome::Return(result))
 }
 
@@ -67,7 +68,12 @@ impl Script<'_, '_> {
     /// The same with a deadline: returns 0 or `ETIMEDOUT`. Where a signal is meant for this thread or another, both may
     /// get it. The thread does not wait: being woken later is the same as looking later, and a thread that would give up
     /// by itself is no part of a deadlock.
-    pub(super) fn cond_timed_wait(&mut self, cond: u64, mutex: u64) -> Result<u64, Pause> {
+    pub(super) fn cond_timed_wait(
+        &mut self,
+        cond: u64,
+        mutex: u64,
+        deadline: u64,
+    ) -> Result<u64, Pause> {
         let released = self.cell(mutex)?;
         self.sync(cond, SyncAction::CondRelease { mutex: released })?;
         let action = if self.choice(2)? == 0 {
@@ -76,8 +82,10 @@ impl Script<'_, '_> {
             SyncAction::CondTimeout
         };
         let result = self.sync(cond, action)?;
+        if result == ETIMEDOUT {
+            self.pass_deadline(deadline)?;
+        }
         self.sync(mutex, SyncAction::Lock)?;
-        debug_assert!(result == 0 || result == ETIMEDOUT);
         Ok(result)
     }
 }

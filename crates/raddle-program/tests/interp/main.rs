@@ -2,5 +2,6 @@
 
 mod driver;
 mod instructions;
+mod models;
 mod mutants;
 mod programs;

@@ -28,7 +28,8 @@ fn a_spinning_loop_comes_back_to_the_same_state() {
     assert_eq!(again, start);
     let done = program.after(start, 7);
     assert_eq!(*program.op(done), Op::Exit { value: 7 });
-    assert_eq!(program.tables().describe(loc_of(program.op(start))), "x");
+    let object = program.tables().loc_info(loc_of(program.op(start))).object;
+    assert_eq!(&*program.tables().object_info(object).name, "x");
 }
 
 #[test]
@@ -197,7 +198,7 @@ fn copies_follow_the_fields() {
     let tables = done.program.tables();
     for index in 0..tables.loc_count() {
         let loc = raddle_program::LocId::from_index(index);
-        assert!(!tables.loc_info(loc).mixed, "{}", tables.describe(loc));
+        assert!(!tables.loc_info(loc).mixed, "{:?}", tables.loc_info(loc));
     }
 }
 

@@ -6,14 +6,14 @@
 //!
 //! Invariants
 //! - `clock(e)[t]` is the index of the last event of thread `t` that happens before `e` (or is `e`); indices count from 1.
-//! - `last_write[l]` is the last event that wrote `l`; `readers[l]` lists the events that read `l` since.
+//! - For each location the last event that wrote it is known, and those that read it, or added to it, since.
 //! - The races of an event are the earlier events that it could have come before (definition 2 of the paper, and lines 7-22
 //!   of its algorithm 1 for events that may have to wait); they do not depend on what follows.
 
 use super::awaits::{Attempt, awaits_with};
 use raddle_memory::access::sync_mode;
 use raddle_memory::{Access, AccessMode, Machine, Mark, accesses};
-use raddle_program::{LocId, Op, Program, StateId, ThreadId, Value};
+use raddle_program::{LocId, Op, Program, RmwKind, StateId, ThreadId, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -44,6 +44,8 @@ pub(super) struct Event {
     pub(super) is_block: bool,
     /// Did it leave memory as it was?
     pub(super) is_pure: bool,
+    /// Does the thread go no further, because its iteration was pure?
+    pub(super) ends_thread: bool,
     /// The machine before it.
     pub(super) mark: Mark,
     /// The thread's event before this one, or the event that spawned the thread.
@@ -75,8 +77,7 @@ pub(super) enum Last {
 #[derive(Clone, Copy, Debug)]
 struct Touch {
     loc: LocId,
-    last_write: EventId,
-    readers: u32,
+    before: LocState,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +92,16 @@ const NO_READ: u32 = u32::MAX;
 struct LocState {
     last_write: EventId,
     readers: u32,
+    /// Additions since the last write: they conflict with reads and writes, not with each other.
+    adders: u32,
+}
+
+impl LocState {
+    const UNTOUCHED: Self = Self {
+        last_write: NO_EVENT,
+        readers: NO_READ,
+        adders: NO_READ,
+    };
 }
 
 /// What is known of an event before it is pushed.
@@ -102,6 +113,7 @@ pub(super) struct NewEvent {
     pub(super) before: Option<[u64; 2]>,
     pub(super) is_block: bool,
     pub(super) is_pure: bool,
+    pub(super) ends_thread: bool,
     pub(super) mark: Mark,
 }
 
@@ -120,6 +132,8 @@ pub(super) struct Execution {
     candidates: Vec<EventId>,
     scratch_clock: Vec<u32>,
     choices: ChoiceTable,
+    /// Do threads await what they spin on?
+    pub(super) awaits: bool,
 }
 
 #[derive(Debug)]
@@ -139,6 +153,13 @@ impl Default for ChoiceTable {
 }
 
 impl Execution {
+    pub(super) fn new(awaits: bool) -> Self {
+        Self {
+            awaits,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.events.len()
     }
@@ -232,13 +253,7 @@ impl Execution {
 
     fn loc_state(&mut self, loc: LocId) -> LocState {
         if self.locs.len() <= loc.index() {
-            self.locs.resize(
-                loc.index() + 1,
-                LocState {
-                    last_write: NO_EVENT,
-                    readers: NO_READ,
-                },
-            );
+            self.locs.resize(loc.index() + 1, LocState::UNTOUCHED);
         }
         self.locs[loc.index()]
     }
@@ -270,15 +285,6 @@ impl Execution {
             last => self.events[last as usize].index + 1,
         };
         self.finish_clock(new.thread, index);
-        let touches = self.touches.len() as u32;
-        let reads = self.reads.len() as u32;
-        for access in &new.footprint {
-            self.touch(id, *access);
-        }
-        self.last_of_thread[new.thread.index()] = id;
-        if let Op::Spawn { child, .. } = op {
-            self.spawned_by[child.index()] = id;
-        }
         let races = self.races.len() as u32;
         for position in 0..self.candidates.len() {
             let first = self.candidates[position];
@@ -287,6 +293,15 @@ impl Execution {
                 false => self.last_of_race(program, machine, first, new.thread, op),
             };
             self.races.push(Race { first, last });
+        }
+        let touches = self.touches.len() as u32;
+        let reads = self.reads.len() as u32;
+        for access in &new.footprint {
+            self.touch(id, *access);
+        }
+        self.last_of_thread[new.thread.index()] = id;
+        if let Op::Spawn { child, .. } = op {
+            self.spawned_by[child.index()] = id;
         }
         self.events.push(Event {
             thread: new.thread,
@@ -298,6 +313,7 @@ impl Execution {
             before_known: new.before.is_some(),
             is_block: new.is_block,
             is_pure: new.is_pure,
+            ends_thread: new.ends_thread,
             mark: new.mark,
             parent,
             touches,
@@ -311,10 +327,7 @@ impl Execution {
         let event = self.events.pop().expect("an event to take back");
         while self.touches.len() > event.touches as usize {
             let touch = self.touches.pop().expect("the length was checked");
-            self.locs[touch.loc.index()] = LocState {
-                last_write: touch.last_write,
-                readers: touch.readers,
-            };
+            self.locs[touch.loc.index()] = touch.before;
         }
         self.reads.truncate(event.reads as usize);
         self.races.truncate(event.races as usize);
@@ -377,6 +390,7 @@ impl Execution {
             _ if new.is_block => None,
             _ => Attempt::of(program, new.state).map(|attempt| attempt.loc),
         };
+        let waits_at = waits_at.filter(|&loc| !self.has_additions(loc));
         // Only a writer of the location that it waits at can be one before which the thread could not go on.
         let writer = waits_at.map_or(NO_EVENT, |loc| self.loc_state(loc).last_write);
         self.adjacent_only(&mut races);
@@ -413,8 +427,13 @@ impl Execution {
     fn add_candidates(&mut self, program: &Program, access: Access) {
         self.add_candidates_at(access.loc, access.mode);
         if program.tables().loc_info(access.loc).mixed {
+            // Additions commute only if they add to exactly the same bytes.
+            let mode = match access.mode {
+                AccessMode::Add => AccessMode::Update,
+                mode => mode,
+            };
             for &other in program.tables().overlaps(access.loc) {
-                self.add_candidates_at(other, access.mode);
+                self.add_candidates_at(other, mode);
             }
         }
     }
@@ -423,40 +442,63 @@ impl Execution {
         let LocState {
             last_write,
             readers,
+            adders,
         } = self.loc_state(loc);
         if last_write != NO_EVENT {
             self.candidates.push(last_write);
         }
         if mode.writes() {
-            let mut read = readers;
-            while read != NO_READ {
-                let ReadNode { event, next } = self.reads[read as usize];
-                self.candidates.push(event);
-                read = next;
-            }
+            self.add_listed(readers);
+        }
+        if mode != AccessMode::Add {
+            self.add_listed(adders);
+        }
+    }
+
+    fn add_listed(&mut self, mut node: u32) {
+        while node != NO_READ {
+            let ReadNode { event, next } = self.reads[node as usize];
+            self.candidates.push(event);
+            node = next;
         }
     }
 
     fn touch(&mut self, id: EventId, access: Access) {
-        let state = self.loc_state(access.loc);
+        let before = self.loc_state(access.loc);
         self.touches.push(Touch {
             loc: access.loc,
-            last_write: state.last_write,
-            readers: state.readers,
+            before,
         });
         let slot = &mut self.locs[access.loc.index()];
-        if access.mode.writes() {
-            *slot = LocState {
-                last_write: id,
-                readers: NO_READ,
-            };
-        } else {
-            slot.readers = self.reads.len() as u32;
-            self.reads.push(ReadNode {
-                event: id,
-                next: state.readers,
-            });
+        let node = self.reads.len() as u32;
+        match access.mode {
+            AccessMode::Read => {
+                slot.readers = node;
+                self.reads.push(ReadNode {
+                    event: id,
+                    next: before.readers,
+                });
+            }
+            AccessMode::Add => {
+                slot.adders = node;
+                self.reads.push(ReadNode {
+                    event: id,
+                    next: before.adders,
+                });
+            }
+            AccessMode::Write | AccessMode::Update => {
+                *slot = LocState {
+                    last_write: id,
+                    ..LocState::UNTOUCHED
+                };
+            }
         }
+    }
+
+    /// Has anything been added to `loc` since its last write? Then the order of its writers is not fixed, and its value
+    /// elsewhere than in the execution has to be found out.
+    pub(super) fn has_additions(&mut self, loc: LocId) -> bool {
+        self.loc_state(loc).adders != NO_READ
     }
 
     /// Lines 9-22 of algorithm 1 for an operation that waits at one location, all of whose writers conflict with each other:
@@ -486,9 +528,15 @@ impl Execution {
                 }
                 None => races.push(writer),
             }
-            writer = self
-                .touch_of(writer, loc)
-                .map_or(NO_EVENT, |touch| touch.last_write);
+            let Some(touch) = self.touch_of(writer, loc) else {
+                return;
+            };
+            if touch.before.adders != NO_READ {
+                // Additions before this writer: see `Search::reverse_await`.
+                races.push(writer);
+                return;
+            }
+            writer = touch.before.last_write;
         }
     }
 
@@ -505,6 +553,7 @@ impl Execution {
             Op::Sync { action, .. } if action.may_wait() => {
                 machine.would_wait(value, action, thread)
             }
+            _ if !self.awaits => false,
             _ => awaits_with(
                 program,
                 machine,
@@ -526,7 +575,11 @@ impl Execution {
         thread: ThreadId,
         op: Op,
     ) -> Last {
+        let adds = |loc| self.adds_since(first, loc);
         let mode = match op {
+            Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } if adds(loc) => {
+                return Last::Run;
+            }
             Op::Load { .. }
             | Op::Store { .. }
             | Op::Rmw { .. }
@@ -550,6 +603,17 @@ impl Execution {
             _ => None,
         };
         mode.map_or(Last::Run, Last::Mode)
+    }
+
+    /// Is `first` an addition to `loc`, or was there one before it since the last write or after it?
+    fn adds_since(&self, first: EventId, loc: LocId) -> bool {
+        let now = self
+            .locs
+            .get(loc.index())
+            .is_some_and(|state| state.adders != NO_READ);
+        now || self
+            .touch_of(first, loc)
+            .is_some_and(|touch| touch.before.adders != NO_READ)
     }
 
     fn touch_of(&self, event: EventId, loc: LocId) -> Option<Touch> {
@@ -576,9 +640,33 @@ impl Execution {
 }
 
 /// What the machine's last event accessed: all its micro-steps from `mark` on.
-pub(super) fn footprint(program: &Program, machine: &Machine, mark: Mark) -> Footprint {
+pub(super) fn footprint(
+    program: &Program,
+    machine: &Machine,
+    mark: Mark,
+    additions: bool,
+) -> Footprint {
     let mut footprint = Footprint::new();
     let steps = &machine.steps()[mark.steps()..];
+    if let [step] = steps
+        && let Op::Rmw {
+            loc,
+            kind: RmwKind::Add | RmwKind::Sub,
+            ..
+        } = *program.op(step.state)
+        && additions
+        && program.ignores_result(step.state)
+    {
+        accesses(program, step, |access| {
+            let mode = if access.loc == loc {
+                AccessMode::Add
+            } else {
+                access.mode
+            };
+            footprint.push(Access { mode, ..access });
+        });
+        return footprint;
+    }
     for step in steps {
         accesses(program, step, |access| add(&mut footprint, access));
     }

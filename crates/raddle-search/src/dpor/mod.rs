@@ -5,6 +5,7 @@
 //! explored, and none is given up midway. Line numbers in comments are those of algorithm 1. See `docs/engines.md` for
 //! invariants and deviations.
 
+mod additions;
 mod awaits;
 mod execution;
 mod races;
@@ -12,6 +13,7 @@ mod races;
 mod tests;
 mod wakeup;
 
+use crate::driver::Reductions;
 use awaits::{Attempt, awaits};
 use execution::{ChoiceId, EventId, Execution, Footprint, NO_EVENT, NewEvent, footprint};
 use raddle_memory::access::conflict;
@@ -71,10 +73,11 @@ pub(crate) struct Search {
     sleepers: Vec<Sleeper>,
     sleeping: Vec<SleeperId>,
     buffers: races::Buffers,
+    reductions: Reductions,
 }
 
 impl Search {
-    pub(crate) fn new(program: &Program) -> Self {
+    pub(crate) fn new(program: &Program, reductions: Reductions) -> Self {
         let machine = Machine::new(program);
         let mut trees = WakeupTrees::default();
         let root = trees.new_node(Step::unknown(ThreadId::MAIN));
@@ -82,7 +85,7 @@ impl Search {
             scratch_start: machine.mark(),
             scratch: machine.clone(),
             machine,
-            execution: Execution::default(),
+            execution: Execution::new(reductions.purity && reductions.awaits),
             trees,
             levels: vec![Level {
                 root,
@@ -92,6 +95,7 @@ impl Search {
             sleepers: Vec::new(),
             sleeping: Vec::new(),
             buffers: races::Buffers::default(),
+            reductions,
         }
     }
 
@@ -171,7 +175,15 @@ impl Search {
 
     fn is_awaiting(&mut self, program: &mut Program, thread: ThreadId) -> bool {
         let last = self.execution.last_of(thread);
-        awaits(program, &mut self.machine, &self.execution, thread, last)
+        if last != NO_EVENT && self.execution.event(last).ends_thread {
+            return true;
+        }
+        self.reductions.awaits && self.closes_loop(program, thread, last)
+    }
+
+    /// Would the next step of `thread` only complete a pure iteration?
+    fn closes_loop(&mut self, program: &mut Program, thread: ThreadId, last: EventId) -> bool {
+        self.reductions.purity && awaits(program, &mut self.machine, &self.execution, thread, last)
     }
 
     /// The first choices with which `thread` is not asleep.
@@ -231,9 +243,8 @@ impl Search {
         let Step {
             thread, choices, ..
         } = *self.trees.step(child);
-        debug_assert_eq!(
-            self.machine.readiness(program, thread),
-            Readiness::Ready,
+        debug_assert!(
+            self.can_go_on(program, thread),
             "a wakeup sequence can be run"
         );
         let end = self.perform(program, thread, choices);
@@ -283,10 +294,13 @@ impl Search {
             .expect("a thread that is ready has a state");
         let before = self.look_before(program, *program.op(state));
         let in_block = self.machine.is_in_block(thread);
+        // Purity without awaits: the iteration is completed, and then the thread is blocked as if by an assumption.
+        let last = self.execution.last_of(thread);
+        let ends_thread = !self.reductions.awaits && self.closes_loop(program, thread, last);
         let end = self
             .machine
             .step(program, thread, self.execution.choices(choices));
-        let footprint = footprint(program, &self.machine, mark);
+        let footprint = footprint(program, &self.machine, mark, self.reductions.additions);
         let choices = if self.machine.chosen().is_empty() {
             0
         } else {
@@ -318,6 +332,7 @@ impl Search {
             before,
             is_block,
             is_pure,
+            ends_thread,
             mark,
         };
         self.execution.push(program, &mut self.machine, new);

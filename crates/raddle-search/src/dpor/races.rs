@@ -16,19 +16,19 @@ use raddle_program::{Op, Program, StateId, Tables, ThreadId};
 
 /// The second event of a race, which goes first in the sequence to explore.
 #[derive(Clone, Copy, Debug)]
-struct Second {
-    thread: ThreadId,
-    state: StateId,
+pub(super) struct Second {
+    pub(super) thread: ThreadId,
+    pub(super) state: StateId,
     /// The event in the execution; `NO_EVENT` for a thread that waits at its end.
-    event: EventId,
-    choices: ChoiceId,
+    pub(super) event: EventId,
+    pub(super) choices: ChoiceId,
 }
 
 /// Memory that is used again for every race.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     /// The sequence to insert: events of the execution, without the last one.
-    sequence: Vec<EventId>,
+    pub(super) sequence: Vec<EventId>,
 }
 
 impl Search {
@@ -67,7 +67,7 @@ impl Search {
         let op = *program.op(state);
         let loc = match (op, self.machine.readiness(program, thread)) {
             (Op::Sync { cell, .. }, Readiness::Waiting) => cell,
-            (_, Readiness::Ready) if self.is_awaiting(program, thread) => {
+            (_, Readiness::Ready) if self.execution.awaits && self.is_awaiting(program, thread) => {
                 match Attempt::of(program, state) {
                     Some(attempt) => attempt.loc,
                     None => return,
@@ -75,6 +75,15 @@ impl Search {
             }
             _ => return,
         };
+        if self.execution.has_additions(loc) {
+            let second = Second {
+                thread,
+                state,
+                event: NO_EVENT,
+                choices: 0,
+            };
+            return self.reverse_await(program, second);
+        }
         let mut races = Vec::new();
         self.execution
             .waiting_races(program, &mut self.machine, (thread, state), loc, &mut races);
@@ -157,7 +166,12 @@ impl Search {
                     let second = Second { choices, ..second };
                     return self.reverse_to(program.tables(), first, second, Some(footprint));
                 }
-                None => return,
+                None => {
+                    if self.execution.awaits {
+                        self.reverse_await(program, second);
+                    }
+                    return;
+                }
             },
         };
         self.reverse_to(program.tables(), first, second, changed);
@@ -197,7 +211,13 @@ impl Search {
     }
 
     /// What a single operation will access, if not what it accesses in the execution.
-    fn changed_footprint(&self, tables: &Tables, op: &Op, race: Race, second: Second) -> Footprint {
+    pub(super) fn changed_footprint(
+        &self,
+        tables: &Tables,
+        op: &Op,
+        race: Race,
+        second: Second,
+    ) -> Footprint {
         let mut footprint = match (second.event, *op) {
             (
                 NO_EVENT,
@@ -230,7 +250,7 @@ impl Search {
     }
 
     /// Line 5: notdep(e, E).
-    fn build_sequence(&mut self, first: EventId) {
+    pub(super) fn build_sequence(&mut self, first: EventId) {
         let execution = &self.execution;
         self.buffers.sequence.clear();
         self.buffers.sequence.extend(
@@ -294,7 +314,8 @@ impl Search {
             event => self.execution.event(event).parent,
         };
         let can_go_on = machine.readiness(program, second.thread) == Readiness::Ready
-            && !awaits(program, machine, &self.execution, second.thread, last);
+            && !(self.execution.awaits
+                && awaits(program, machine, &self.execution, second.thread, last));
         can_go_on.then(|| {
             let mark = machine.mark();
             let choices = self.execution.choices(second.choices).to_vec();
@@ -302,20 +323,20 @@ impl Search {
             let taken: Vec<u32> = machine.chosen().iter().map(|chosen| chosen.taken).collect();
             (
                 self.execution.choice_id(&taken),
-                super::footprint(program, machine, mark),
+                super::footprint(program, machine, mark, self.reductions.additions),
             )
         })
     }
 
     /// Lines 34-44: inserts the sequence in the buffer, followed by `last`, into the wakeup tree of the prefix before
     /// `first`.
-    fn insert(&mut self, tables: &Tables, first: EventId, second: Second, last: Step) {
+    pub(super) fn insert(&mut self, tables: &Tables, first: EventId, second: Second, last: Step) {
         let mut last = Some(last);
         let mut node = self.levels[first as usize].root;
         'descend: loop {
             let mut child = self.trees.first_child(node);
             while let Some(current) = child {
-                match self.position_of(tables, current, second, last.as_ref()) {
+                match self.position_of(tables, self.trees.step(current), second, last.as_ref()) {
                     Position::Dependent => {
                         child = self.trees.next_sibling(current);
                         continue;
@@ -338,15 +359,14 @@ impl Search {
         self.append(node, last);
     }
 
-    /// Line 38: is the thread of the tree's node a weak initial of the sequence, and where does it run there?
-    fn position_of(
+    /// Line 38: is the thread of `step`, a node of the tree, a weak initial of the sequence, and where does it run there?
+    pub(super) fn position_of(
         &self,
         tables: &Tables,
-        node: NodeId,
+        step: &Step,
         second: Second,
         last: Option<&Step>,
     ) -> Position {
-        let step = self.trees.step(node);
         let sequence = &self.buffers.sequence;
         let execution = &self.execution;
         if let Some(position) = sequence
@@ -389,7 +409,7 @@ impl Search {
     }
 
     /// Must `event` come before `second` whatever the two access: it is of the same thread, or spawned it?
-    fn leads_to(&self, event: EventId, second: Second) -> bool {
+    pub(super) fn leads_to(&self, event: EventId, second: Second) -> bool {
         if second.event == NO_EVENT {
             return self.execution.before_next_of(event, second.thread);
         }
@@ -417,7 +437,7 @@ impl Search {
 }
 
 /// Where a thread runs in a sequence.
-enum Position {
+pub(super) enum Position {
     /// It is no weak initial.
     Dependent,
     /// It does not run there, and is independent of all that does.

@@ -6,7 +6,7 @@ mod happens_before;
 mod rf;
 
 use crate::dpor::{self, Listener};
-use crate::driver::{SearchOptions, ViolationKey, check};
+use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
 use crate::naive::{self, Sequence};
 use crate::oracle::{self, FinalStates, Mode};
 use crate::replay::{self, Schedule};
@@ -133,7 +133,14 @@ fn dpor_explores_each_class_once() {
         let mut program = built.program();
         let truth = oracle::enumerate(&mut program, Mode::Memoised);
         let mut summary = Summary::default();
-        let _ = dpor::Search::new(&program).run(&mut program, &mut summary);
+        let _ = dpor::Search::new(
+            &program,
+            Reductions {
+                additions: false,
+                ..Reductions::default()
+            },
+        )
+        .run(&mut program, &mut summary);
         assert_eq!(summary.given_up, 0);
         assert_eq!(summary.complete, truth.complete.mazurkiewicz as u64);
         assert_eq!(summary.blocked, truth.blocked.mazurkiewicz as u64);
@@ -155,7 +162,14 @@ fn dpor_explores_each_class_of_larger_programs_once() {
         let mut program = built.program();
         let truth = oracle::enumerate(&mut program, Mode::Memoised);
         let mut summary = Summary::default();
-        let _ = dpor::Search::new(&program).run(&mut program, &mut summary);
+        let _ = dpor::Search::new(
+            &program,
+            Reductions {
+                additions: false,
+                ..Reductions::default()
+            },
+        )
+        .run(&mut program, &mut summary);
         assert_eq!(
             (summary.complete, summary.blocked, summary.given_up),
             (

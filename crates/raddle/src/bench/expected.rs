@@ -14,6 +14,9 @@ pub const FILE: &str = "expected.toml";
 /// Runs with more executions than this are long unless they say otherwise.
 const QUICK: u64 = 100_000;
 
+/// What an engine that explores more than one execution of a class can be expected to finish.
+const SMALL: u64 = 100;
+
 /// All programs, in the order of the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -158,48 +161,121 @@ impl fmt::Display for Count {
     }
 }
 
-impl Counts {
-    /// The number of executions that an engine without further reductions should explore.
+/// What executions are told apart by: an engine explores one of each class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Maz,
+    Purity,
+    Await,
+    Ifaa,
+    Rf,
+    Rvf,
+    Mcr,
+}
+
+impl Class {
+    pub const ALL: [Self; 7] = [
+        Self::Maz,
+        Self::Purity,
+        Self::Await,
+        Self::Ifaa,
+        Self::Rf,
+        Self::Rvf,
+        Self::Mcr,
+    ];
+
     #[must_use]
-    pub fn of_engine(&self, engine: &str) -> Option<Count> {
-        match engine {
-            "dpor" => self.maz,
-            "rf" => self.rf,
-            "rvf" => self.rvf,
-            "mcr" => self.mcr,
-            _ => None,
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Maz => "maz",
+            Self::Purity => "purity",
+            Self::Await => "await",
+            Self::Ifaa => "ifaa",
+            Self::Rf => "rf",
+            Self::Rvf => "rvf",
+            Self::Mcr => "mcr",
         }
     }
 
-    fn is_empty(&self) -> bool {
-        [
-            self.maz,
-            self.rf,
-            self.rvf,
-            self.mcr,
-            self.purity,
-            self.awaits,
-            self.ifaa,
-        ]
-        .iter()
-        .all(Option::is_none)
+    #[must_use]
+    pub fn engine(self) -> &'static str {
+        match self {
+            Self::Maz | Self::Purity | Self::Await | Self::Ifaa => "dpor",
+            Self::Rf => "rf",
+            Self::Rvf => "rvf",
+            Self::Mcr => "mcr",
+        }
+    }
+
+    /// The options of `raddle check` that leave this class: figures other than those of the await paper are without its
+    /// reductions.
+    #[must_use]
+    pub fn switches(self) -> &'static [&'static str] {
+        match self {
+            Self::Purity => &["--no-await", "--no-ifaa"],
+            Self::Await => &["--no-ifaa"],
+            Self::Ifaa => &[],
+            Self::Maz | Self::Rf | Self::Rvf | Self::Mcr => {
+                &["--no-purity", "--no-await", "--no-ifaa"]
+            }
+        }
+    }
+}
+
+impl Counts {
+    #[must_use]
+    pub fn of(&self, class: Class) -> Option<Count> {
+        match class {
+            Class::Maz => self.maz,
+            Class::Purity => self.purity,
+            Class::Await => self.awaits,
+            Class::Ifaa => self.ifaa,
+            Class::Rf => self.rf,
+            Class::Rvf => self.rvf,
+            Class::Mcr => self.mcr,
+        }
     }
 }
 
 impl Run {
-    /// Does this say anything about what the engine should answer?
+    /// What this says about an engine: counts of its classes, or only a verdict.
     #[must_use]
-    pub fn is_for(&self, engine: &str) -> bool {
-        let wanted = self
+    pub fn figures(&self, engine: &str) -> Vec<Option<Class>> {
+        if self
             .engines
             .as_ref()
-            .is_none_or(|engines| engines.iter().any(|name| name == engine));
-        wanted && (self.counts.is_empty() || self.counts.of_engine(engine).is_some())
+            .is_some_and(|engines| engines.iter().all(|name| name != engine))
+        {
+            return Vec::new();
+        }
+        let known = |class: &Class| self.counts.of(*class).is_some();
+        if !Class::ALL.iter().any(known) {
+            return vec![None];
+        }
+        if Class::ALL.iter().all(|class| class.engine() != engine) {
+            // Nothing can be counted, but small programs can be judged.
+            let small = self
+                .counts
+                .maz
+                .is_some_and(|count| count.executions() <= SMALL);
+            return if small { vec![None] } else { Vec::new() };
+        }
+        Class::ALL
+            .into_iter()
+            .filter(|class| class.engine() == engine && known(class))
+            .map(Some)
+            .collect()
+    }
+
+    /// The number of executions of a class.
+    #[must_use]
+    pub fn count(&self, class: Option<Class>) -> Option<Count> {
+        class.and_then(|class| self.counts.of(class))
     }
 
     #[must_use]
-    pub fn size(&self, engine: &str) -> Size {
-        let derived = match self.counts.of_engine(engine) {
+    pub fn size(&self, class: Option<Class>) -> Size {
+        let derived = match self.count(class) {
             Some(count) if count.executions() > QUICK => Size::Long,
             _ => Size::Quick,
         };
@@ -292,20 +368,29 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_for_engines_with_a_figure_or_for_all() {
-        let counted = run("N = 2\nrf = 3");
-        assert!(counted.is_for("rf") && !counted.is_for("dpor"));
+    fn a_run_is_about_the_classes_it_has_figures_for() {
+        let counted = run("N = 2\nrf = 3\npurity = 4\nawait = 3");
+        assert_eq!(counted.figures("rf"), [Some(Class::Rf)]);
+        let both = [Some(Class::Purity), Some(Class::Await)];
+        assert_eq!(counted.figures("dpor"), both);
+        assert_eq!(counted.figures("naive"), []);
+    }
+
+    #[test]
+    fn a_run_without_figures_is_about_its_verdict() {
         let judged = run("N = 2\nverdict = \"violation\"");
-        assert!(judged.is_for("rf") && judged.is_for("dpor"));
+        assert_eq!(judged.figures("rf"), [None]);
         let restricted = run("N = 2\nengines = [\"bmc\"]");
-        assert!(restricted.is_for("bmc") && !restricted.is_for("dpor"));
+        assert_eq!(restricted.figures("bmc"), [None]);
+        assert_eq!(restricted.figures("dpor"), []);
+        assert_eq!(run("maz = 6\nrf = 3").figures("naive"), [None]);
     }
 
     #[test]
     fn many_executions_make_a_run_long() {
         let run = run("maz = 100001\nrf = 5");
-        assert_eq!(run.size("dpor"), Size::Long);
-        assert_eq!(run.size("rf"), Size::Quick);
+        assert_eq!(run.size(Some(Class::Maz)), Size::Long);
+        assert_eq!(run.size(Some(Class::Rf)), Size::Quick);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::cli::{Cli, Command, name_of};
 use crate::error::Error;
 use crate::options::Options;
 use clap::Parser;
-use expected::{Count, Expectation, Program, Run, Size, Suite};
+use expected::{Class, Count, Expectation, Program, Run, Size, Suite};
 use raddle_search::Verdict;
 use serde::Serialize;
 use std::ffi::OsString;
@@ -65,6 +65,8 @@ impl BenchError {
 pub struct Row {
     pub program: String,
     pub parameters: String,
+    /// What executions are told apart by.
+    pub class: Option<&'static str>,
     #[serde(serialize_with = "count_as_text")]
     pub expected: Option<Count>,
     pub expected_verdict: &'static str,
@@ -96,8 +98,8 @@ fn count_as_text<S: serde::Serializer>(count: &Option<Count>, to: S) -> Result<S
     count.map(|count| count.to_string()).serialize(to)
 }
 
-/// How long an engine that has nothing to be compared with may take for a run.
-const TIME_WITHOUT_FIGURES: Duration = Duration::from_secs(1);
+/// How long a run may take that has no figure to be compared with.
+const TIME_WITHOUT_FIGURE: Duration = Duration::from_secs(1);
 
 /// Runs what was asked for, prints the table, and says whether all is as expected.
 pub fn bench(args: &BenchArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Error> {
@@ -109,13 +111,13 @@ pub fn bench(args: &BenchArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Er
     let engine = name_of(args.engine);
     let runs = select(&suite, &args.names, &engine, args.all)?;
     let mut rows = Vec::new();
-    let layout = table::Layout::new(&runs, &engine);
+    let layout = table::Layout::new(&runs);
     let text = args.format == BenchFormat::Text;
     if text {
         crate::print(&layout.heading())?;
     }
-    for (program, run) in runs {
-        let row = compare(&directory, program, run, &engine, interrupt);
+    for task in runs {
+        let row = compare(&directory, task, &engine, interrupt);
         if interrupt.load(Ordering::Relaxed) {
             break;
         }
@@ -145,13 +147,21 @@ fn status(rows: &[Row], interrupt: &AtomicBool) -> Status {
     }
 }
 
+/// Something to run.
+#[derive(Clone, Copy, Debug)]
+struct Task<'a> {
+    program: &'a Program,
+    run: &'a Run,
+    class: Option<Class>,
+}
+
 /// The runs of the named programs (of all, if none is named) that say something about the engine.
 fn select<'a>(
     suite: &'a Suite,
     names: &[String],
     engine: &str,
     all: bool,
-) -> Result<Vec<(&'a Program, &'a Run)>, BenchError> {
+) -> Result<Vec<Task<'a>>, BenchError> {
     if let Some(name) = names
         .iter()
         .find(|name| suite.programs.iter().all(|program| program.name != **name))
@@ -162,27 +172,36 @@ fn select<'a>(
             known: known.join(", "),
         });
     }
-    Ok(suite
-        .programs
-        .iter()
-        .filter(|program| names.is_empty() || names.contains(&program.name))
-        .flat_map(|program| program.runs.iter().map(move |run| (program, run)))
-        .filter(|(_, run)| run.is_for(engine) && (all || run.size(engine) == Size::Quick))
-        .collect())
+    let mut tasks = Vec::new();
+    for program in &suite.programs {
+        if !names.is_empty() && !names.contains(&program.name) {
+            continue;
+        }
+        for run in &program.runs {
+            let figures = run.figures(engine).into_iter();
+            let wanted = figures.filter(|class| all || run.size(*class) == Size::Quick);
+            tasks.extend(wanted.map(|class| Task {
+                program,
+                run,
+                class,
+            }));
+        }
+    }
+    Ok(tasks)
 }
 
 /// Runs one program as `raddle check` would.
-pub fn compare(
-    directory: &Path,
-    program: &Program,
-    run: &Run,
-    engine: &str,
-    interrupt: &Arc<AtomicBool>,
-) -> Row {
-    let expected = run.counts.of_engine(engine);
+fn compare(directory: &Path, task: Task<'_>, engine: &str, interrupt: &Arc<AtomicBool>) -> Row {
+    let Task {
+        program,
+        run,
+        class,
+    } = task;
+    let expected = run.count(class);
     let mut row = Row {
         program: program.name.clone(),
         parameters: run.parameters(),
+        class: class.map(Class::name),
         expected,
         expected_verdict: match run.verdict {
             Expectation::Verified => "verified",
@@ -195,8 +214,8 @@ pub fn compare(
         seconds: 0.0,
         error: None,
     };
-    let outcome = options(directory, program, run, engine)
-        .and_then(|options| check::outcome(&options, interrupt));
+    let outcome =
+        options(directory, task, engine).and_then(|options| check::outcome(&options, interrupt));
     let outcome = match outcome {
         Ok((_, outcome)) => outcome,
         Err(error) => {
@@ -234,21 +253,28 @@ pub fn compare(
     row
 }
 
-/// The options of `raddle check` for a run. The figures of `dpor` are without the reductions that can be switched off.
-fn options(directory: &Path, program: &Program, run: &Run, engine: &str) -> Result<Options, Error> {
+/// The options of `raddle check` for a run.
+fn options(directory: &Path, task: Task<'_>, engine: &str) -> Result<Options, Error> {
+    let Task {
+        program,
+        run,
+        class,
+    } = task;
     let file = directory.join(format!("{}.c", program.name));
     let mut args: Vec<OsString> = ["raddle", "check", "--progress", "never", "--engine", engine]
         .map(OsString::from)
         .into();
-    args.extend(["--no-purity", "--no-await", "--no-ifaa"].map(OsString::from));
+    if let Some(class) = class {
+        args.extend(class.switches().iter().map(OsString::from));
+    }
     if let Some(checks) = &program.checks {
         args.extend(["--check".into(), checks.into()]);
     }
     if let Some(bound) = run.unroll {
         args.extend(["--unroll".into(), bound.to_string().into()]);
     }
-    if run.counts.of_engine(engine).is_none() {
-        let seconds = TIME_WITHOUT_FIGURES.as_secs().to_string();
+    if class.is_none() {
+        let seconds = TIME_WITHOUT_FIGURE.as_secs().to_string();
         args.extend(["--time-limit".into(), seconds.into()]);
     }
     args.extend([file.into(), "--".into()]);
@@ -293,12 +319,22 @@ mod tests {
     fn coarser_classes_are_never_more() {
         for program in suite().programs {
             for run in &program.runs {
-                let bound = |count: Option<Count>| match count {
+                let most = |class| match run.counts.of(class) {
                     Some(Count::Exactly { complete, blocked }) => Some(complete + blocked),
                     _ => None,
                 };
-                if let (Some(rf), Some(maz)) = (bound(run.counts.rf), bound(run.counts.maz)) {
-                    assert!(rf <= maz, "{} {}", program.name, run.parameters());
+                let chains = [
+                    [Class::Maz, Class::Purity, Class::Await, Class::Ifaa],
+                    [Class::Maz, Class::Rf, Class::Rvf, Class::Mcr],
+                ];
+                for chain in chains {
+                    let known: Vec<u64> = chain.into_iter().filter_map(most).collect();
+                    assert!(
+                        known.is_sorted_by(|finer, coarser| finer >= coarser),
+                        "{} {}",
+                        program.name,
+                        run.parameters()
+                    );
                 }
             }
         }

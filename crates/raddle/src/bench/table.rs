@@ -1,7 +1,6 @@
 //! The answer of `bench`: a table that grows line by line, or one JSON object.
 
-use super::expected::{Program, Run};
-use super::{Comparison, Row};
+use super::{Comparison, Row, Task};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -9,34 +8,42 @@ use std::fmt::Write;
 pub(super) struct Layout {
     program: usize,
     parameters: usize,
+    class: usize,
     count: usize,
 }
 
 impl Layout {
-    pub(super) fn new(runs: &[(&Program, &Run)], engine: &str) -> Self {
-        let widest = |heading: &str, lengths: &mut dyn Iterator<Item = usize>| {
-            lengths.fold(heading.len(), usize::max)
-        };
-        let expected = |run: &Run| {
-            run.counts
-                .of_engine(engine)
-                .map_or(0, |count| count.to_string().chars().count())
+    pub(super) fn new(tasks: &[Task<'_>]) -> Self {
+        let widest = |heading: &str, length: &dyn Fn(&Task<'_>) -> usize| {
+            tasks.iter().map(length).fold(heading.len(), usize::max)
         };
         Self {
-            program: widest("program", &mut runs.iter().map(|(p, _)| p.name.len())),
-            parameters: widest(
-                "parameters",
-                &mut runs.iter().map(|(_, run)| run.parameters().len()),
-            ),
-            count: widest("expected", &mut runs.iter().map(|(_, run)| expected(run))),
+            program: widest("program", &|task| task.program.name.len()),
+            parameters: widest("parameters", &|task| task.run.parameters().len()),
+            class: widest("class", &|task| {
+                task.class.map_or(0, |class| class.name().len())
+            }),
+            count: widest("violation", &|task| {
+                let count = task.run.count(task.class);
+                count.map_or(0, |count| count.to_string().chars().count())
+            }),
         }
     }
 
-    fn line(&self, cells: [&str; 7]) -> String {
-        let [program, parameters, expected, found, result, seconds, each] = cells;
+    fn line(&self, cells: [&str; 8]) -> String {
+        let [
+            program,
+            parameters,
+            class,
+            expected,
+            found,
+            result,
+            seconds,
+            each,
+        ] = cells;
         let mut line = format!(
-            "{program:<0$}  {parameters:<1$}  {expected:>2$}  {found:>2$}  {result:<5}  {seconds:>9}  {each:>6}",
-            self.program, self.parameters, self.count
+            "{program:<0$}  {parameters:<1$}  {class:<2$}  {expected:>3$}  {found:>3$}  {result:<5}  {seconds:>9}  {each:>7}",
+            self.program, self.parameters, self.class, self.count
         );
         line.truncate(line.trim_end().len());
         line.push('\n');
@@ -47,6 +54,7 @@ impl Layout {
         self.line([
             "program",
             "parameters",
+            "class",
             "expected",
             "found",
             "",
@@ -56,8 +64,18 @@ impl Layout {
     }
 
     pub(super) fn row(&self, row: &Row) -> String {
+        let class = row.class.unwrap_or_default();
         if let Some(error) = &row.error {
-            let cells = [&row.program, &row.parameters, "", "", "ERROR", "", ""];
+            let cells = [
+                &row.program,
+                &row.parameters,
+                class,
+                "",
+                "",
+                "ERROR",
+                "",
+                "",
+            ];
             return format!("{}    {error}\n", self.line(cells));
         }
         let expected = match row.expected {
@@ -82,6 +100,7 @@ impl Layout {
         let mut text = self.line([
             &row.program,
             &row.parameters,
+            class,
             &expected,
             &found,
             result,

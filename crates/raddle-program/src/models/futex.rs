@@ -1,0 +1,149 @@
+//! Linux futexes: what locks of other languages' libraries are made of.
+//!
+//! The queue of a futex is that of a condition variable at the word's address. To look at the word and to enter the queue is
+//! one step, as in the kernel: an atomic block. Entering takes a mutex, as it does for condition variables; it has its cell at
+//! the next byte and is held inside of blocks only. How many threads wait without having been woken is counted by a
+//! semaphore at the byte after that, since who wakes is told how many it woke.
+
+use super::errno::{EAGAIN, ENOSYS, ETIMEDOUT, int};
+use super::{Model, ModelResult, Outcome, Pause, Script, model};
+use crate::op::{Order, SyncAction};
+
+pub(super) const MODELS: &[Model] = &[
+    model("syscall", syscall).capturing(&[1]),
+    // What std::future and std::promise wait by.
+    model(
+        "_ZNSt28__atomic_futex_unsigned_base19_M_futex_wait_untilEPjjbNSt6chrono8durationIlSt5ratioILl1ELl1EEEENS2_IlS3_ILl1ELl1000000000EEEE",
+        wait_until,
+    )
+    .capturing(&[1]),
+    model(
+        "_ZNSt28__atomic_futex_unsigned_base26_M_futex_wait_until_steadyEPjjbNSt6chrono8durationIlSt5ratioILl1ELl1EEEENS2_IlS3_ILl1ELl1000000000EEEE",
+        wait_until,
+    )
+    .capturing(&[1]),
+    model(
+        "_ZNSt28__atomic_futex_unsigned_base19_M_futex_notify_allEPj",
+        notify_all,
+    )
+    .capturing(&[0]),
+];
+
+/// System calls by number.
+const FUTEX: u64 = 202;
+const GETTID: u64 = 186;
+const SCHED_YIELD: u64 = 24;
+const GETRANDOM: u64 = 318;
+
+fn syscall(cx: &mut Script<'_, '_>) -> ModelResult {
+    match cx.arg(0) {
+        FUTEX => futex(cx),
+        GETTID => {
+            let thread = cx.thread();
+            Ok(Outcome::Return(cx.tables().handle_of_thread(thread)))
+        }
+        SCHED_YIELD => Ok(Outcome::Return(0)),
+        GETRANDOM => fail(cx, ENOSYS),
+        number => {
+            let why = format!("system call {number}");
+            Err(cx.unsupported(&why))
+        }
+    }
+}
+
+/// -1 as a `long`.
+fn fail(cx: &mut Script<'_, '_>, error: u64) -> ModelResult {
+    cx.set_errno(error)?;
+    Ok(Outcome::Return(u64::MAX))
+}
+
+/// `(202, word, operation, value, timeout, …)`.
+fn futex(cx: &mut Script<'_, '_>) -> ModelResult {
+    const WAIT: u64 = 0;
+    const WAKE: u64 = 1;
+    const WAIT_BITSET: u64 = 9;
+    const WAKE_BITSET: u64 = 10;
+    const OPERATION: u64 = 0x7F;
+    let (word, value) = (cx.arg(1), cx.arg(3));
+    match cx.arg(2) & OPERATION {
+        operation @ (WAIT | WAIT_BITSET) => {
+            let timeout = cx.arg(4);
+            match cx.futex_wait(word, value, timeout != 0)? {
+                0 => return Ok(Outcome::Return(0)),
+                // Of the two, one has a deadline and the other a duration.
+                ETIMEDOUT if operation == WAIT_BITSET => cx.pass_deadline(timeout)?,
+                ETIMEDOUT => {}
+                error => return fail(cx, error),
+            }
+            fail(cx, ETIMEDOUT)
+        }
+        WAKE | WAKE_BITSET => {
+            let most = (value as u32 as i32).max(0);
+            Ok(Outcome::Return(cx.futex_wake(word, most as u64)?))
+        }
+        _ => Err(cx.unsupported("this operation on a futex")),
+    }
+}
+
+/// `(this, word, value, is there a deadline, …)`: did something else than time end it?
+fn wait_until(cx: &mut Script<'_, '_>) -> ModelResult {
+    let has_deadline = cx.arg(3) & 1 == 1;
+    let result = cx.futex_wait(cx.arg(1), cx.arg(2), has_deadline)?;
+    if result == ETIMEDOUT {
+        cx.pass_time(cx.arg(4), cx.arg(5))?;
+    }
+    int(i32::from(result != ETIMEDOUT))
+}
+
+fn notify_all(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.futex_wake(cx.arg(0), u64::MAX)?;
+    Ok(Outcome::Void)
+}
+
+impl Script<'_, '_> {
+    /// Waits while the word has a value. Returns 0 if woken, or an error number.
+    fn futex_wait(&mut self, word: u64, value: u64, has_deadline: bool) -> Result<u64, Pause> {
+        let (mutex, waiting) = (word.wrapping_add(1), word.wrapping_add(2));
+        self.atomic_begin()?;
+        let is_expected = self.load(word, 4, Order::SeqCst)? == value & 0xFFFF_FFFF;
+        if is_expected {
+            let released = self.cell(mutex)?;
+            self.sync(mutex, SyncAction::Lock)?;
+            self.sync(waiting, SyncAction::SemPost)?;
+            self.sync(word, SyncAction::CondRelease { mutex: released })?;
+        }
+        self.atomic_end()?;
+        if !is_expected {
+            return Ok(EAGAIN);
+        }
+        if !has_deadline {
+            self.sync(word, SyncAction::CondAwait)?;
+            return Ok(0);
+        }
+        let action = if self.choice(2)? == 0 {
+            SyncAction::CondPoll
+        } else {
+            SyncAction::CondTimeout
+        };
+        self.atomic_begin()?;
+        let result = self.sync(word, action)?;
+        if result != 0 {
+            self.sync(waiting, SyncAction::SemTryWait)?;
+        }
+        self.atomic_end()?;
+        Ok(result)
+    }
+
+    /// Wakes so many threads at most, and returns how many it woke.
+    fn futex_wake(&mut self, word: u64, most: u64) -> Result<u64, Pause> {
+        let waiting = word.wrapping_add(2);
+        let mut woken = 0;
+        self.atomic_begin()?;
+        while woken < most && self.sync(waiting, SyncAction::SemTryWait)? == 0 {
+            self.sync(word, SyncAction::Signal)?;
+            woken += 1;
+        }
+        self.atomic_end()?;
+        Ok(woken)
+    }
+}

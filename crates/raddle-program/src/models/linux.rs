@@ -1,0 +1,63 @@
+//! What language runtimes ask of Linux before and beside the program's own code: enough for Rust's standard library.
+
+use super::errno::{int, zero};
+use super::{Model, ModelResult, Outcome, Script, model};
+use crate::op::Order;
+
+pub(super) const MODELS: &[Model] = &[
+    model("poll", zero),
+    model("sigaction", sigaction),
+    model("sigaltstack", sigaltstack),
+    model("getauxval", zero),
+    model("dlsym", zero),
+    model("getrandom", getrandom),
+    model("getcwd", zero),
+    model("writev", writev),
+    model("isatty", zero),
+    model("prctl", zero),
+    model("sched_getcpu", zero),
+    model("sched_getaffinity", zero),
+    model("sched_setaffinity", zero),
+];
+
+/// `(signal, new, old)`. Signals are ignored: a runtime that is told so leaves them alone, and needs no stack for them.
+fn sigaction(cx: &mut Script<'_, '_>) -> ModelResult {
+    const IGNORED: u64 = 1;
+    cx.store_if_wanted(cx.arg(2), 8, IGNORED)?;
+    int(0)
+}
+
+/// `(new, old)`: there is one already.
+fn sigaltstack(cx: &mut Script<'_, '_>) -> ModelResult {
+    const STACK_SIZE: u64 = 24;
+    const DONE: usize = 0;
+    if cx.arg(1) != 0 {
+        cx.fill(cx.arg(1), 0, STACK_SIZE, DONE)?;
+    }
+    int(0)
+}
+
+/// Zeros. Hash tables ask for these to be unpredictable; what depends on the order in such a table is left out.
+fn getrandom(cx: &mut Script<'_, '_>) -> ModelResult {
+    const DONE: usize = 0;
+    cx.fill(cx.arg(0), 0, cx.arg(1), DONE)?;
+    Ok(Outcome::Return(cx.arg(1)))
+}
+
+/// `(file, list of (address, length), how many)`.
+fn writev(cx: &mut Script<'_, '_>) -> ModelResult {
+    if !matches!(cx.arg_i32(0), 1 | 2) {
+        return Err(cx.unsupported("files"));
+    }
+    let mut bytes = Vec::new();
+    for index in 0..u64::from(cx.arg(2) as u32) {
+        let entry = cx.arg(1).wrapping_add(16 * index);
+        let address = cx.load(entry, 8, Order::Plain)?;
+        let len = cx.load(entry.wrapping_add(8), 8, Order::Plain)?;
+        for at in 0..len {
+            bytes.push(cx.byte(address.wrapping_add(at))?);
+        }
+    }
+    cx.print(&String::from_utf8_lossy(&bytes))?;
+    Ok(Outcome::Return(bytes.len() as u64))
+}

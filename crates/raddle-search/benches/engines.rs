@@ -1,0 +1,75 @@
+//! The engines on programs made by the builder: `cargo bench -p raddle-search [NAME…]`.
+//!
+//! Each line is the best of a few runs, in processor time where the system tells it. Compare ratios of one run, not seconds
+//! of different ones.
+
+use raddle_program::builder::BuiltProgram;
+use raddle_program::samples::{casrot, exponential_bug, fib_bench, lastwrite, readers, ttaslock};
+use raddle_search::{EngineKind, SearchOptions, check};
+use std::time::{Duration, Instant};
+
+const RUNS: u32 = 3;
+
+fn main() {
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|arg| !arg.starts_with('-'))
+        .collect();
+    println!(
+        "{:24} {:>6} {:>12} {:>10} {:>8}",
+        "program", "engine", "executions", "seconds", "µs each"
+    );
+    for (name, built) in programs() {
+        if wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str())) {
+            measure(&name, &built, EngineKind::Dpor);
+        }
+    }
+}
+
+fn programs() -> Vec<(String, BuiltProgram)> {
+    let mut all = Vec::new();
+    for n in [4, 5] {
+        all.push((format!("fib-bench {n}"), fib_bench(n)));
+    }
+    for n in [9, 10] {
+        all.push((format!("casrot {n}"), casrot(n)));
+    }
+    all.push(("lastwrite 8".to_owned(), lastwrite(8)));
+    all.push(("readers 13".to_owned(), readers(13)));
+    all.push(("exponential-bug 5".to_owned(), exponential_bug(5)));
+    all.push(("ttaslock 4".to_owned(), ttaslock(4)));
+    all
+}
+
+fn measure(name: &str, built: &BuiltProgram, engine: EngineKind) {
+    let mut best = Duration::MAX;
+    let mut executions = 0;
+    for _ in 0..RUNS {
+        let mut program = built.program();
+        let start = processor_time();
+        let outcome =
+            check(&mut program, engine, SearchOptions::default()).expect("violations replay");
+        best = best.min(processor_time() - start);
+        executions = outcome.statistics.complete + outcome.statistics.blocked;
+    }
+    let seconds = best.as_secs_f64();
+    println!(
+        "{name:24} {:>6} {executions:>12} {seconds:>10.3} {:>8.2}",
+        engine.name(),
+        seconds * 1e6 / executions as f64
+    );
+}
+
+/// Time that this thread has had a processor, or the time of day where that is not to be had.
+fn processor_time() -> Duration {
+    let from_scheduler = std::fs::read_to_string("/proc/thread-self/schedstat")
+        .ok()
+        .and_then(|text| {
+            let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
+            Some(Duration::from_nanos(nanoseconds))
+        });
+    from_scheduler.unwrap_or_else(|| {
+        static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+        START.get_or_init(Instant::now).elapsed()
+    })
+}

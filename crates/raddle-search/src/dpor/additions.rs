@@ -1,0 +1,203 @@
+//! Awaits of a location that others add to: lines 9-22 of algorithm 1 in full.
+//!
+//! Additions whose results nobody uses commute, so the events that may enable an await do not all conflict with each other.
+//! To let it go first, some of them may have to be left out: every maximal happens-before prefix `u` of notdep(e, E) after
+//! which the await can go on gives a sequence to explore. They are enumerated by leaving out one addition at a time.
+
+use super::Search;
+use super::awaits::{Attempt, awaits_with};
+use super::execution::{EventId, Last, NO_EVENT, Race};
+use super::races::{Position, Second};
+use super::wakeup::Step;
+use raddle_memory::AccessMode;
+use raddle_program::{LocId, Op, Program, Value};
+
+/// An await and the location it waits at.
+#[derive(Clone, Copy)]
+struct Await {
+    second: Second,
+    attempt: Attempt,
+    /// The last event of its thread before it.
+    last: EventId,
+}
+
+impl Search {
+    /// Lines 9-22 for one await.
+    pub(super) fn reverse_await(&mut self, program: &mut Program, second: Second) {
+        let Some(attempt) = Attempt::of(program, second.state) else {
+            return;
+        };
+        let (end, last) = match second.event {
+            NO_EVENT => (
+                self.execution.len() as EventId,
+                self.execution.last_of(second.thread),
+            ),
+            event => (event, self.execution.event(event).parent),
+        };
+        let waits = Await {
+            second,
+            attempt,
+            last,
+        };
+        for first in (0..end).rev() {
+            let event = self.execution.event(first);
+            let Some(mode) = event
+                .footprint
+                .iter()
+                .find(|access| access.loc == attempt.loc)
+                .map(|access| access.mode)
+            else {
+                continue;
+            };
+            if !mode.writes() || event.thread == second.thread || self.leads_to(first, second) {
+                continue;
+            }
+            let did_insert = self.reverse_await_with(program, waits, first);
+            // `can-stop`: an event that is no addition conflicts with all that write the location.
+            if did_insert && mode != AccessMode::Add {
+                break;
+            }
+        }
+    }
+
+    /// Lines 12-21: is there a way to let the await go before `first`?
+    fn reverse_await_with(&mut self, program: &mut Program, waits: Await, first: EventId) -> bool {
+        let loc = waits.attempt.loc;
+        let Some(base) = self.execution.value_before(first, loc) else {
+            return false;
+        };
+        let additions: Vec<EventId> = (first + 1..self.execution.len() as EventId)
+            .filter(|&event| !self.execution.before(first, event) && self.adds_to(event, loc))
+            .collect();
+        let mut found = Vec::new();
+        self.leave_out(
+            program,
+            waits,
+            (base, &additions),
+            &mut Vec::new(),
+            0,
+            &mut found,
+        );
+        let maximal: Vec<Vec<EventId>> = found
+            .iter()
+            .filter(|this| {
+                !found.iter().any(|other| {
+                    other.len() < this.len() && other.iter().all(|event| this.contains(event))
+                })
+            })
+            .cloned()
+            .collect();
+        for left_out in &maximal {
+            let value = self.value_without(program, (base, &additions), left_out, loc);
+            let mode = match waits.attempt.pure_result(
+                program,
+                &mut self.machine,
+                waits.second.thread,
+                value,
+            ) {
+                Some(_) => AccessMode::Read,
+                None => AccessMode::Update,
+            };
+            let race = Race {
+                first,
+                last: Last::Mode(mode),
+            };
+            let footprint = self.changed_footprint(
+                program.tables(),
+                program.op(waits.second.state),
+                race,
+                waits.second,
+            );
+            let last = Step {
+                footprint,
+                ..Step::unknown(waits.second.thread)
+            };
+            self.build_sequence(first);
+            let execution = &self.execution;
+            self.buffers.sequence.retain(|&event| {
+                !left_out
+                    .iter()
+                    .any(|&out| event == out || (out < event && execution.before(out, event)))
+            });
+            let is_redundant = self.sleep_set(first as usize).iter().any(|&sleeper| {
+                let step = &self.sleepers[sleeper as usize].step;
+                !matches!(
+                    self.position_of(program.tables(), step, waits.second, Some(&last)),
+                    Position::Dependent
+                )
+            });
+            if !is_redundant {
+                self.insert(program.tables(), first, waits.second, last);
+            }
+        }
+        !maximal.is_empty()
+    }
+
+    fn adds_to(&self, event: EventId, loc: LocId) -> bool {
+        self.execution
+            .event(event)
+            .footprint
+            .iter()
+            .any(|access| access.loc == loc && access.mode == AccessMode::Add)
+    }
+
+    /// What the location holds if some additions, and all that happens after them, are left out.
+    fn value_without(
+        &self,
+        program: &Program,
+        (base, additions): (Value, &[EventId]),
+        left_out: &[EventId],
+        loc: LocId,
+    ) -> Value {
+        let size = program.tables().loc_info(loc).size;
+        additions
+            .iter()
+            .filter(|&&event| !self.is_left_out(event, left_out))
+            .fold(base, |value, &event| {
+                match *program.op(self.execution.event(event).state) {
+                    Op::Rmw { kind, operand, .. } => kind.apply(value, operand, size),
+                    _ => value,
+                }
+            })
+    }
+
+    fn is_left_out(&self, event: EventId, left_out: &[EventId]) -> bool {
+        left_out
+            .iter()
+            .any(|&out| event == out || (out < event && self.execution.before(out, event)))
+    }
+
+    /// Collects the sets of additions to leave out so that the await can go on.
+    fn leave_out(
+        &mut self,
+        program: &mut Program,
+        waits: Await,
+        (base, additions): (Value, &[EventId]),
+        left_out: &mut Vec<EventId>,
+        from: usize,
+        found: &mut Vec<Vec<EventId>>,
+    ) {
+        let value = self.value_without(program, (base, additions), left_out, waits.attempt.loc);
+        let at = (waits.second.thread, waits.second.state, waits.last);
+        if !awaits_with(program, &mut self.machine, &self.execution, at, value) {
+            found.push(left_out.clone());
+            return;
+        }
+        for position in from..additions.len() {
+            let event = additions[position];
+            if self.leads_to(event, waits.second) || self.is_left_out(event, left_out) {
+                continue;
+            }
+            left_out.push(event);
+            self.leave_out(
+                program,
+                waits,
+                (base, additions),
+                left_out,
+                position + 1,
+                found,
+            );
+            left_out.pop();
+        }
+    }
+}

@@ -1,0 +1,2 @@
+mod classes;
+mod counts;
