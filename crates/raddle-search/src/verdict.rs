@@ -21,6 +21,12 @@ impl EngineKind {
             Self::Rf => "rf",
         }
     }
+
+    /// Does it recognise rounds of loops in which a thread only waits?
+    #[must_use]
+    pub fn knows_purity(self) -> bool {
+        matches!(self, Self::Dpor)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -48,6 +48,7 @@ fn load(options: &Options, ir: String) -> Result<Program, Error> {
     })?;
     let interpretation = InterpOptions {
         unroll: options.unroll,
+        count_pure_rounds: !(options.reductions.purity && options.engine.knows_purity()),
         on_main_return: match options.on_main_return {
             OnMainReturn::Wait => interp::OnMainReturn::Wait,
             OnMainReturn::Exit => interp::OnMainReturn::Exit,

@@ -4,6 +4,7 @@
 
 mod happens_before;
 mod rf;
+mod spinning;
 
 use crate::dpor::{self, Listener};
 use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
