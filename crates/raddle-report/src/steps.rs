@@ -3,7 +3,7 @@
 use crate::names::{Names, short};
 use raddle_program::op::mask;
 use raddle_program::{LocId, ObjectId, ObjectKind, Op, Order, Program, RmwKind, SyncAction, Value};
-use raddle_search::TraceStep;
+use raddle_search::{Effect, TraceStep};
 
 const EPERM: Value = 1;
 const EAGAIN: Value = 11;
@@ -20,6 +20,18 @@ pub(crate) fn phrase(
     accused: Option<ObjectId>,
 ) -> Option<String> {
     Some(match *program.op(step.state) {
+        // Whether it is visible is worth more than its ordering.
+        Op::Store { loc, value, .. } if step.effect != Effect::Whole => {
+            let now = match step.effect {
+                Effect::Flushed { .. } => "becomes visible",
+                Effect::Whole | Effect::Delayed => "(delayed)",
+            };
+            format!(
+                "{} = {} {now}",
+                names.location(loc),
+                names.value(loc, value)
+            )
+        }
         Op::Load { loc, order } => format!(
             "read {} → {}{}",
             names.location(loc),

@@ -8,7 +8,7 @@ use crate::source::position;
 use crate::steps::phrase;
 use crate::style::Paint;
 use raddle_program::{LocId, ObjectId, Op, Program, SrcId, ThreadId};
-use raddle_search::{Trace, TraceStep};
+use raddle_search::{Effect, Trace, TraceStep};
 use std::collections::BTreeMap;
 
 /// What ends the execution, or takes part in the violation.
@@ -153,8 +153,11 @@ impl Timeline<'_> {
         rows
     }
 
-    /// Who wrote what the step read.
+    /// Who wrote what the step read, or when the store was done that it makes visible.
     fn origin(&self, step: &TraceStep) -> String {
+        if let Effect::Flushed { store } = step.effect {
+            return format!("  ← step {}", store + 1);
+        }
         if !matches!(
             self.program.op(step.state),
             Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. }
