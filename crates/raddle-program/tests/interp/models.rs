@@ -131,7 +131,13 @@ fn models_of_the_interpreter_are_out_of_reach() {
 fn assertions_name_their_condition() {
     let text = "@c = private constant [6 x i8] c\"x > 0\\00\"\ndeclare void @__assert_fail(ptr, ptr, i32, ptr)\ndefine i32 @main() {\n call void @__assert_fail(ptr @c, ptr null, i32 1, ptr null)\n unreachable\n}";
     let condition = "x > 0".into();
-    assert_eq!(stop_of(text), Stop::Fault(Fault::Assertion { condition }));
+    assert_eq!(
+        stop_of(text),
+        Stop::Fault(Fault::Assertion {
+            condition,
+            comparison: None
+        })
+    );
 }
 
 /// Whatever a model is called with and whatever its operations return, it comes to some end or goes on: it never panics.
