@@ -8,6 +8,7 @@
 mod additions;
 mod awaits;
 mod execution;
+mod footprint;
 mod races;
 #[cfg(test)]
 mod tests;
@@ -15,8 +16,8 @@ mod wakeup;
 
 use crate::driver::Reductions;
 use awaits::{Attempt, awaits};
-use execution::{ChoiceId, EventId, Execution, Footprint, NO_EVENT, NewEvent, footprint};
-use raddle_memory::access::conflict;
+use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
+use footprint::{footprint, independent};
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::{Op, Program, Tables, ThreadId};
 use std::ops::ControlFlow;
@@ -402,9 +403,4 @@ enum Choice {
     Go(Step),
     Ended,
     AllAsleep,
-}
-
-/// Do two events of different threads commute?
-fn independent(tables: &Tables, a: &Footprint, b: &Footprint) -> bool {
-    !a.iter().any(|&a| b.iter().any(|&b| conflict(tables, a, b)))
 }
