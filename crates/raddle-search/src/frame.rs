@@ -4,6 +4,7 @@ use crate::dpor::Listener;
 use crate::driver::{InternalError, Progress, SearchOptions, ViolationKey, check_of};
 use crate::ending;
 use crate::replay::{self, Schedule};
+use crate::simplify::{Simplified, simplify};
 use crate::verdict::{
     Bound, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
 };
@@ -165,12 +166,21 @@ impl Frame {
         }
         let schedule = Schedule::of(program, machine.model(), machine.steps(), &self.ends);
         match replay::confirm(program, &schedule, &kind, thread) {
-            Ok(trace) => self.violations.push(Violation {
-                kind,
-                thread,
-                at,
-                trace,
-            }),
+            Ok(trace) => {
+                // The user gets the plainest execution that shows it.
+                let simplest = simplify(program, &schedule, &kind, thread).unwrap_or(Simplified {
+                    kind,
+                    schedule,
+                    trace,
+                });
+                self.violations.push(Violation {
+                    kind: simplest.kind,
+                    thread,
+                    at,
+                    schedule: simplest.schedule,
+                    trace: simplest.trace,
+                });
+            }
             Err(mismatch) => {
                 self.error = Some(InternalError::NotReproduced {
                     kind: Box::new(kind),

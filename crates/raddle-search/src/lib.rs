@@ -13,6 +13,7 @@ pub mod oracle;
 mod properties;
 pub mod replay;
 mod rf;
+pub mod simplify;
 pub mod verdict;
 
 pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, check};

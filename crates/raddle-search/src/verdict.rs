@@ -1,5 +1,6 @@
 //! What a check answers. A verdict is never a `bool`.
 
+use crate::replay::Schedule;
 pub use raddle_memory::MemoryModel;
 use raddle_memory::consistency::Phases;
 use raddle_memory::{Effect, RaceInfo};
@@ -122,6 +123,8 @@ pub struct Violation {
     /// The thread that committed it; for a race the second access, for a deadlock the first that waits.
     pub thread: ThreadId,
     pub at: SrcId,
+    /// How to run the execution again.
+    pub schedule: Schedule,
     pub trace: Trace,
 }
 

@@ -103,6 +103,7 @@ fn answer(options: &Options, program: &Program, outcome: &Outcome) -> String {
                 color: options.color,
                 columns: options.columns,
                 quiet: options.quiet,
+                full: options.full,
             },
         ),
         AnswerFormat::Json => json::render(&report, &sources),

@@ -114,6 +114,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
 
+    /// Show every step of a violating execution, folding nothing
+    #[arg(long)]
+    pub full: bool,
+
     /// Print the verdict only
     #[arg(long, short)]
     pub quiet: bool,

@@ -25,6 +25,7 @@ pub struct Options {
     pub memory_limit_bytes: Option<u64>,
     pub format: AnswerFormat,
     pub quiet: bool,
+    pub full: bool,
     pub progress: bool,
     pub color: bool,
     pub columns: usize,
@@ -90,6 +91,7 @@ impl Options {
             memory_limit_bytes: args.memory_limit.map(|mebibytes| mebibytes << 20),
             format,
             quiet: args.quiet,
+            full: args.full,
             progress: wanted(args.progress, || {
                 std::io::stderr().is_terminal() && !args.quiet
             }),
