@@ -2,6 +2,7 @@
 
 use raddle_memory::RaceInfo;
 use raddle_memory::consistency::Phases;
+use raddle_memory::goodwrites::Decisions;
 use raddle_program::{Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ pub enum EngineKind {
     Naive,
     Dpor,
     Rf,
+    Rvf,
 }
 
 impl EngineKind {
@@ -19,6 +21,7 @@ impl EngineKind {
             Self::Naive => "naive",
             Self::Dpor => "dpor",
             Self::Rf => "rf",
+            Self::Rvf => "rvf",
         }
     }
 }
@@ -190,6 +193,8 @@ pub struct Statistics {
     pub states: usize,
     /// Engine `rf`: how often each phase of the consistency check had the last word.
     pub consistency: Phases,
+    /// Engine `rvf`: how often VerifySC was asked, how it decided, and the time that it took.
+    pub verify: Decisions,
     pub elapsed: Duration,
     pub peak_memory_bytes: u64,
 }

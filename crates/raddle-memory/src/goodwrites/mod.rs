@@ -57,6 +57,12 @@ impl Ordinals {
         self.words.iter().all(|&word| word == 0)
     }
 
+    pub fn intersect(&mut self, other: &Self) {
+        for (word, mine) in self.words.iter_mut().enumerate() {
+            *mine &= other.words.get(word).copied().unwrap_or(0);
+        }
+    }
+
     pub fn union(&mut self, other: &Self) {
         if self.words.len() < other.words.len() {
             self.words.resize(other.words.len(), 0);
@@ -94,6 +100,8 @@ pub struct NewEvent<'a> {
     pub reads: &'a [(CellId, Ordinals)],
     /// Cells written, each once, with what is written: values mean nothing here, but are kept for the caller.
     pub writes: &'a [(CellId, u64)],
+    /// It comes after all other events, of whatever thread. No event may be pushed while it is there.
+    pub is_end: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -360,6 +368,14 @@ impl Problem {
         self.start_clock(id, previous.unwrap_or(new.after));
         if previous.is_none() && new.after != INIT {
             self.link(new.after, id);
+        }
+        if new.is_end {
+            for thread in 0..self.threads.len() {
+                if let Some(&last) = self.threads[thread].last() {
+                    let index = self.events[last as usize].index;
+                    self.clocks[id as usize * self.width + thread] = index;
+                }
+            }
         }
         self.threads[new.thread].push(id);
         for (cell, good) in new.reads {

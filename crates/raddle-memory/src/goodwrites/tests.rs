@@ -18,6 +18,7 @@ impl Event {
             after: self.after,
             reads: &self.reads,
             writes: &self.writes,
+            is_end: false,
         })
     }
 }
@@ -141,6 +142,7 @@ fn check(seed: u64, heuristics: Heuristics, decisions: &mut Decisions) {
             Some(kept) => {
                 assert!(truth.contains(&problem.order().to_vec()), "seed {seed}");
                 assert_eq!(before[..kept], problem.order()[..kept], "seed {seed}");
+                assert_eq!(before[kept..], *problem.replaced(), "seed {seed}");
             }
             None => {
                 assert_eq!(problem.order(), before, "seed {seed}");
@@ -245,6 +247,7 @@ fn many_good_writes_order_nothing() {
             after: INIT,
             reads: &[],
             writes: &write,
+            is_end: false,
         };
         assert!(problem.push(new));
         problem.emit(thread as EventId);
@@ -257,6 +260,7 @@ fn many_good_writes_order_nothing() {
             after: INIT,
             reads: &reads,
             writes: &[],
+            is_end: false,
         };
         assert!(problem.push(new));
         assert!(problem.solve(mark, &mut decisions).is_some());

@@ -15,6 +15,8 @@ pub(super) struct Order {
     pub(super) done: Vec<u32>,
     /// What was overwritten in `Cell::active`.
     overwritten: Vec<Ordinal>,
+    /// What a new witness took the place of: see [`Problem::replaced`].
+    replaced: Vec<EventId>,
     /// Buffers.
     guide: Vec<EventId>,
     delayed: Vec<EventId>,
@@ -54,6 +56,12 @@ impl Problem {
     #[must_use]
     pub fn active(&self, cell: super::CellId) -> Ordinal {
         self.cells.get(cell as usize).map_or(0, |cell| cell.active)
+    }
+
+    /// After [`Problem::solve`] has found a witness: what the order was, from the first event on that is not as before.
+    #[must_use]
+    pub fn replaced(&self) -> &[EventId] {
+        &self.order.replaced
     }
 
     #[inline]
@@ -162,6 +170,9 @@ impl Problem {
         self.retract_to(kept);
         let result = if self.heuristics.guidance && self.follow(&guide) {
             decisions.guided += 1;
+            self.order.replaced.clear();
+            let old = guide.iter().copied().filter(|&event| event != new);
+            self.order.replaced.extend(old);
             Some(kept)
         } else {
             self.solve_completely(&guide, new, decisions)
@@ -183,11 +194,14 @@ impl Problem {
         } else {
             self.search(&[])
         };
-        let old = before.iter().copied().filter(|&event| event != new);
+        let mut old = before.iter().copied().filter(|&event| event != new);
         if found {
             decisions.found += 1;
-            let common = old.zip(&self.order.events);
-            return Some(common.take_while(|(a, b)| a == *b).count());
+            let common = old.clone().zip(&self.order.events);
+            let kept = common.take_while(|(a, b)| a == *b).count();
+            self.order.replaced.clear();
+            self.order.replaced.extend(old.by_ref().skip(kept));
+            return Some(kept);
         }
         decisions.refuted += 1;
         for event in old {

@@ -4,6 +4,7 @@
 
 mod happens_before;
 mod rf;
+mod rvf;
 
 use crate::dpor::{self, Listener};
 use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
