@@ -9,6 +9,7 @@ use crate::verdict::{
     Bound, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
 };
 use raddle_memory::consistency::Phases;
+use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
@@ -85,6 +86,10 @@ impl Frame {
 
     pub(crate) fn set_phases(&mut self, phases: Phases) {
         self.statistics.consistency = phases;
+    }
+
+    pub(crate) fn set_decisions(&mut self, decisions: Decisions) {
+        self.statistics.verify = decisions;
     }
 
     /// Is there a reason to stop?

@@ -13,11 +13,13 @@ pub mod oracle;
 mod properties;
 pub mod replay;
 mod rf;
+mod rvf;
 pub mod simplify;
 pub mod verdict;
 
 pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, check};
 pub use raddle_memory::Effect;
+pub use rvf::RvfHeuristics;
 pub use verdict::{
     Bound, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep,
     Verdict, Violation, ViolationKind, Waiting,

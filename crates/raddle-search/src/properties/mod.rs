@@ -4,6 +4,7 @@
 
 mod happens_before;
 mod rf;
+mod rvf;
 mod weak;
 
 use crate::dpor::{self, Listener};

@@ -5,10 +5,10 @@
 //! algorithm 1. No execution is begun without a witness that it exists, and none is given up. See `docs/engines.md` for
 //! invariants, proofs and deviations.
 
-mod cells;
+pub(crate) mod cells;
 mod complex;
 mod detect;
-mod event;
+pub(crate) mod event;
 mod observe;
 mod propose;
 mod simulate;
