@@ -3,7 +3,7 @@
 use crate::names::{Names, short};
 use raddle_program::op::mask;
 use raddle_program::{LocId, ObjectId, ObjectKind, Op, Order, Program, RmwKind, SyncAction, Value};
-use raddle_search::TraceStep;
+use raddle_search::{Effect, TraceStep};
 
 const EPERM: Value = 1;
 const EAGAIN: Value = 11;
@@ -14,6 +14,18 @@ const ETIMEDOUT: Value = 110;
 /// The step in words: `x = 1`, `read x → 0`, `lock m`.
 pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> String {
     match *program.op(step.state) {
+        // Whether it is visible is worth more than its ordering.
+        Op::Store { loc, value, .. } if step.effect != Effect::Whole => {
+            let now = match step.effect {
+                Effect::Flushed { .. } => "becomes visible",
+                Effect::Whole | Effect::Delayed => "(delayed)",
+            };
+            format!(
+                "{} = {} {now}",
+                names.location(loc),
+                names.value(loc, value)
+            )
+        }
         Op::Load { loc, order } => format!(
             "read {} → {}{}",
             names.location(loc),

@@ -8,6 +8,7 @@ use crate::source::position;
 use crate::style::Paint;
 use crate::view::{View, Weight};
 use raddle_program::{Op, SrcId, ThreadId};
+use raddle_search::Effect;
 
 /// What ends the execution, or takes part in the violation.
 pub(crate) struct Mark {
@@ -179,8 +180,11 @@ impl Timeline<'_> {
         }
     }
 
-    /// Who wrote what the step read.
+    /// Who wrote what the step read, or when the store was done that it makes visible.
     fn origin(&self, index: usize) -> String {
+        if let Effect::Flushed { store } = self.view.trace.steps[index].effect {
+            return format!("  ← step {}", store + 1);
+        }
         if !self.view.reads(index) {
             return String::new();
         }

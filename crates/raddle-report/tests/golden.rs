@@ -120,6 +120,7 @@ fn trace(program: &Program, machine: &Machine) -> Trace {
             thread: step.thread,
             state: step.state,
             value: step.value,
+            effect: step.effect,
             reads_from: reads.and_then(|loc| last_write.get(&loc).copied()),
             wrote: writes,
         });

@@ -15,7 +15,7 @@ use crate::frame::Frame;
 use crate::naive;
 use crate::replay::{Mismatch, Schedule};
 use crate::rf;
-use crate::verdict::{Check, Checks, EngineKind, Outcome, ViolationKind, Waiting};
+use crate::verdict::{Check, Checks, EngineKind, MemoryModel, Outcome, ViolationKind, Waiting};
 use raddle_memory::Machine;
 use raddle_program::{Fault, Program, SrcId, ThreadId};
 use std::fmt;
@@ -72,6 +72,7 @@ impl Default for Reductions {
 /// What to look for, and for how long.
 #[derive(Default)]
 pub struct SearchOptions {
+    pub memory: MemoryModel,
     pub checks: Checks,
     pub limits: Limits,
     pub reductions: Reductions,
@@ -91,6 +92,11 @@ pub enum InternalError {
         schedule: Schedule,
         mismatch: Mismatch,
     },
+    /// See [`EngineKind::supports`].
+    ModelNotSupported {
+        engine: EngineKind,
+        memory: MemoryModel,
+    },
 }
 
 impl fmt::Display for InternalError {
@@ -105,6 +111,12 @@ impl fmt::Display for InternalError {
                 "internal error: a violation was not reproduced ({mismatch:?} after {} events): {kind:?}",
                 schedule.steps.len()
             ),
+            Self::ModelNotSupported { engine, memory } => write!(
+                f,
+                "internal error: engine {} was asked to explore under {}",
+                engine.name(),
+                memory.name()
+            ),
         }
     }
 }
@@ -116,11 +128,11 @@ pub(crate) trait Engine {
     fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()>;
 }
 
-struct Naive;
+struct Naive(MemoryModel);
 
 impl Engine for Naive {
     fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
-        naive::explore(program, naive::Sequence::Ascending, frame)
+        naive::explore(program, self.0, naive::Sequence::Ascending, frame)
     }
 }
 
@@ -149,13 +161,19 @@ pub fn check(
     kind: EngineKind,
     options: SearchOptions,
 ) -> Result<Outcome, InternalError> {
-    let reductions = options.reductions;
+    let (reductions, memory) = (options.reductions, options.memory);
+    if !kind.supports(memory) {
+        return Err(InternalError::ModelNotSupported {
+            engine: kind,
+            memory,
+        });
+    }
     let mut frame = Frame::new(options);
     // `main` may stop before it does anything.
-    let start = Machine::new(program);
+    let start = Machine::with_model(program, memory);
     let flow = match (frame.arrived(program, &start, ThreadId::MAIN), kind) {
         (ControlFlow::Break(()), _) => ControlFlow::Break(()),
-        (_, EngineKind::Naive) => Naive.explore(program, &mut frame),
+        (_, EngineKind::Naive) => Naive(memory).explore(program, &mut frame),
         (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
         (_, EngineKind::Rf) => Rf.explore(program, &mut frame),
     };

@@ -6,8 +6,7 @@ use crate::ending;
 use crate::replay::{self, Schedule};
 use crate::simplify::{Simplified, simplify};
 use crate::verdict::{
-    Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, Violation,
-    ViolationKind,
+    Bound, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
 };
 use raddle_memory::consistency::Phases;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
@@ -165,7 +164,7 @@ impl Frame {
         if !self.seen.insert(ViolationKey::new(&kind, at)) {
             return ControlFlow::Continue(());
         }
-        let schedule = Schedule::of(program, machine.steps(), &self.ends);
+        let schedule = Schedule::of(program, machine.model(), machine.steps(), &self.ends);
         match replay::confirm(program, &schedule, &kind, thread) {
             Ok(trace) => {
                 // The user gets the plainest execution that shows it.
@@ -203,14 +202,12 @@ impl Frame {
         program: &mut Program,
         machine: &Machine,
         thread: ThreadId,
+        at: SrcId,
         fault: Fault,
     ) -> ControlFlow<()> {
         if !self.options.checks.contains(check_of(&fault)) {
             return ControlFlow::Continue(());
         }
-        let at = machine
-            .thread_state(thread)
-            .map_or(SrcId::NOWHERE, |state| program.at(state));
         self.violation(program, machine, ViolationKind::Fault(fault), thread, at)
     }
 
@@ -228,7 +225,7 @@ impl Frame {
             .thread_state(thread)
             .map_or(SrcId::NOWHERE, |state| program.at(state));
         match stop {
-            Stop::Fault(fault) => return self.fault(program, machine, thread, fault),
+            Stop::Fault(fault) => return self.fault(program, machine, thread, at, fault),
             Stop::Limit(Limit::Unroll { bound }) => {
                 self.unrolled = self.unrolled.max(Some(bound));
             }
@@ -334,7 +331,7 @@ impl Frame {
         };
         Ok(Outcome {
             engine,
-            memory: MemoryModel::Sc,
+            memory: self.options.memory,
             verdict,
             statistics: self.statistics,
         })
@@ -364,7 +361,12 @@ impl Listener for Frame {
         self.ends.push(machine.steps().len() as u32);
         match end {
             StepEnd::Done => {}
-            StepEnd::Fault(fault) => self.fault(program, machine, thread, fault)?,
+            StepEnd::Fault(fault) => {
+                // The thread may be elsewhere by now: its store was delayed.
+                let last = machine.steps().last();
+                let at = last.map_or(SrcId::NOWHERE, |step| program.at(step.state));
+                self.fault(program, machine, thread, at, fault)?;
+            }
             StepEnd::EndlessBlock => {
                 let at = program.at(machine.steps()[start].state);
                 let limit = Limit::PrivateSteps { steps: BLOCK_STEPS };

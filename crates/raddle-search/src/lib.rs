@@ -17,6 +17,7 @@ pub mod simplify;
 pub mod verdict;
 
 pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, check};
+pub use raddle_memory::Effect;
 pub use verdict::{
     Bound, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep,
     Verdict, Violation, ViolationKind, Waiting,

@@ -1,8 +1,9 @@
 //! What a check answers. A verdict is never a `bool`.
 
 use crate::replay::Schedule;
-use raddle_memory::RaceInfo;
+pub use raddle_memory::MemoryModel;
 use raddle_memory::consistency::Phases;
+use raddle_memory::{Effect, RaceInfo};
 use raddle_program::{Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value};
 use std::time::Duration;
 
@@ -22,19 +23,11 @@ impl EngineKind {
             Self::Rf => "rf",
         }
     }
-}
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MemoryModel {
-    Sc,
-}
-
-impl MemoryModel {
+    /// Can the engine explore executions under this memory model?
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sc => "sc",
-        }
+    pub fn supports(self, memory: MemoryModel) -> bool {
+        self == Self::Naive || memory == MemoryModel::Sc
     }
 }
 
@@ -108,8 +101,10 @@ pub struct TraceStep {
     pub state: StateId,
     /// What the operation returned.
     pub value: Value,
+    /// Was it done at once, delayed, or is it that a delayed store reached memory?
+    pub effect: Effect,
     /// Index of the step whose write this step's read got its (last) bytes from; `None` for initial values and
-    /// operations that read nothing.
+    /// operations that read nothing. For a delayed store that is the step in which its thread did it.
     pub reads_from: Option<usize>,
     /// Location and value written, if any.
     pub wrote: Option<(LocId, Value)>,

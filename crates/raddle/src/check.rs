@@ -69,6 +69,7 @@ fn explore(
 ) -> Result<Outcome, Error> {
     let mut status_line = StatusLine::new();
     let search = SearchOptions {
+        memory: options.memory,
         checks: options.checks,
         reductions: options.reductions,
         limits: Limits {

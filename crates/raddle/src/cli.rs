@@ -40,7 +40,7 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
-    /// Memory model (available now: sc)
+    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engine naive)
     #[arg(long, value_enum, default_value_t = Memory::Sc)]
     pub memory: Memory,
 

@@ -12,7 +12,7 @@ use crate::oracle::{self, FinalStates, Mode};
 use crate::replay::{self, Schedule};
 use crate::verdict::{Checks, EngineKind, Verdict};
 use crate::{ending, verdict};
-use raddle_memory::{Machine, MicroStep, RaceDetector, Readiness, StepEnd};
+use raddle_memory::{Machine, MemoryModel, MicroStep, RaceDetector, Readiness, StepEnd};
 use raddle_program::builder::BuiltProgram;
 use raddle_program::generate::{GenOptions, Random, generate};
 use raddle_program::{LocId, Program, StateId, ThreadId, Value};
@@ -101,7 +101,7 @@ fn exploring_in_another_order_finds_the_same() {
         let mut program = built.program();
         let mut explore = |sequence| {
             let mut summary = Summary::default();
-            let _ = naive::explore(&mut program, sequence, &mut summary);
+            let _ = naive::explore(&mut program, MemoryModel::Sc, sequence, &mut summary);
             summary
         };
         let ascending = explore(Sequence::Ascending);
@@ -299,7 +299,12 @@ fn for_some_executions(
         ends: Vec::new(),
         f,
     };
-    let _ = naive::explore(&mut program, Sequence::Ascending, &mut executions);
+    let _ = naive::explore(
+        &mut program,
+        MemoryModel::Sc,
+        Sequence::Ascending,
+        &mut executions,
+    );
 }
 
 #[test]
@@ -326,7 +331,7 @@ fn races_are_what_the_definition_says() {
 fn replays_repeat_executions() {
     for_each_program(200, GenOptions::default(), |_, built| {
         for_some_executions(built, 50, |program, machine, ends| {
-            let schedule = Schedule::of(program, machine.steps(), ends);
+            let schedule = Schedule::of(program, machine.model(), machine.steps(), ends);
             let replayed = replay::replay(program, &schedule).expect("it was run before");
             assert_eq!(replayed.machine.steps(), machine.steps());
             assert_eq!(replayed.ends, ends);
