@@ -3,7 +3,7 @@ use crate::driver::{self, SearchOptions, ViolationKey};
 use crate::verdict::{Checks, EngineKind, MemoryModel, Verdict, Violation};
 use raddle_program::Order;
 use raddle_program::builder::{Compare, ProgramBuilder};
-use raddle_program::generate::{GenOptions, generate};
+use raddle_program::generate::{GenOptions, Random, generate};
 
 fn violations(program: &mut Program, engine: EngineKind, memory: MemoryModel) -> Vec<Violation> {
     let options = SearchOptions {
@@ -235,4 +235,41 @@ fn what_the_fault_does_not_need_is_dropped() {
     // `left` reads before `right` writes, and `right` reads what `left` wrote over it: three switches between them.
     assert_eq!(threads(&simple.schedule), [0, 0, 0, 2, 2, 3, 3, 2, 3]);
     assert_eq!(simple.kind, kind);
+}
+
+/// A file may hold any schedule: running it ends in an error or an execution, and what is wrong there can be told.
+#[test]
+fn any_schedule_can_be_tried() {
+    let mut random = Random::new(7);
+    let (mut ran, mut refused) = (0, 0);
+    for seed in 0..40 {
+        let built = generate(seed, &GenOptions::default());
+        for memory in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
+            let mut program = built.program();
+            for length in 0..12 {
+                let steps = (0..length).map(|index| {
+                    let thread = ThreadId::from_index(match index {
+                        0..2 => 0,
+                        _ => random.below(4) as usize,
+                    });
+                    let choices = vec![random.below(5) as u32];
+                    let position = random.below(3) as u32;
+                    match random.below(6) {
+                        0 => ScheduleStep::Flush { thread, position },
+                        _ => ScheduleStep::Run { thread, choices },
+                    }
+                });
+                let steps = steps.collect();
+                let schedule = Schedule { memory, steps };
+                match replay::replay(&mut program, &schedule) {
+                    Ok(mut replayed) => {
+                        replay::violations(&mut program, &schedule, &mut replayed);
+                        ran += 1;
+                    }
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+    }
+    assert!(ran > 100 && refused > 100, "{ran} {refused}");
 }
