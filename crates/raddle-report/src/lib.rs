@@ -11,6 +11,7 @@ mod steps;
 mod style;
 pub mod text;
 mod timeline;
+pub mod trace_file;
 mod view;
 mod waits;
 pub mod words;
