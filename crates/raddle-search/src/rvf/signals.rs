@@ -3,11 +3,15 @@
 //! The paper's rule (lines 2-5): a write of a cell that the event reads, done by another thread further down, may be such a
 //! write. That is enough for events that only read. An event that writes may keep the other write from being one (the
 //! compare-exchange that it beats fails), or from being done (the lock that it takes is not free any more). For these, an
-//! operation that could write the cell is a signal as soon as its thread is about to do it. See `docs/engines.md`.
+//! operation that could write the cell is a signal as soon as its thread is about to do it. What comes after the event in
+//! any case, by program order and reads-from, is no signal. See `docs/engines.md`.
 
-use super::Search;
+use super::clocks::Clocks;
+use super::event::{Event, NO_EVENT};
+use super::{Node, Search};
 use crate::rf::event::Cell;
 use raddle_memory::consistency::CellId;
+use raddle_memory::goodwrites::EventId;
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{LocId, Op, Program, SyncAction, Tables, ThreadId};
 use smallvec::SmallVec;
@@ -21,10 +25,32 @@ pub(super) enum Heeds {
     Attempts,
 }
 
+/// A set of threads; those with large numbers are not told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Threads(u64);
+
+impl Threads {
+    pub(super) const ALL: Self = Self(u64::MAX);
+
+    pub(super) fn insert(&mut self, thread: ThreadId) {
+        self.0 |= 1 << thread.0.min(63);
+    }
+
+    pub(super) fn contains(self, thread: ThreadId) -> bool {
+        self.0 >> thread.0.min(63) & 1 != 0
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Watcher {
     node: u32,
     thread: ThreadId,
+    /// The event is this one of its thread.
+    index: u32,
     heeds: Heeds,
 }
 
@@ -123,17 +149,18 @@ impl Search {
         ids
     }
 
-    /// The node `node` explores the next event of `thread`, which touches `touches`: it wants to know of signals.
+    /// The node `node` explores the `index`-th event of `thread`, which touches `touches`: it wants to know of signals.
     pub(super) fn watch(
         &mut self,
         program: &Program,
         node: usize,
-        thread: ThreadId,
+        (thread, index): (ThreadId, u32),
         (touches, heeds): (&Touches, Heeds),
     ) {
         let watcher = Watcher {
             node: node as u32,
             thread,
+            index,
             heeds,
         };
         if touches.everything {
@@ -159,29 +186,47 @@ impl Search {
         }
     }
 
-    /// A thread wrote a cell (`heeds` is `Writes`) or is about to do something that may write it.
-    pub(super) fn signal(&mut self, id: CellId, by: ThreadId, kind: Heeds) {
+    /// Notes what is causally before a new event in any case: before all of its good writes, for each of its reads.
+    pub(super) fn note_causes(&mut self, program: &Program, event: &Event) {
+        let id = self.causes.push(event.thread.index());
+        if event.parent != NO_EVENT {
+            self.causes.learn(id, event.parent);
+        }
+        for read in &event.reads {
+            for (cell, _) in self.ids(program.tables(), read.part) {
+                if !read.good.contains(0) {
+                    let writes = (1..).zip(self.problem.writes(cell));
+                    let good = writes.filter(|&(ordinal, _)| read.good.contains(ordinal));
+                    self.causes
+                        .learn_common(id, good.map(|(_, write)| write.event));
+                }
+            }
+        }
+        self.causes.set(id, event.thread.index(), event.index);
+    }
+
+    /// A thread wrote a cell (`kind` is `Writes`) or is about to do something that may write it. `cause` is the event that
+    /// wrote, or the one before the attempt.
+    pub(super) fn signal(&mut self, id: CellId, by: ThreadId, cause: EventId, kind: Heeds) {
         let of_cell = self.watchers.of_cells.get(id as usize);
         let of_cell = of_cell.map_or(&[][..], SmallVec::as_slice);
         for watcher in of_cell.iter().chain(&self.watchers.of_all) {
-            if watcher.thread != by && (kind == Heeds::Writes || watcher.heeds == Heeds::Attempts) {
-                self.nodes[watcher.node as usize].signalled = true;
-            }
+            tell(&mut self.nodes, &self.causes, watcher, by, cause, kind);
         }
     }
 
     /// A thread is about to do its next event: what it may write is a signal.
     pub(super) fn signal_attempt(&mut self, program: &Program, thread: ThreadId) {
         let touches = self.touches(program, thread);
+        let cause = self.parent_of(thread);
         for id in self.cells_of(program, &touches.may_write) {
-            self.signal(id, thread, Heeds::Attempts);
+            self.signal(id, thread, cause, Heeds::Attempts);
         }
         if touches.everything {
-            let lists = &self.watchers.of_cells;
-            for watcher in lists.iter().flatten().chain(&self.watchers.of_all) {
-                if watcher.thread != thread && watcher.heeds == Heeds::Attempts {
-                    self.nodes[watcher.node as usize].signalled = true;
-                }
+            let lists = self.watchers.of_cells.iter().flatten();
+            for watcher in lists.chain(&self.watchers.of_all) {
+                let kind = Heeds::Attempts;
+                tell(&mut self.nodes, &self.causes, watcher, thread, cause, kind);
             }
         }
     }
@@ -193,10 +238,32 @@ impl Search {
             let node = &mut self.nodes[place];
             if let Some(mutation) = node.mutation.take() {
                 if let Some((touches, heeds)) = &mutation.watching {
-                    self.watch(program, place, mutation.thread, (touches, *heeds));
+                    let event = (mutation.thread, mutation.index);
+                    self.watch(program, place, event, (touches, *heeds));
                 }
                 self.nodes[place].mutation = Some(mutation);
             }
         }
+    }
+}
+
+fn tell(
+    nodes: &mut [Node],
+    causes: &Clocks,
+    watcher: &Watcher,
+    by: ThreadId,
+    cause: EventId,
+    kind: Heeds,
+) {
+    let comes_after = cause != NO_EVENT
+        && causes
+            .of(cause)
+            .get(watcher.thread.index())
+            .is_some_and(|&known| known >= watcher.index);
+    if watcher.thread != by
+        && !comes_after
+        && (kind == Heeds::Writes || watcher.heeds == Heeds::Attempts)
+    {
+        nodes[watcher.node as usize].signalled.insert(by);
     }
 }
