@@ -73,6 +73,13 @@ fn measure_ablations(name: &str, built: &BuiltProgram) {
                 ..all
             },
         ),
+        (
+            "merging",
+            RvfHeuristics {
+                merging: false,
+                ..all
+            },
+        ),
     ] {
         let name = format!("{name} -{without}");
         measure(&name, built, EngineKind::Rvf, heuristics);

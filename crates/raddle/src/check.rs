@@ -12,7 +12,7 @@ use raddle_report::source::Sources;
 use raddle_report::text::Look;
 use raddle_report::{Report, json, text};
 use raddle_search::driver::{self, Limits, SearchOptions};
-use raddle_search::{Outcome, Verdict};
+use raddle_search::{Outcome, RvfHeuristics, Verdict};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -71,6 +71,7 @@ fn explore(
     let search = SearchOptions {
         checks: options.checks,
         reductions: options.reductions,
+        rvf: RvfHeuristics::default(),
         limits: Limits {
             executions: options.max_executions,
             time: options.time_limit,

@@ -113,13 +113,14 @@ fn rvf_sees_everything_in_complex_programs() {
 
 #[test]
 fn rvf_sees_everything_without_its_heuristics() {
-    for switched_off in 1..8 {
+    for switched_off in 1..16 {
         let heuristics = RvfHeuristics {
             closure: switched_off & 1 == 0,
             guidance: switched_off & 2 == 0,
             signals: switched_off & 4 == 0,
+            merging: switched_off & 8 == 0,
         };
-        sees_everything(20, GenOptions::default(), heuristics);
+        sees_everything(12, GenOptions::default(), heuristics);
     }
 }
 

@@ -50,6 +50,8 @@ pub struct RvfHeuristics {
     pub guidance: bool,
     /// Backtrack signals say which reads need not be explored from a trace.
     pub signals: bool,
+    /// Values that make no difference to what the reading thread does are not told apart.
+    pub merging: bool,
 }
 
 impl Default for RvfHeuristics {
@@ -58,6 +60,7 @@ impl Default for RvfHeuristics {
             closure: true,
             guidance: true,
             signals: true,
+            merging: true,
         }
     }
 }
@@ -529,7 +532,7 @@ impl Search {
         self.note_causes(program, &event);
         for position in 0..event.writes.len() {
             for (cell, _) in self.ids(program.tables(), event.writes[position].part) {
-                self.signal(cell, event.thread, id, Heeds::Writes);
+                self.signal_write(cell, event.thread, id);
             }
         }
         self.events.push(event);

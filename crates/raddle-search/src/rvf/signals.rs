@@ -62,6 +62,17 @@ pub(super) struct Watchers {
     of_all: Vec<Watcher>,
 }
 
+/// Somebody wrote, or is about to do something that may write.
+#[derive(Clone, Copy, Debug)]
+struct Signal {
+    by: ThreadId,
+    /// The event that wrote, or the one before the attempt.
+    cause: EventId,
+    kind: Heeds,
+    /// An attempt may write only where there are at least so many old events.
+    possible_from: usize,
+}
+
 /// What an operation may touch.
 #[derive(Debug, Default)]
 pub(super) struct Touches {
@@ -205,28 +216,64 @@ impl Search {
         self.causes.set(id, event.thread.index(), event.index);
     }
 
-    /// A thread wrote a cell (`kind` is `Writes`) or is about to do something that may write it. `cause` is the event that
-    /// wrote, or the one before the attempt.
-    pub(super) fn signal(&mut self, id: CellId, by: ThreadId, cause: EventId, kind: Heeds) {
+    /// An event wrote a cell.
+    pub(super) fn signal_write(&mut self, id: CellId, by: ThreadId, event: EventId) {
+        self.signal(
+            id,
+            &Signal {
+                by,
+                cause: event,
+                kind: Heeds::Writes,
+                possible_from: 0,
+            },
+        );
+    }
+
+    fn signal(&mut self, id: CellId, signal: &Signal) {
         let of_cell = self.watchers.of_cells.get(id as usize);
         let of_cell = of_cell.map_or(&[][..], SmallVec::as_slice);
         for watcher in of_cell.iter().chain(&self.watchers.of_all) {
-            tell(&mut self.nodes, &self.causes, watcher, by, cause, kind);
+            tell(&mut self.nodes, &self.causes, watcher, signal);
         }
+    }
+
+    /// With how many events the first value that an attempt to write wants to find was there. An attempt that comes before all
+    /// other new writes finds what an old event wrote.
+    fn possible_from(&mut self, program: &Program, thread: ThreadId) -> usize {
+        let place = self.threads[thread.index()];
+        let Op::Cas { loc, expected, .. } = *program.op(place.state) else {
+            return 0;
+        };
+        let tables = program.tables();
+        if place.inside || tables.loc_info(loc).mixed {
+            return 0;
+        }
+        let (id, part) = self.parts(tables, Cell::Loc(loc))[0];
+        if Self::initial(tables, part) == expected {
+            return 0;
+        }
+        let mut writes = self.problem.writes(id).iter();
+        writes
+            .find(|write| write.value == expected)
+            .map_or(usize::MAX, |write| write.event as usize + 1)
     }
 
     /// A thread is about to do its next event: what it may write is a signal.
     pub(super) fn signal_attempt(&mut self, program: &Program, thread: ThreadId) {
         let touches = self.touches(program, thread);
-        let cause = self.parent_of(thread);
+        let signal = Signal {
+            by: thread,
+            cause: self.parent_of(thread),
+            kind: Heeds::Attempts,
+            possible_from: self.possible_from(program, thread),
+        };
         for id in self.cells_of(program, &touches.may_write) {
-            self.signal(id, thread, cause, Heeds::Attempts);
+            self.signal(id, &signal);
         }
         if touches.everything {
             let lists = self.watchers.of_cells.iter().flatten();
             for watcher in lists.chain(&self.watchers.of_all) {
-                let kind = Heeds::Attempts;
-                tell(&mut self.nodes, &self.causes, watcher, thread, cause, kind);
+                tell(&mut self.nodes, &self.causes, watcher, &signal);
             }
         }
     }
@@ -247,23 +294,18 @@ impl Search {
     }
 }
 
-fn tell(
-    nodes: &mut [Node],
-    causes: &Clocks,
-    watcher: &Watcher,
-    by: ThreadId,
-    cause: EventId,
-    kind: Heeds,
-) {
-    let comes_after = cause != NO_EVENT
+fn tell(nodes: &mut [Node], causes: &Clocks, watcher: &Watcher, signal: &Signal) {
+    let comes_after = signal.cause != NO_EVENT
         && causes
-            .of(cause)
+            .of(signal.cause)
             .get(watcher.thread.index())
             .is_some_and(|&known| known >= watcher.index);
-    if watcher.thread != by
+    let node = &mut nodes[watcher.node as usize];
+    if watcher.thread != signal.by
         && !comes_after
-        && (kind == Heeds::Writes || watcher.heeds == Heeds::Attempts)
+        && (signal.kind == Heeds::Writes || watcher.heeds == Heeds::Attempts)
+        && signal.possible_from <= node.mark.events()
     {
-        nodes[watcher.node as usize].signalled.insert(by);
+        node.signalled.insert(signal.by);
     }
 }
