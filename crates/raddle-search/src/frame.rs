@@ -421,6 +421,14 @@ impl Listener for Frame {
         self.count(false);
         self.look_around()
     }
+
+    fn busy(&mut self) -> ControlFlow<()> {
+        self.events_since_look += 1;
+        if self.events_since_look < EVENTS_BETWEEN_LOOKS {
+            return ControlFlow::Continue(());
+        }
+        self.look_around()
+    }
 }
 
 /// A line of the process's status: `VmHWM:` is the peak of its resident memory, `VmRSS:` the present. 0 where there is no

@@ -215,6 +215,8 @@ pub struct Decisions {
     pub found: u64,
     /// Algorithm 1 found that there is none.
     pub refuted: u64,
+    /// Traces from which nothing was left to be explored.
+    pub dead_ends: u64,
     /// Time spent, witnesses at hand aside.
     pub time: Duration,
 }

@@ -200,6 +200,8 @@ impl Search {
     ) -> Result<Outcomes, CellsChanged> {
         let state = self.threads[thread.index()].state;
         let is_fresh = allowed == Allowed::Everything || self.maps.of(thread).is_none();
+        // A lock is free, whoever left it so.
+        let is_sync = matches!(program.op(state), Op::Sync { .. });
         let mut found = Outcomes::default();
         let mut path = Path {
             synchronises: synchronises(program.op(state)),
@@ -223,7 +225,11 @@ impl Search {
                 } else {
                     &mut found.events
                 };
-                merge(list, event);
+                if self.options.heuristics.merging || is_sync {
+                    merge(list, event);
+                } else {
+                    list.push(event);
+                }
             }
             if !path.advance() {
                 return Ok(found);
