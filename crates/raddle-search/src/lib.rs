@@ -11,8 +11,11 @@ mod naive;
 pub mod oracle;
 #[cfg(test)]
 mod properties;
+mod purity;
 pub mod replay;
 mod rf;
+#[cfg(test)]
+mod spinning;
 pub mod verdict;
 
 pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, check};

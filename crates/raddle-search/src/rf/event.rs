@@ -56,6 +56,9 @@ pub(super) enum Branching {
     Reads,
     /// The operation could have had to wait: whatever updates the cell instead of it, after the same update.
     Successor,
+    /// The cell is one that threads wait for in loops. Either the operation reads from something that was there when its turn
+    /// came, or somebody else updates the cell first, after the same update. See `awaits`.
+    Chained,
 }
 
 /// Fingerprints of events with everything that is causally before them.
@@ -90,6 +93,8 @@ pub(super) struct Event {
     pub(super) ends_inside: bool,
     /// Memory found it wrong: the thread goes no further.
     pub(super) faulted: bool,
+    /// It completed an iteration without effect: the thread goes no further.
+    pub(super) ends_thread: bool,
     /// A copy: its alternatives are looked for elsewhere (section 4: "marked").
     pub(super) marked: bool,
     pub(super) fingerprint: Fingerprint,

@@ -2,6 +2,7 @@
 
 use super::event::{EXTRA, Event, Fingerprint, NO_EVENT, Pos};
 use super::{Alternative, Search};
+use smallvec::SmallVec;
 
 impl Search {
     /// Is an alternative with this fingerprint known at a node?
@@ -25,12 +26,18 @@ impl Search {
         // What the alternatives of a node are does not change with the event that is there.
         first.branching = self.trace.event(node).branching;
         first.marked = false;
+        let op = self.nodes[node as usize].op;
+        let postponed = match (first.thread, first.index) == op {
+            true => SmallVec::new(),
+            false => SmallVec::from_slice(&[op]),
+        };
         let first = self.trace.store.insert(first);
         let extra = extra.map(|extra| self.trace.store.insert(extra));
         self.nodes[node as usize].pending.push(Alternative {
             first,
             extra,
             needed,
+            postponed,
         });
     }
 

@@ -13,6 +13,7 @@ use super::event::{
     read_print,
 };
 use super::store::{Store, StoreId};
+use crate::purity::is_try;
 use raddle_memory::consistency::{CellId, Graph, GraphMark, NewEvent};
 use raddle_program::{LocId, Op, Program, Tables, ThreadId};
 use smallvec::SmallVec;
@@ -50,9 +51,49 @@ pub(super) struct Trace {
     frees: Vec<SmallVec<[Pos; 2]>>,
     buffer_reads: Vec<(CellId, Pos)>,
     buffer_writes: Vec<CellId>,
+    /// The locations that threads wait for in loops: see `awaits`. Every write of one reads it, too, so that its writes are
+    /// in one order.
+    chained: Vec<LocId>,
 }
 
 impl Trace {
+    /// An empty trace.
+    pub(super) fn new(chained: Vec<LocId>) -> Self {
+        Self {
+            chained,
+            ..Self::default()
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_chained(&self, loc: LocId) -> bool {
+        !self.chained.is_empty() && self.chained.contains(&loc)
+    }
+
+    pub(super) fn chained(&self) -> &[LocId] {
+        &self.chained
+    }
+
+    /// Says what the alternatives of an event are if its operation is on a chained location.
+    pub(super) fn chain(&self, op: &Op, event: &mut Event) {
+        if self.chained.is_empty() || event.is_block {
+            return;
+        }
+        let (loc, branching) = match *op {
+            // A store never waits. It is an exchange whose result nobody looks at.
+            Op::Store { loc, .. } => (loc, Branching::Reads),
+            Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
+                (loc, Branching::Chained)
+            }
+            Op::Sync { cell, action } if is_try(action) => (cell, Branching::Chained),
+            _ => return,
+        };
+        if self.is_chained(loc) {
+            event.primary = Some(Cell::Loc(loc));
+            event.branching = branching;
+        }
+    }
+
     pub(super) fn len(&self) -> Pos {
         self.ids.len() as Pos
     }
