@@ -214,31 +214,34 @@ impl Search {
     /// Section 7, read-modify-writes and locks: could an event that reads from an update have come before that update?
     fn rival_of_sources(&mut self, program: &mut Program, pos: Pos) {
         let event = self.trace.event(pos);
+        let op = program.op(event.state);
+        // A load updates nothing, whatever it reads.
+        if matches!(op, Op::Load { .. }) {
+            return;
+        }
         let Some(cell) = event.primary else {
             return;
         };
         let Some(source) = event.source(cell) else {
             return;
         };
-        if self.is_complex(program, pos) {
+        let is_chained = matches!(cell, Cell::Loc(loc) if self.trace.is_chained(loc));
+        let may_wait = sync_of(op).is_some() && may_wait(op);
+        let is_hopeless = source == NO_EVENT || (!may_wait && !self.is_open(source));
+        if (is_hopeless && !is_chained) || self.is_complex(program, pos) {
             return;
         }
-        let op = program.op(event.state);
         let rival = Rival {
             start: Start::of(event),
             reads: event.reads.clone(),
             cell,
-            may_wait: sync_of(op).is_some() && may_wait(op),
+            may_wait,
         };
-        if let Cell::Loc(loc) = cell
-            && self.trace.is_chained(loc)
-        {
-            if self.trace.event(pos).writes(cell) || !matches!(op, Op::Load { .. }) {
-                self.offer_update(program, &rival, source);
-            }
-            return;
+        if is_chained {
+            self.offer_update(program, &rival, source);
+        } else {
+            self.replace_updates(program, &rival, source);
         }
-        self.replace_updates(program, &rival, source);
     }
 
     /// Section 7, threads blocked at the end: could a thread that waits have come before an update that makes it wait?

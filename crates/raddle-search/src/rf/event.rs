@@ -88,6 +88,8 @@ pub(super) struct Event {
     pub(super) wide: bool,
     /// An atomic block, or the rest of one that had to wait.
     pub(super) is_block: bool,
+    /// It frees an object, or may do so in its middle.
+    pub(super) may_free: bool,
     /// It began in the middle of a block, or left the thread there.
     pub(super) began_inside: bool,
     pub(super) ends_inside: bool,

@@ -141,6 +141,8 @@ pub(crate) struct Search {
     moved: Vec<Pos>,
     /// Buffer of `place`.
     new_positions: Vec<Pos>,
+    /// Buffer of `needed`.
+    clock: Vec<u32>,
 }
 
 impl Search {
@@ -157,6 +159,7 @@ impl Search {
             guide: Vec::new(),
             moved: Vec::new(),
             new_positions: Vec::new(),
+            clock: Vec::new(),
             first_new: 0,
             renewed: SmallVec::new(),
             choices: vec![none.clone()],

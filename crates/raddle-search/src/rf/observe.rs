@@ -60,6 +60,7 @@ impl Trace {
             primary: primary(program.tables(), &op),
             wide: false,
             is_block: before.inside || op == Op::AtomicBegin,
+            may_free: before.inside || matches!(op, Op::AtomicBegin | Op::Free { .. }),
             began_inside: before.inside,
             ends_inside: machine.is_in_block(thread),
             faulted: matches!(end, StepEnd::Fault(_)),

@@ -94,6 +94,7 @@ impl Search {
                 primary: primary(program.tables(), &op),
                 wide: false,
                 is_block,
+                may_free: is_block || matches!(op, Op::Free { .. }),
                 began_inside: start.inside,
                 ends_inside: false,
                 faulted: false,

@@ -156,6 +156,12 @@ impl Trace {
         self.clocks[b as usize * self.width + thread as usize] >= index
     }
 
+    /// The thread of an event, and its index there.
+    #[inline]
+    pub(super) fn name(&self, pos: Pos) -> (u32, u32) {
+        self.names[pos as usize]
+    }
+
     /// The last event of a thread.
     pub(super) fn last_of(&self, thread: ThreadId) -> Option<Pos> {
         self.graph.thread(thread.index()).last().copied()
@@ -272,7 +278,7 @@ impl Trace {
         if self.cells.has_cuts() {
             self.event_mut(pos).wide = is_wide(program.tables(), self.event(pos));
         }
-        for loc in self.freed(program, pos) {
+        for loc in self.freed(pos) {
             if self.frees.len() <= loc.index() {
                 self.frees.resize(loc.index() + 1, SmallVec::new());
             }
@@ -297,9 +303,10 @@ impl Trace {
 
     /// The life cells of objects that an event frees. Blocks may do so in the middle; they count as frees of whatever they
     /// change the life of.
-    fn freed(&self, program: &Program, pos: Pos) -> SmallVec<[LocId; 2]> {
+    #[inline]
+    fn freed(&self, pos: Pos) -> SmallVec<[LocId; 2]> {
         let event = self.event(pos);
-        if !event.is_block && !matches!(program.op(event.state), Op::Free { .. }) {
+        if !event.may_free {
             return SmallVec::new();
         }
         let locs = event.writes.iter().filter_map(|write| match write.cell {
@@ -340,7 +347,7 @@ impl Trace {
             let Some(Added { pos, .. }) = self.added.pop() else {
                 return;
             };
-            for loc in self.freed(program, pos) {
+            for loc in self.freed(pos) {
                 self.frees[loc.index()].pop();
             }
             if let Some(cell) = self.listed(program.tables(), pos) {
