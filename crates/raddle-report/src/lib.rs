@@ -5,11 +5,13 @@
 
 pub mod json;
 pub mod names;
+mod operands;
 pub mod source;
 mod steps;
 mod style;
 pub mod text;
 mod timeline;
+mod view;
 mod waits;
 pub mod words;
 

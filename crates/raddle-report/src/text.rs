@@ -5,12 +5,13 @@ use crate::names::{Names, short};
 use crate::source::{Sources, position};
 use crate::steps;
 use crate::style::Paint;
-use crate::timeline::{Mark, Timeline, touched};
+use crate::timeline::{Mark, Timeline};
+use crate::view::{View, accused, before_fault};
 use crate::waits::Explanation;
 use crate::words;
 use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Snippet};
 use raddle_memory::race::RaceAccess;
-use raddle_program::{Fault, ObjectId, Op, SrcId, ThreadId, Unsupported};
+use raddle_program::{ObjectId, Op, SrcId, ThreadId, Unsupported};
 use raddle_search::verdict::Waiting;
 use raddle_search::{Reason, Statistics, Trace, Verdict, Violation, ViolationKind};
 
@@ -22,6 +23,8 @@ pub struct Look {
     pub columns: usize,
     /// Verdict lines only: no source, no timeline, no hints.
     pub quiet: bool,
+    /// Every step of an execution, folding nothing.
+    pub full: bool,
 }
 
 impl Default for Look {
@@ -30,6 +33,7 @@ impl Default for Look {
             color: false,
             columns: 100,
             quiet: false,
+            full: false,
         }
     }
 }
@@ -158,27 +162,12 @@ impl Writer<'_> {
             text.push('\n');
         }
         let timeline = Timeline {
-            program: self.report.program,
-            names: &names,
-            trace: &trace,
-            accused: accused(&violation.kind),
-            touched: touched(self.report.program, &trace),
-            pointed: pointed(violation),
+            view: &View::new(self.report.program, &names, &trace, Some(&violation.kind)),
             end: self.end_marks(&names, violation, &headline),
+            full: self.look.full,
+            output: false,
         };
         text += &timeline.render(self.look.columns, self.paint);
-        match timeline.hidden() {
-            0 => {}
-            1 => {
-                text += &self
-                    .paint
-                    .dim("(1 step that no other thread sees is left out)\n")
-            }
-            hidden => {
-                let note = format!("({hidden} steps that no other thread sees are left out)\n");
-                text += &self.paint.dim(&note);
-            }
-        }
         text.push('\n');
         text
     }
@@ -227,8 +216,12 @@ impl Writer<'_> {
                 };
                 stuck.iter().enumerate().map(spot).collect()
             }
-            ViolationKind::Fault(_) => {
-                let mut spots = vec![Spot::primary(at, names.thread(violation.thread))];
+            ViolationKind::Fault(fault) => {
+                let mut label = names.thread(violation.thread);
+                if let Some(values) = words::operands(names, fault) {
+                    label += &format!(": {values}");
+                }
+                let mut spots = vec![Spot::primary(at, label)];
                 if let Some(object) = accused(&violation.kind) {
                     spots.extend(self.lifetime(names, object, trace));
                 }
@@ -269,11 +262,17 @@ impl Writer<'_> {
 
     fn end_marks(&self, names: &Names<'_>, violation: &Violation, headline: &str) -> Vec<Mark> {
         match &violation.kind {
-            ViolationKind::Fault(_) => vec![Mark {
-                thread: violation.thread,
-                at: violation.at,
-                text: headline.to_owned(),
-            }],
+            ViolationKind::Fault(fault) => {
+                let mut text = headline.to_owned();
+                if let Some(values) = words::operands(names, fault) {
+                    text += &format!("  ({values})");
+                }
+                vec![Mark {
+                    thread: violation.thread,
+                    at: violation.at,
+                    text,
+                }]
+            }
             ViolationKind::Race(race) => {
                 // An engine may report the race before it takes the second step.
                 if race.second.step < violation.trace.steps.len() {
@@ -401,54 +400,11 @@ impl Writer<'_> {
     }
 }
 
-/// The execution up to the fault. What memory refuses to do is the last step of its trace, with no result to show.
-fn before_fault(violation: &Violation) -> Trace {
-    let refused = matches!(
-        &violation.kind,
-        ViolationKind::Fault(
-            Fault::UseAfterFree { .. } | Fault::DoubleFree { .. } | Fault::Misuse { .. }
-        )
-    );
-    let mut trace = violation.trace.clone();
-    if refused
-        && trace
-            .steps
-            .last()
-            .is_some_and(|last| last.thread == violation.thread)
-    {
-        trace.steps.pop();
-    }
-    trace
-}
-
-/// The object whose lifetime explains a fault.
-fn accused(kind: &ViolationKind) -> Option<ObjectId> {
-    match kind {
-        ViolationKind::Fault(
-            Fault::UseAfterFree { object, .. }
-            | Fault::DoubleFree { object }
-            | Fault::OutOfBounds { object, .. },
-        ) => Some(*object),
-        ViolationKind::Fault(Fault::InvalidFree { object, .. }) => *object,
-        _ => None,
-    }
-}
-
 /// The threads that do not come further, where that is the violation.
 fn stuck(kind: &ViolationKind) -> Option<&[Waiting]> {
     match kind {
         ViolationKind::Deadlock { waiting: stuck }
         | ViolationKind::Livelock { spinning: stuck } => Some(stuck),
         ViolationKind::Fault(_) | ViolationKind::Race(_) => None,
-    }
-}
-
-/// The steps that the timeline points out.
-fn pointed(violation: &Violation) -> Vec<(usize, &'static str)> {
-    match &violation.kind {
-        ViolationKind::Race(race) => {
-            vec![(race.first.step, "race"), (race.second.step, "race")]
-        }
-        _ => Vec::new(),
     }
 }

@@ -69,6 +69,7 @@ fn explore(
 ) -> Result<Outcome, Error> {
     let mut status_line = StatusLine::new();
     let search = SearchOptions {
+        memory: options.memory,
         checks: options.checks,
         reductions: options.reductions,
         limits: Limits {
@@ -81,6 +82,7 @@ fn explore(
         progress: options
             .progress
             .then(|| Box::new(move |progress: &_| status_line.show(progress)) as _),
+        ..SearchOptions::default()
     };
     driver::check(program, options.engine, search)
         .map_err(|error| Error::Internal(error.to_string()))
@@ -102,6 +104,7 @@ fn answer(options: &Options, program: &Program, outcome: &Outcome) -> String {
                 color: options.color,
                 columns: options.columns,
                 quiet: options.quiet,
+                full: options.full,
             },
         ),
         AnswerFormat::Json => json::render(&report, &sources),

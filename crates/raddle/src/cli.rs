@@ -40,7 +40,7 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
-    /// Memory model (available now: sc)
+    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engine naive)
     #[arg(long, value_enum, default_value_t = Memory::Sc)]
     pub memory: Memory,
 
@@ -113,6 +113,10 @@ pub struct CheckArgs {
     /// Write an SV-COMP witness besides (not available yet)
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
+
+    /// Show every step of a violating execution, folding nothing
+    #[arg(long)]
+    pub full: bool,
 
     /// Print the verdict only
     #[arg(long, short)]

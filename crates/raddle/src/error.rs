@@ -13,6 +13,12 @@ pub enum Error {
         value: String,
         available: String,
     },
+    /// An engine that does not know the memory model.
+    WrongEngine {
+        engine: String,
+        memory: &'static str,
+        available: String,
+    },
     /// An option that this version cannot serve at all.
     UnavailableOption {
         option: &'static str,
@@ -61,6 +67,14 @@ impl fmt::Display for Error {
                 f,
                 "{option} `{value}` is not available yet; available: {available}"
             ),
+            Self::WrongEngine {
+                engine,
+                memory,
+                available,
+            } => write!(
+                f,
+                "engine `{engine}` does not know memory model `{memory}`; engines that do: {available}"
+            ),
             Self::UnavailableOption { option } => write!(f, "`{option}` is not available yet"),
             Self::UnknownTopic { topic, .. } => write!(f, "there is no topic `{topic}`"),
             Self::Compile(error) => error.fmt(f),
@@ -78,7 +92,10 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Unavailable { .. } | Self::Output(_) | Self::Load { .. } => None,
+            Self::Unavailable { .. }
+            | Self::WrongEngine { .. }
+            | Self::Output(_)
+            | Self::Load { .. } => None,
             Self::Internal(_) => Some(
                 "this is a bug of Raddle; please report it with the program and the command line"
                     .to_owned(),

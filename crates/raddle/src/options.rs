@@ -25,6 +25,7 @@ pub struct Options {
     pub memory_limit_bytes: Option<u64>,
     pub format: AnswerFormat,
     pub quiet: bool,
+    pub full: bool,
     pub progress: bool,
     pub color: bool,
     pub columns: usize,
@@ -36,7 +37,8 @@ pub enum AnswerFormat {
     Json,
 }
 
-/// The engines of this version by name. `auto` is the best of them for any program.
+/// The engines of this version by name. `auto` is the best of them for any program; under TSO and PSO it is `naive`, the
+/// only one that knows them.
 pub const ENGINES: &[(&str, EngineKind)] = &[
     ("auto", EngineKind::Dpor),
     ("dpor", EngineKind::Dpor),
@@ -51,8 +53,8 @@ const COLUMNS: std::ops::RangeInclusive<usize> = 60..=160;
 
 impl Options {
     pub fn from_args(args: CheckArgs) -> Result<Self, Error> {
-        let engine = engine(args.engine)?;
-        let memory = memory(args.memory)?;
+        let memory = memory(args.memory);
+        let engine = engine(args.engine, memory)?;
         let format = format(args.format)?;
         for (option, given) in [
             ("--report", args.report.is_some()),
@@ -89,6 +91,7 @@ impl Options {
             memory_limit_bytes: args.memory_limit.map(|mebibytes| mebibytes << 20),
             format,
             quiet: args.quiet,
+            full: args.full,
             progress: wanted(args.progress, || {
                 std::io::stderr().is_terminal() && !args.quiet
             }),
@@ -100,10 +103,21 @@ impl Options {
     }
 }
 
-fn engine(engine: Engine) -> Result<EngineKind, Error> {
+fn engine(engine: Engine, memory: MemoryModel) -> Result<EngineKind, Error> {
     let name = name_of(engine);
     match ENGINES.iter().find(|(available, _)| *available == name) {
-        Some(&(_, kind)) => Ok(kind),
+        Some(&(_, kind)) if kind.supports(memory) => Ok(kind),
+        Some(_) if engine == Engine::Auto => Ok(EngineKind::Naive),
+        Some(_) => Err(Error::WrongEngine {
+            engine: name,
+            memory: memory.name(),
+            available: ENGINES
+                .iter()
+                .filter(|(_, kind)| kind.supports(memory))
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", "),
+        }),
         None => Err(Error::Unavailable {
             option: "engine",
             value: name,
@@ -116,14 +130,11 @@ fn engine(engine: Engine) -> Result<EngineKind, Error> {
     }
 }
 
-fn memory(memory: Memory) -> Result<MemoryModel, Error> {
+fn memory(memory: Memory) -> MemoryModel {
     match memory {
-        Memory::Sc => Ok(MemoryModel::Sc),
-        Memory::Tso | Memory::Pso => Err(Error::Unavailable {
-            option: "memory model",
-            value: name_of(memory),
-            available: "sc".to_owned(),
-        }),
+        Memory::Sc => MemoryModel::Sc,
+        Memory::Tso => MemoryModel::Tso,
+        Memory::Pso => MemoryModel::Pso,
     }
 }
 
@@ -213,10 +224,6 @@ mod tests {
                 "engine `rvf` is not available yet; available: auto, dpor, rf, naive",
             ),
             (
-                ["--memory", "tso"],
-                "memory model `tso` is not available yet; available: sc",
-            ),
-            (
                 ["--format", "sarif"],
                 "format `sarif` is not available yet; available: text, json",
             ),
@@ -227,6 +234,22 @@ mod tests {
             (["--witness", "w"], "`--witness` is not available yet"),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn engines_are_asked_for_memory_models_they_know_only() {
+        for memory in ["tso", "pso"] {
+            let auto = options(&["--memory", memory]).unwrap();
+            assert_eq!(auto.engine, EngineKind::Naive);
+            assert_eq!(auto.memory.name(), memory);
+            let wrong = options(&["--memory", memory, "--engine", "dpor"]).unwrap_err();
+            assert_eq!(
+                wrong.to_string(),
+                format!(
+                    "engine `dpor` does not know memory model `{memory}`; engines that do: naive"
+                )
+            );
         }
     }
 }

@@ -13,7 +13,7 @@ pub(super) const EXTRA: Pos = NO_EVENT - 1;
 
 /// What is read and written as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cell {
+pub(crate) enum Cell {
     /// All bytes of a location, a synchronisation cell, or a life cell.
     Loc(LocId),
     /// One byte of a location whose bytes have different sources.
@@ -212,7 +212,7 @@ pub(super) fn is_wide(tables: &Tables, event: &Event) -> bool {
 }
 
 /// Can the operation have to wait?
-pub(super) fn may_wait(op: &Op) -> bool {
+pub(crate) fn may_wait(op: &Op) -> bool {
     match op {
         Op::Sync { action, .. } => action.may_wait(),
         Op::Join { .. } => true,

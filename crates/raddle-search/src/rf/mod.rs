@@ -6,10 +6,10 @@
 //! invariants, proofs and deviations.
 
 mod awaits;
-mod cells;
+pub(crate) mod cells;
 mod complex;
 mod detect;
-mod event;
+pub(crate) mod event;
 mod observe;
 mod propose;
 mod simulate;

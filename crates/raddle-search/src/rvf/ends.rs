@@ -1,0 +1,245 @@
+//! Calls of RVF-SMC up to their loop (lines 1-11), and executions that end.
+
+use super::event::{Event, Read};
+use super::signals::Touches;
+use super::{
+    MapsMark, Node, Replaced, Search,
+    effect::CellsChanged,
+    outcomes::{Allowed, Path},
+};
+use crate::dpor::Listener;
+use crate::rf::event::Cell;
+use raddle_memory::Readiness;
+use raddle_memory::consistency::CellId;
+use raddle_memory::goodwrites::{EventId, INIT, NewEvent, Ordinals};
+use raddle_program::{Op, Program, SyncAction, ThreadId};
+use smallvec::SmallVec;
+use std::ops::ControlFlow;
+
+/// Can the operation be an await: can it be without effect?
+pub(super) fn can_await(op: &Op) -> bool {
+    match op {
+        Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } => true,
+        Op::Sync { action, .. } => matches!(
+            action,
+            SyncAction::TryLock
+                | SyncAction::TryReadLock
+                | SyncAction::TryWriteLock
+                | SyncAction::SemTryWait
+        ),
+        _ => false,
+    }
+}
+
+impl Search {
+    /// Would an event only complete an iteration without effect?
+    pub(super) fn closes_loop(&self, program: &Program, event: &Event) -> bool {
+        if !self.reductions.purity
+            || !event.is_pure
+            || event.waits
+            || !program.is_reentered(event.after)
+            || !can_await(program.op(event.state))
+        {
+            return false;
+        }
+        let is_mixed = |read: &Read| match read.part.cell {
+            Cell::Loc(loc) => program.tables().loc_info(loc).mixed,
+            _ => false,
+        };
+        if event.reads.iter().any(is_mixed) {
+            return false;
+        }
+        if event.after == event.state {
+            return true;
+        }
+        let done = self.problem.thread(event.thread.index()).iter().rev();
+        done.map(|&id| &self.events[id as usize])
+            .take_while(|earlier| earlier.is_pure)
+            .any(|earlier| earlier.state == event.after)
+    }
+
+    /// A new call: extends the trace by events that are no reads, as far as possible (line 1), and makes its node. `advanced`
+    /// are the threads that may have such events.
+    pub(super) fn enter(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
+        while let Some(thread) = self.advanced.pop() {
+            while self.is_pending(program, thread) && self.is_mere_write(program, thread) {
+                let Ok(event) = self.effect(program, thread, &mut Path::present()) else {
+                    self.rebuild(program);
+                    continue;
+                };
+                self.advanced
+                    .extend(event.spawned.iter().map(|spawned| spawned.0));
+                let id = self.problem.len() as EventId;
+                let consistent = self.push_to_problem(program, &event);
+                debug_assert!(consistent, "what only writes can come last");
+                self.problem.emit(id);
+                self.note_event(program, event);
+            }
+            if self.is_pending(program, thread) {
+                self.signal_attempt(program, thread);
+            }
+        }
+        self.sync(program, listener)?;
+        let mutate = self.enabled_reads(program);
+        let is_ended = self.is_ended(program, &mutate);
+        self.nodes.push(Node {
+            mark: self.problem.mark(),
+            maps: self.maps.mark(),
+            child_maps: MapsMark::default(),
+            mutate,
+            explored: 0,
+            mutation: None,
+            signalled: false,
+            is_fruitful: is_ended,
+            replaced: Replaced::default(),
+        });
+        if is_ended {
+            return listener.ended(program, &mut self.machine);
+        }
+        if self.reductions.awaits && self.reductions.purity {
+            return self.end_in_awaits(program, listener);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Does the next operation of a thread not depend on memory?
+    fn is_mere_write(&self, program: &Program, thread: ThreadId) -> bool {
+        let place = self.threads[thread.index()];
+        let op = program.op(place.state);
+        let touches = Touches::of(program.tables(), op, place.inside);
+        touches.reads.is_empty() && !touches.everything && !matches!(op, Op::Choice { .. })
+    }
+
+    /// Lines 6-11: the threads whose next events are reads; those without a causal map first, since backtrack signals are of
+    /// use to them only.
+    fn enabled_reads(&mut self, program: &Program) -> SmallVec<[ThreadId; 8]> {
+        let mut ready = SmallVec::new();
+        let mut waiting: SmallVec<[ThreadId; 8]> = SmallVec::new();
+        let mut mapped: SmallVec<[ThreadId; 8]> = SmallVec::new();
+        for index in 0..self.threads.len() {
+            let thread = ThreadId::from_index(index);
+            if !self.is_pending(program, thread) {
+                continue;
+            }
+            let is_ready = self.machine.readiness(program, thread) == Readiness::Ready;
+            if self.maps.of(thread).is_some() {
+                mapped.push(thread);
+            } else if is_ready {
+                ready.push(thread);
+            } else if !matches!(program.op(self.threads[index].state), Op::Join { .. }) {
+                // It may find what it waits for earlier in the trace; a thread that has not ended has nowhere.
+                waiting.push(thread);
+            }
+        }
+        ready.extend(waiting);
+        ready.extend(mapped);
+        ready
+    }
+
+    /// Does an execution end with the present trace: does nobody go on but to complete iterations without effect?
+    fn is_ended(&mut self, program: &mut Program, pending: &[ThreadId]) -> bool {
+        pending.iter().all(|&thread| {
+            self.machine.readiness(program, thread) != Readiness::Ready
+                || self.is_awaiting(program, thread)
+        })
+    }
+
+    /// Is the thread, which is ready, awaiting another value than memory holds at the end of the trace?
+    fn is_awaiting(&mut self, program: &mut Program, thread: ThreadId) -> bool {
+        let place = self.threads[thread.index()];
+        if !self.reductions.awaits || place.inside || !can_await(program.op(place.state)) {
+            return false;
+        }
+        loop {
+            match self.effect(program, thread, &mut Path::present()) {
+                Ok(event) => return self.closes_loop(program, &event),
+                Err(CellsChanged) => self.rebuild(program),
+            }
+        }
+    }
+
+    /// What the memory holds at the end depends on the order of writes that nobody reads. Is there one in which everybody who
+    /// could go on awaits something else? Then an execution ends there.
+    fn end_in_awaits(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
+        let Some(reads) = self.wanted_at_end(program) else {
+            return ControlFlow::Continue(());
+        };
+        let mark = self.problem.mark();
+        let consistent = self.problem.push(NewEvent {
+            thread: self.threads.len(),
+            after: INIT,
+            reads: &reads,
+            writes: &[],
+            is_end: true,
+        });
+        let found = if consistent {
+            self.problem.solve(mark, &mut self.decisions)
+        } else {
+            None
+        };
+        let Some(from) = found else {
+            self.problem.undo_to(mark);
+            return ControlFlow::Continue(());
+        };
+        let old = self.problem.replaced().to_vec();
+        self.problem.retract_to(mark.events());
+        self.problem.undo_to(mark);
+        self.synced = self.synced.min(from);
+        self.sync(program, listener)?;
+        listener.ended(program, &mut self.machine)?;
+        self.problem.retract_to(from);
+        for event in old {
+            self.problem.emit(event);
+        }
+        self.synced = self.synced.min(from);
+        if let Some(node) = self.nodes.last_mut() {
+            node.is_fruitful = true;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The writes with which each pending read would have to wait, if there are some for each of them.
+    fn wanted_at_end(&mut self, program: &mut Program) -> Option<Vec<(CellId, Ordinals)>> {
+        let mut wanted: Vec<(CellId, Ordinals)> = Vec::new();
+        for index in 0..self.threads.len() {
+            let thread = ThreadId::from_index(index);
+            if !self.is_pending(program, thread)
+                || self.machine.readiness(program, thread) != Readiness::Ready
+            {
+                continue;
+            }
+            let place = self.threads[index];
+            if place.inside || !can_await(program.op(place.state)) {
+                return None;
+            }
+            let Ok(outcomes) = self.outcomes(program, thread, Allowed::Everything) else {
+                self.rebuild(program);
+                return self.wanted_at_end(program);
+            };
+            let mut ways = outcomes.waiting.into_iter();
+            let mut reads = ways.next()?.reads;
+            // They differ in the one location that is awaited.
+            for (mine, read) in ways.flat_map(|way| way.reads.into_iter().enumerate()) {
+                reads[mine].good.union(&read.good);
+            }
+            for read in reads {
+                for (id, _) in self.ids(program.tables(), read.part) {
+                    match wanted.iter_mut().find(|(other, _)| *other == id) {
+                        Some((_, good)) => good.intersect(&read.good),
+                        None => wanted.push((id, read.good.clone())),
+                    }
+                }
+            }
+        }
+        let possible = wanted.iter().all(|(_, good)| !good.is_empty());
+        (possible && !wanted.is_empty()).then_some(wanted)
+    }
+}
