@@ -147,11 +147,11 @@ impl Engine for Dpor {
     }
 }
 
-struct Rf;
+struct Rf(Reductions);
 
 impl Engine for Rf {
     fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
-        let mut search = rf::Search::new(program);
+        let mut search = rf::Search::new(program, self.0);
         let flow = search.run(program, frame);
         frame.set_phases(search.phases());
         flow
@@ -194,7 +194,7 @@ pub fn check(
         (ControlFlow::Break(()), _) => ControlFlow::Break(()),
         (_, EngineKind::Naive) => Naive(memory).explore(program, &mut frame),
         (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
-        (_, EngineKind::Rf) => Rf.explore(program, &mut frame),
+        (_, EngineKind::Rf) => Rf(reductions).explore(program, &mut frame),
         (_, EngineKind::Rvf) => Rvf(rvf_options).explore(program, &mut frame),
     };
     debug_assert!(

@@ -400,6 +400,13 @@ impl Listener for Frame {
         self.detector.truncate(steps);
     }
 
+    fn restarted(&mut self) {
+        self.undone(0);
+        self.midway = false;
+        self.statistics.complete = 0;
+        self.statistics.blocked = 0;
+    }
+
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
         let complete = ending::is_complete(program, machine);
         self.count(complete);

@@ -11,10 +11,13 @@ mod naive;
 pub mod oracle;
 #[cfg(test)]
 mod properties;
+mod purity;
 pub mod replay;
 mod rf;
 mod rvf;
 pub mod simplify;
+#[cfg(test)]
+mod spinning;
 pub mod verdict;
 
 pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, check};

@@ -15,7 +15,8 @@ mod tests;
 mod wakeup;
 
 use crate::driver::Reductions;
-use awaits::{Attempt, awaits};
+use crate::purity::Attempt;
+use awaits::awaits;
 use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
 use footprint::{footprint, independent};
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
@@ -43,6 +44,9 @@ pub(crate) trait Listener {
     fn busy(&mut self) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
+    /// The machine is at the beginning again, and the exploration starts anew: what was told so far does not count. Engine
+    /// `rf` does that when it meets the first loop that waits for a variable.
+    fn restarted(&mut self) {}
 }
 
 /// A thread that need not be explored from some prefix on, because that was done before: a member of a sleep set.

@@ -101,6 +101,10 @@ impl Listener for Summary {
         self.given_up += 1;
         ControlFlow::Continue(())
     }
+
+    fn restarted(&mut self) {
+        *self = Self::default();
+    }
 }
 
 #[test]
