@@ -223,7 +223,6 @@ fn what_the_fault_does_not_need_is_dropped() {
                 choices: Vec::new(),
             })
             .collect(),
-        memory: MemoryModel::Sc,
     };
     let replayed = replay::replay(&mut program, &schedule).unwrap();
     let thread = ThreadId::from_index(3);
