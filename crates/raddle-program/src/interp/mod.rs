@@ -14,6 +14,7 @@
 
 mod access;
 mod arith;
+mod assertion;
 mod bodies;
 mod calls;
 mod code;

@@ -2,11 +2,12 @@
 
 use super::super::{Listener, Search};
 use crate::driver::Reductions;
+use crate::spinning::{Done, Purity, for_each_end, run_again, seeds};
 use raddle_memory::access::conflict;
-use raddle_memory::{Access, AccessMode, Machine, Mark, MicroStep, Readiness, StepEnd};
+use raddle_memory::{Access, AccessMode, Machine, MicroStep, StepEnd};
 use raddle_program::builder::BuiltProgram;
 use raddle_program::generate::{GenOptions, generate};
-use raddle_program::{Op, Program, RmwKind, StateId, ThreadId, Value};
+use raddle_program::{Op, Program, RmwKind, ThreadId};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -17,25 +18,8 @@ struct Rules {
     purity: Purity,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Purity {
-    Off,
-    /// A thread that completed a pure round goes no further.
-    Assumes,
-    /// A thread does not complete pure rounds.
-    Awaits,
-}
-
 /// An event, and what it accessed; identified by thread and position.
 type Key = (Vec<(u32, u32, u32, u64)>, Vec<(u32, u32, u32, u32)>);
-
-#[derive(Clone, Copy)]
-struct Done {
-    mark: Mark,
-    suspended: Option<StateId>,
-    is_pure: bool,
-    ends_thread: bool,
-}
 
 /// The class of the machine's execution: its events and the order of those that conflict.
 fn class(program: &Program, machine: &Machine, done: &[Done], rules: Rules) -> Key {
@@ -102,156 +86,14 @@ fn class(program: &Program, machine: &Machine, done: &[Done], rules: Rules) -> K
     (names, order)
 }
 
-/// Can the operation be a part of a pure round at all?
-fn is_attempt(op: &Op) -> bool {
-    match op {
-        Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } => true,
-        Op::Sync { action, .. } => action.is_try(),
-        _ => false,
-    }
-}
-
-/// What the location of an access holds, if the access would leave it as it is.
-fn held_if_pure(program: &Program, machine: &mut Machine, state: StateId) -> Option<Value> {
-    let tables = program.tables();
-    match *program.op(state) {
-        Op::Load { loc, .. } => Some(machine.peek(tables, loc)),
-        Op::Cas {
-            loc, expected, new, ..
-        } => {
-            let held = machine.peek(tables, loc);
-            (held != expected || held == new).then_some(held)
-        }
-        Op::Rmw {
-            loc, kind, operand, ..
-        } => {
-            let held = machine.peek(tables, loc);
-            let new = kind.apply(held, operand, tables.loc_info(loc).size);
-            (new == held).then_some(held)
-        }
-        _ => None,
-    }
-}
-
-/// Would a step of `thread` only complete a pure round? Found by doing it.
-fn closes_loop(
-    program: &mut Program,
-    machine: &mut Machine,
-    done: &[Done],
-    thread: ThreadId,
-) -> bool {
-    let mark = machine.mark();
-    let Some(from) = machine.thread_state(thread) else {
-        return false;
-    };
-    if !is_attempt(program.op(from)) || machine.is_in_block(thread) {
-        return false;
-    }
-    let held = held_if_pure(program, machine, from);
-    let end = machine.step(program, thread, &[]);
-    let to = match end {
-        StepEnd::Done if machine.is_pure_since(mark) => machine.thread_state(thread),
-        // It has been waiting since before its object was freed, and goes on to: `Frame::look_at_spinning` finds the fault.
-        StepEnd::Fault(_) => held.map(|held| program.after(from, held)),
-        _ => None,
-    };
-    machine.undo_to(mark);
-    if to.is_none() {
-        return false;
-    }
-    if to == Some(from) {
-        return true;
-    }
-    for event in done.iter().rev() {
-        let step = machine.steps()[event.mark.steps()];
-        if step.thread == thread {
-            if !event.is_pure {
-                return false;
-            }
-            if Some(step.state) == to {
-                return true;
-            }
-        }
-    }
-    false
-}
-
-/// Has the thread completed a pure round and must stop?
-fn is_ended(machine: &Machine, done: &[Done], thread: ThreadId) -> bool {
-    let mut own = done
-        .iter()
-        .filter(|event| machine.steps()[event.mark.steps()].thread == thread);
-    own.next_back().is_some_and(|last| last.ends_thread)
-}
-
-/// Is the next access of the thread to a location of mixed size?
-fn is_mixed(program: &Program, machine: &Machine, thread: ThreadId) -> bool {
-    match machine.thread_state(thread).map(|state| *program.op(state)) {
-        Some(Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. }) => {
-            program.tables().loc_info(loc).mixed
-        }
-        _ => false,
-    }
-}
-
 /// All classes, by running every interleaving.
 fn all_classes(program: &mut Program, rules: Rules) -> BTreeMap<Key, u64> {
-    fn go(
-        program: &mut Program,
-        machine: &mut Machine,
-        done: &mut Vec<Done>,
-        rules: Rules,
-        classes: &mut BTreeMap<Key, u64>,
-    ) {
-        let mut any = false;
-        for thread in (0..machine.thread_count()).map(ThreadId::from_index) {
-            if machine.readiness(program, thread) != Readiness::Ready
-                || is_ended(machine, done, thread)
-            {
-                continue;
-            }
-            let closes = rules.purity != Purity::Off && closes_loop(program, machine, done, thread);
-            let waits = rules.purity == Purity::Awaits && !is_mixed(program, machine, thread);
-            if closes && waits {
-                continue;
-            }
-            any = true;
-            let mut choices = Vec::new();
-            loop {
-                let mark = machine.mark();
-                let state = machine.thread_state(thread).expect("it is ready");
-                let in_block = machine.is_in_block(thread);
-                machine.step(program, thread, &choices);
-                let mut chosen = machine.chosen().to_vec();
-                let can_be_pure =
-                    is_attempt(program.op(state)) || matches!(program.op(state), Op::Fence { .. });
-                let is_pure = can_be_pure && !in_block && machine.is_pure_since(mark);
-                done.push(Done {
-                    mark,
-                    suspended: machine.suspended(),
-                    is_pure,
-                    ends_thread: closes,
-                });
-                go(program, machine, done, rules, classes);
-                done.pop();
-                machine.undo_to(mark);
-                while chosen.last().is_some_and(|c| c.taken + 1 >= c.count) {
-                    chosen.pop();
-                }
-                let Some(last) = chosen.last_mut() else { break };
-                last.taken += 1;
-                choices = chosen.iter().map(|c| c.taken).collect();
-            }
-        }
-        if !any {
-            *classes
-                .entry(class(program, machine, done, rules))
-                .or_insert(0) += 1;
-        }
-    }
-    let mut machine = Machine::new(program);
     let mut classes = BTreeMap::new();
-    go(program, &mut machine, &mut Vec::new(), rules, &mut classes);
+    for_each_end(program, rules.purity, |program, machine, done| {
+        *classes
+            .entry(class(program, machine, done, rules))
+            .or_insert(0) += 1;
+    });
     classes
 }
 
@@ -274,29 +116,7 @@ impl Listener for Classes {
     }
     fn undone(&mut self, _: usize) {}
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
-        // Run it again to know where events begin.
-        let steps = machine.steps().to_vec();
-        let mut fresh = Machine::new(program);
-        let mut done = Vec::new();
-        while fresh.steps().len() < steps.len() {
-            let rest = &steps[fresh.steps().len()..];
-            let thread = rest[0].thread;
-            let choices: Vec<u32> = rest
-                .iter()
-                .take_while(|step| step.thread == thread)
-                .filter(|step| matches!(program.op(step.state), Op::Choice { .. }))
-                .map(|step| step.value as u32)
-                .collect();
-            let mark = fresh.mark();
-            fresh.step(program, thread, &choices);
-            done.push(Done {
-                mark,
-                suspended: fresh.suspended(),
-                is_pure: false,
-                ends_thread: false,
-            });
-        }
-        assert_eq!(fresh.steps(), &steps[..]);
+        let (fresh, done) = run_again(program, machine);
         *self
             .seen
             .entry(class(program, &fresh, &done, self.rules))
@@ -347,18 +167,6 @@ fn assert_one_execution_per_class(built: &BuiltProgram, rules: Rules) {
         "missing, extra, twice, given up of {} classes of\n{built}",
         classes.len()
     );
-}
-
-/// How many programs a property is tried on, and from which seed on.
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let number = |name: &str, default| {
-        std::env::var(name)
-            .ok()
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(default)
-    };
-    let from = number("RADDLE_PROPTEST_SEED", 0);
-    from..from + number("RADDLE_PROPTEST_CASES", default)
 }
 
 fn try_programs(options: &GenOptions, rules: Rules) {
