@@ -51,11 +51,15 @@ fn source(options: &Options) -> Source<'_> {
         file: &options.file,
         clang_args: &options.clang_args,
         unroll: options.unroll,
-        count_pure_rounds: !(options.reductions.purity && options.engine.knows_purity()),
+        purity: leaves_out_pure_rounds(options),
         on_main_return: options.on_main_return,
         checks: options.checks,
         silent_abort: options.silent_abort,
     }
+}
+
+fn leaves_out_pure_rounds(options: &Options) -> bool {
+    options.reductions.purity && options.engine.knows_purity()
 }
 
 fn explore(
@@ -134,6 +138,7 @@ fn run_options(options: &Options) -> RunOptions {
     RunOptions {
         check: options.check_names.clone(),
         unroll: options.unroll,
+        purity: leaves_out_pure_rounds(options),
         on_main_return: name_of(options.on_main_return),
         silent_abort: options.silent_abort,
     }

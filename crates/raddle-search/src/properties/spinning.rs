@@ -131,8 +131,9 @@ fn reachable(program: &mut Program) -> Option<Reached> {
     }
 }
 
-fn found_by_dpor(
+fn found(
     program: &mut Program,
+    engine: EngineKind,
     reductions: Reductions,
     races: bool,
 ) -> FxHashSet<ViolationKey> {
@@ -146,7 +147,7 @@ fn found_by_dpor(
         keep_going: true,
         ..SearchOptions::default()
     };
-    let outcome = check(program, EngineKind::Dpor, options).expect("violations are reproduced");
+    let outcome = check(program, engine, options).expect("violations are reproduced");
     match outcome.verdict {
         Verdict::Violation(found) => {
             let key =
@@ -157,6 +158,9 @@ fn found_by_dpor(
         other => panic!("{other:?}"),
     }
 }
+
+/// Those that leave pure rounds out.
+const ENGINES: [EngineKind; 2] = [EngineKind::Dpor, EngineKind::Rf];
 
 /// All ways to leave pure rounds out.
 fn reductions() -> impl Iterator<Item = Reductions> {
@@ -195,14 +199,19 @@ fn no_fault_and_no_deadlock_is_lost() {
     for_each_program(250, GenOptions::spinning(), |_, built| {
         let mut program = built.program();
         // The first search knows nothing of the program: sizes, say, turn out to be mixed while it runs.
-        let found: Vec<_> = reductions()
-            .map(|reductions| found_by_dpor(&mut program, reductions, false))
+        let searches = || {
+            ENGINES
+                .into_iter()
+                .flat_map(|engine| reductions().map(move |how| (engine, how)))
+        };
+        let found: Vec<_> = searches()
+            .map(|(engine, how)| found(&mut program, engine, how, false))
             .collect();
         let Some(reached) = reachable(&mut program) else {
             return;
         };
-        for (found, reductions) in found.iter().zip(reductions()) {
-            assert_eq!(*found, reached.violations, "{reductions:?}");
+        for (found, search) in found.iter().zip(searches()) {
+            assert_eq!(*found, reached.violations, "{search:?}");
         }
     });
 }
@@ -292,7 +301,7 @@ fn no_race_is_lost() {
         };
         races.walk(&mut program, &mut Vec::new());
         for reductions in reductions() {
-            let found = found_by_dpor(&mut program, reductions, true);
+            let found = found(&mut program, EngineKind::Dpor, reductions, true);
             let places = |key: &ViolationKey| match *key {
                 ViolationKey::Race(a, b) => [a, b],
                 _ => [SrcId::NOWHERE; 2],

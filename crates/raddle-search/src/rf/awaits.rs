@@ -116,12 +116,18 @@ impl Search {
             return None;
         }
         let attempt = Attempt::of(program, event.state)?;
-        if program.tables().loc_info(attempt.loc).mixed || !self.is_pure(program, event, extra) {
+        if !self.is_pure(program, event, extra) {
             return None;
         }
         let history = self.history(program, event.thread, event.parent);
-        completes_iteration(program, event.state, event.after, history)
-            .then(|| self.spin(attempt.loc))
+        if !completes_iteration(program, event.state, event.after, history) {
+            return None;
+        }
+        if !attempt.can_wait(program) {
+            self.awaits.any_ended = true;
+            return Some(Spin::Ends);
+        }
+        Some(self.spin(attempt.loc))
     }
 
     fn spin(&mut self, loc: LocId) -> Spin {
