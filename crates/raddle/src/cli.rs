@@ -48,7 +48,8 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value_t = Memory::Sc)]
     pub memory: Memory,
 
-    /// Stop loops that are not proved finite after N iterations; the answer then covers no more than that
+    /// Stop loops that are not proved finite after N iterations; the answer then covers no more than that. Engines that know
+    /// when a thread only waits do not count iterations in which it does
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 

@@ -20,7 +20,7 @@ use awaits::{Closing, closing};
 use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
 use footprint::{footprint, independent};
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
-use raddle_program::{Op, Program, Tables, ThreadId};
+use raddle_program::{Op, Program, StateId, Tables, ThreadId};
 use std::ops::ControlFlow;
 use wakeup::{NodeId, Step, WakeupTrees};
 
@@ -305,13 +305,7 @@ impl Search {
             .expect("a thread that is ready has a state");
         let before = self.look_before(program, *program.op(state));
         let in_block = self.machine.is_in_block(thread);
-        // Purity without awaits: the iteration is completed, and then the thread is blocked as if by an assumption.
-        let last = self.execution.last_of(thread);
-        let ends_thread = match self.closing(program, thread, last) {
-            Closing::No => false,
-            Closing::Await => !self.reductions.awaits,
-            Closing::ForGood => true,
-        };
+        let ends_thread = self.blocks_behind(program, thread, state);
         let end = self
             .machine
             .step(program, thread, self.execution.choices(choices));
@@ -352,6 +346,19 @@ impl Search {
         };
         self.execution.push(program, &mut self.machine, new);
         end
+    }
+
+    /// Purity without awaits: the iteration is completed, and then the thread is blocked as if by an assumption.
+    fn blocks_behind(&mut self, program: &mut Program, thread: ThreadId, state: StateId) -> bool {
+        let Some(attempt) = Attempt::of(program, state) else {
+            return false;
+        };
+        // Where it could wait it would have done so: it is known not to complete anything.
+        if self.reductions.awaits && attempt.can_wait(program) {
+            return false;
+        }
+        let last = self.execution.last_of(thread);
+        self.closing(program, thread, last) != Closing::No
     }
 
     /// What the locations of an operation hold, in the order of its footprint, as far as races need to know.
