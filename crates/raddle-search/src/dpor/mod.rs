@@ -10,7 +10,7 @@ mod awaits;
 mod execution;
 mod races;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wakeup;
 
 use crate::driver::Reductions;

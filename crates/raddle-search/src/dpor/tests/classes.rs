@@ -283,7 +283,7 @@ fn assert_one_execution_per_class(built: &BuiltProgram, rules: Rules) {
 }
 
 /// A program whose threads spin, add, and store.
-fn spinning(seed: u64) -> BuiltProgram {
+pub(crate) fn spinning(seed: u64) -> BuiltProgram {
     let mut random = Random::new(seed);
     let mut b = ProgramBuilder::new(&format!("spinning {seed}"));
     let vars = [b.var("x", 4), b.var("y", 4)];
