@@ -386,6 +386,8 @@ impl Listener for Frame {
             self.ends.pop();
         }
         self.detector.truncate(steps);
+        // An engine that goes back to the beginning has given nothing up.
+        self.midway &= steps > 0;
     }
 
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {

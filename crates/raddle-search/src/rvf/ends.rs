@@ -86,10 +86,12 @@ impl Search {
         if self.needs_machine(program) {
             self.sync(program, listener)?;
         }
-        let mutate = if self.is_doomed(program) {
-            SmallVec::new()
-        } else {
-            self.enabled_reads(program)
+        let mutate = match self.doomed_since(program) {
+            Some(node) => {
+                self.signal_below(node);
+                SmallVec::new()
+            }
+            None => self.enabled_reads(program),
         };
         let is_ended = self.is_ended(program);
         self.nodes.push(Node {
@@ -148,15 +150,14 @@ impl Search {
         })
     }
 
-    /// Can no execution come of this node, because a read has nothing left to read from? It needs a new write, and by its
-    /// backtrack signals that is a write of threads all of which have ended.
-    fn is_doomed(&mut self, program: &Program) -> bool {
+    /// Can no execution come of the present trace, because a read has nothing left to read from? It needs a new write, and by
+    /// its backtrack signals that is a write of threads all of which have ended. Then all that could still be done is explored
+    /// elsewhere, beside the node that is the result.
+    fn doomed_since(&mut self, program: &Program) -> Option<usize> {
         (0..self.threads.len())
             .map(ThreadId::from_index)
-            .any(|thread| {
-                let Some(writers) = self.maps.writers(thread) else {
-                    return false;
-                };
+            .find_map(|thread| {
+                let (writers, node) = self.maps.writers(thread)?;
                 let may_write = |other: usize| {
                     let other = ThreadId::from_index(other);
                     other != thread
@@ -164,10 +165,18 @@ impl Search {
                         && (!self.threads[other.index()].is_started
                             || self.is_pending(program, other))
                 };
-                writers != Threads::ALL
+                let is_doomed = writers != Threads::ALL
                     && !(0..self.threads.len()).any(may_write)
-                    && !self.has_new_write(program, thread)
+                    && !self.has_new_write(program, thread);
+                is_doomed.then_some(node)
             })
+    }
+
+    /// What is not explored could have held signals for reads that are explored further down than `node`.
+    fn signal_below(&mut self, node: usize) {
+        for node in &mut self.nodes[node + 1..] {
+            node.signalled = Threads::ALL;
+        }
     }
 
     /// Was something that the next event of a thread reads written since its causal map was made?
@@ -198,6 +207,7 @@ impl Search {
         let threads = (0..self.threads.len()).map(ThreadId::from_index);
         let wanted: SmallVec<[Threads; 4]> = threads
             .filter_map(|thread| self.maps.writers(thread))
+            .map(|(writers, _)| writers)
             .filter(|&writers| writers != Threads::ALL)
             .collect();
         for index in 0..self.threads.len() {

@@ -16,8 +16,8 @@ pub(super) struct Maps {
     /// The maps, one behind the other, and where each begins.
     counts: Vec<u32>,
     starts: Vec<u32>,
-    /// Who wrote what the event may read, for each map.
-    writers: Vec<Threads>,
+    /// For each map, who wrote what the event may read, and the node that says so.
+    writers: Vec<(Threads, usize)>,
     changed: Vec<(ThreadId, u32)>,
 }
 
@@ -56,8 +56,9 @@ impl Maps {
         Some(&self.counts[start..end.map_or(self.counts.len(), |&end| end as usize)])
     }
 
-    /// The threads of which one must write before the next event of a thread can be done, if it has a map.
-    pub(super) fn writers(&self, thread: ThreadId) -> Option<Threads> {
+    /// If the next event of a thread has a map: the threads of which one must write before it can be done, and the node that
+    /// says so.
+    pub(super) fn writers(&self, thread: ThreadId) -> Option<(Threads, usize)> {
         let map = *self.present.get(thread.index())?;
         self.writers.get(map as usize).copied()
     }
@@ -81,7 +82,7 @@ impl Maps {
     pub(super) fn define(
         &mut self,
         thread: ThreadId,
-        writers: Threads,
+        writers: (Threads, usize),
         counts: impl Iterator<Item = u32>,
     ) {
         self.writers.push(writers);
