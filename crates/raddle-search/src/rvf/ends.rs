@@ -88,7 +88,7 @@ impl Search {
         }
         let mutate = match self.doomed_since(program) {
             Some(node) => {
-                self.signal_below(node);
+                self.signal_from(node);
                 SmallVec::new()
             }
             None => self.enabled_reads(program),
@@ -172,9 +172,10 @@ impl Search {
             })
     }
 
-    /// What is not explored could have held signals for reads that are explored further down than `node`.
-    fn signal_below(&mut self, node: usize) {
-        for node in &mut self.nodes[node + 1..] {
+    /// What is not explored could have held signals for reads that are explored at `node` or further down. Others got theirs
+    /// where it is explored.
+    fn signal_from(&mut self, node: usize) {
+        for node in &mut self.nodes[node..] {
             node.signalled = Threads::ALL;
         }
     }
