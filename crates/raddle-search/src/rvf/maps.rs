@@ -2,7 +2,7 @@
 //!
 //! A map says for each thread how many of its first events are *old*. It belongs to the next event of a thread on the
 //! present path of the recursion, and is taken back with it. Where backtrack signals were used, the event is also known to
-//! read from a write of one of the threads that signalled, if it is done at all.
+//! read from a write of one of the threads that signalled, if it is done at all: these are better explored first.
 
 use super::signals::Threads;
 use raddle_program::ThreadId;
@@ -16,8 +16,8 @@ pub(super) struct Maps {
     /// The maps, one behind the other, and where each begins.
     counts: Vec<u32>,
     starts: Vec<u32>,
-    /// For each map, who wrote what the event may read, and the node that says so.
-    writers: Vec<(Threads, usize)>,
+    /// For each map, who may write what the event can read, if that is known.
+    writers: Vec<Threads>,
     changed: Vec<(ThreadId, u32)>,
 }
 
@@ -56,9 +56,8 @@ impl Maps {
         Some(&self.counts[start..end.map_or(self.counts.len(), |&end| end as usize)])
     }
 
-    /// If the next event of a thread has a map: the threads of which one must write before it can be done, and the node that
-    /// says so.
-    pub(super) fn writers(&self, thread: ThreadId) -> Option<(Threads, usize)> {
+    /// If the next event of a thread has a map: the threads of which one must write before it can be done, if they are known.
+    pub(super) fn writers(&self, thread: ThreadId) -> Option<Threads> {
         let map = *self.present.get(thread.index())?;
         self.writers.get(map as usize).copied()
     }
@@ -82,7 +81,7 @@ impl Maps {
     pub(super) fn define(
         &mut self,
         thread: ThreadId,
-        writers: (Threads, usize),
+        writers: Threads,
         counts: impl Iterator<Item = u32>,
     ) {
         self.writers.push(writers);

@@ -298,7 +298,7 @@ impl Search {
             mutation.watching.is_none() || !node.signalled.is_empty() || !mutation.has_child;
         let writers = match mutation.watching {
             Some(_) => node.signalled,
-            None => Threads::ALL,
+            None => Threads::default(),
         };
         if let Some((touches, _)) = &mutation.watching {
             self.unwatch(program, touches);
@@ -313,7 +313,7 @@ impl Search {
         if backtrack && mutation.has_child {
             let problem = &self.problem;
             let counts = (0..self.threads.len()).map(|thread| problem.thread(thread).len() as u32);
-            self.maps.define(thread, (writers, place), counts);
+            self.maps.define(thread, writers, counts);
         }
         backtrack
     }
