@@ -11,7 +11,7 @@ mod execution;
 mod footprint;
 mod races;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wakeup;
 
 use crate::driver::Reductions;
