@@ -51,6 +51,7 @@ fn source(options: &Options) -> Source<'_> {
         file: &options.file,
         clang_args: &options.clang_args,
         unroll: options.unroll,
+        count_pure_rounds: !(options.reductions.purity && options.engine.knows_purity()),
         on_main_return: options.on_main_return,
         checks: options.checks,
         silent_abort: options.silent_abort,
