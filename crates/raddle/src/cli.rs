@@ -106,7 +106,7 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
-    /// Write a report as a web page besides (not available yet)
+    /// Write a report as a web page besides: one file, to step through the execution in any browser
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 
