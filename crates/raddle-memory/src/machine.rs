@@ -10,6 +10,8 @@
 
 mod buffer;
 mod delay;
+#[cfg(test)]
+mod tests;
 
 pub use buffer::{DelayedStore, MemoryModel};
 

@@ -10,6 +10,7 @@ pub mod fault;
 pub mod generate;
 pub mod ids;
 pub mod interp;
+pub mod litmus;
 pub mod models;
 pub mod op;
 pub mod samples;

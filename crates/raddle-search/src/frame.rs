@@ -9,6 +9,7 @@ use crate::verdict::{
     Bound, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
 };
 use raddle_memory::consistency::Phases;
+use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
@@ -85,6 +86,10 @@ impl Frame {
 
     pub(crate) fn set_phases(&mut self, phases: Phases) {
         self.statistics.consistency = phases;
+    }
+
+    pub(crate) fn set_decisions(&mut self, decisions: Decisions) {
+        self.statistics.verify = decisions;
     }
 
     /// Is there a reason to stop?
@@ -395,6 +400,13 @@ impl Listener for Frame {
         self.detector.truncate(steps);
     }
 
+    fn restarted(&mut self) {
+        self.undone(0);
+        self.midway = false;
+        self.statistics.complete = 0;
+        self.statistics.blocked = 0;
+    }
+
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
         let complete = ending::is_complete(program, machine);
         self.count(complete);
@@ -414,6 +426,14 @@ impl Listener for Frame {
 
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
         self.count(false);
+        self.look_around()
+    }
+
+    fn busy(&mut self) -> ControlFlow<()> {
+        self.events_since_look += 1;
+        if self.events_since_look < EVENTS_BETWEEN_LOOKS {
+            return ControlFlow::Continue(());
+        }
         self.look_around()
     }
 }

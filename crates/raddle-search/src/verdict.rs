@@ -3,6 +3,7 @@
 use crate::replay::Schedule;
 pub use raddle_memory::MemoryModel;
 use raddle_memory::consistency::Phases;
+use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Effect, RaceInfo};
 use raddle_program::{Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value};
 use std::time::Duration;
@@ -12,6 +13,7 @@ pub enum EngineKind {
     Naive,
     Dpor,
     Rf,
+    Rvf,
 }
 
 impl EngineKind {
@@ -21,6 +23,7 @@ impl EngineKind {
             Self::Naive => "naive",
             Self::Dpor => "dpor",
             Self::Rf => "rf",
+            Self::Rvf => "rvf",
         }
     }
 
@@ -188,6 +191,8 @@ pub struct Statistics {
     pub states: usize,
     /// Engine `rf`: how often each phase of the consistency check had the last word.
     pub consistency: Phases,
+    /// Engine `rvf`: how often VerifySC was asked, how it decided, and the time that it took.
+    pub verify: Decisions,
     pub elapsed: Duration,
     pub peak_memory_bytes: u64,
 }

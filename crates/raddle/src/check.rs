@@ -77,6 +77,7 @@ fn explore(
         progress: options
             .progress
             .then(|| Box::new(move |progress: &_| status_line.show(progress)) as _),
+        ..SearchOptions::default()
     };
     driver::check(program, options.engine, search)
         .map_err(|error| Error::Internal(error.to_string()))

@@ -49,6 +49,7 @@ pub const ENGINES: &[(&str, EngineKind)] = &[
     ("auto", EngineKind::Dpor),
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
+    ("rvf", EngineKind::Rvf),
     ("naive", EngineKind::Naive),
 ];
 
@@ -228,8 +229,8 @@ mod tests {
     fn what_is_not_built_yet_is_refused() {
         for (args, message) in [
             (
-                ["--engine", "rvf"],
-                "engine `rvf` is not available yet; available: auto, dpor, rf, naive",
+                ["--engine", "mcr"],
+                "engine `mcr` is not available yet; available: auto, dpor, rf, rvf, naive",
             ),
             (
                 ["--format", "sarif"],

@@ -158,9 +158,9 @@ fn an_engine_that_is_not_there() {
     let scratch = Scratch::new("engine");
     let file = scratch.file("a.c", EMPTY_MAIN);
     says(
-        &check(&file, &["--engine", "rvf"]),
+        &check(&file, &["--engine", "mcr"]),
         2,
-        &["engine `rvf` is not available yet; available: auto, "],
+        &["engine `mcr` is not available yet; available: auto, "],
     );
     says(
         &check(&file, &["--engine", "magic"]),

@@ -80,6 +80,11 @@ impl DelayedStore {
         self.size
     }
 
+    /// What matters of it besides location and value.
+    pub(super) fn flags(&self) -> u64 {
+        self.after_barrier.into()
+    }
+
     fn overlaps(&self, arena: u32, size: u8) -> bool {
         self.arena < arena + u32::from(size) && arena < self.arena + u32::from(self.size)
     }
@@ -137,6 +142,13 @@ impl Buffers {
         self.threads
             .get(thread.index())
             .map_or(&[], |buffer| &buffer.stores)
+    }
+
+    /// Does a store-store barrier lie after the thread's newest store?
+    pub(super) fn has_barrier(&self, thread: ThreadId) -> bool {
+        self.threads
+            .get(thread.index())
+            .is_some_and(|buffer| buffer.barrier && !buffer.stores.is_empty())
     }
 
     fn buffer(&mut self, thread: ThreadId) -> &mut Buffer {

@@ -80,6 +80,35 @@ impl Machine {
         }
     }
 
+    /// Machines of one program with equal keys can do the same from now on.
+    #[must_use]
+    pub fn key(&mut self, program: &Program) -> Vec<u64> {
+        if self.known < program.tables().arena().len() {
+            self.grow(program.tables());
+        }
+        let mut key = Vec::new();
+        for (index, thread) in self.threads.iter().enumerate() {
+            key.push(u64::from(thread.state.0) << 8 | u64::from(thread.flags));
+            let thread = ThreadId::from_index(index);
+            for store in self.buffers.of(thread) {
+                let late = self.late_fault(program, thread, store).is_some();
+                key.extend([
+                    store.loc.0.into(),
+                    store.value,
+                    store.flags() | u64::from(late) << 1,
+                ]);
+            }
+            key.push(u64::MAX - u64::from(self.buffers.has_barrier(thread)));
+        }
+        let bytes = self.memory.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        });
+        key.extend(bytes);
+        key
+    }
+
     /// Did another thread free the object while the store was delayed?
     fn late_fault(
         &self,

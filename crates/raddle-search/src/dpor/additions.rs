@@ -5,9 +5,10 @@
 //! which the await can go on gives a sequence to explore. They are enumerated by leaving out one addition at a time.
 
 use super::Search;
-use super::awaits::{Attempt, awaits_with};
+use super::awaits::awaits_with;
 use super::execution::{EventId, Last, NO_EVENT, Race};
 use super::races::{Goal, Position, Second};
+use crate::purity::Attempt;
 use raddle_memory::AccessMode;
 use raddle_program::{LocId, Op, Program, Value};
 

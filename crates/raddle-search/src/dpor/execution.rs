@@ -10,8 +10,9 @@
 //! - The races of an event are the earlier events that it could have come before (definition 2 of the paper, and lines 7-22
 //!   of its algorithm 1 for events that may have to wait); they do not depend on what follows.
 
-use super::awaits::{Attempt, awaits_with};
+use super::awaits::awaits_with;
 use super::footprint::Footprint;
+use crate::purity::Attempt;
 use raddle_memory::access::sync_mode;
 use raddle_memory::{Access, AccessMode, Machine, Mark};
 use raddle_program::{LocId, Op, Program, StateId, ThreadId, Value};

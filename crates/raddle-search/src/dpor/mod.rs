@@ -15,7 +15,8 @@ mod tests;
 mod wakeup;
 
 use crate::driver::Reductions;
-use awaits::{Attempt, awaits};
+use crate::purity::Attempt;
+use awaits::awaits;
 use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
 use footprint::{footprint, independent};
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
@@ -39,6 +40,13 @@ pub(crate) trait Listener {
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
     /// Every thread that could go on is asleep: the execution is given up.
     fn given_up(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
+    /// The engine works without running anything: is there a reason to stop?
+    fn busy(&mut self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+    /// The machine is at the beginning again, and the exploration starts anew: what was told so far does not count. Engine
+    /// `rf` does that when it meets the first loop that waits for a variable.
+    fn restarted(&mut self) {}
 }
 
 /// A thread that need not be explored from some prefix on, because that was done before: a member of a sleep set.

@@ -8,10 +8,11 @@
 //! event woke it; the waker happens before `q`'s event, so it is in `v` if `q`'s event is.
 
 use super::Search;
-use super::awaits::{Attempt, awaits};
+use super::awaits::awaits;
 use super::execution::{ChoiceId, EventId, Execution, Last, NO_EVENT, Race};
 use super::footprint::{Footprint, Summary, footprint, independent};
 use super::wakeup::{NodeId, Step};
+use crate::purity::Attempt;
 use raddle_memory::{Access, AccessMode, Readiness};
 use raddle_program::{Op, Program, StateId, Tables, ThreadId};
 

@@ -4,6 +4,8 @@
 
 mod happens_before;
 mod rf;
+mod rvf;
+mod weak;
 
 use crate::dpor::{self, Listener};
 use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
@@ -12,7 +14,9 @@ use crate::oracle::{self, FinalStates, Mode};
 use crate::replay::{self, Schedule};
 use crate::verdict::{Checks, EngineKind, Verdict};
 use crate::{ending, verdict};
-use raddle_memory::{Machine, MemoryModel, MicroStep, RaceDetector, Readiness, StepEnd};
+use raddle_memory::{
+    DelayedStore, Machine, MemoryModel, MicroStep, RaceDetector, Readiness, StepEnd,
+};
 use raddle_program::builder::BuiltProgram;
 use raddle_program::generate::{GenOptions, Random, generate};
 use raddle_program::{LocId, Program, StateId, ThreadId, Value};
@@ -28,7 +32,11 @@ fn number(variable: &str, default: u64) -> u64 {
 }
 
 /// Calls `f` with generated programs; where it fails, the program is printed.
-fn for_each_program(default_cases: u64, options: GenOptions, f: impl Fn(u64, &BuiltProgram)) {
+fn for_each_program(
+    default_cases: u64,
+    options: GenOptions,
+    mut f: impl FnMut(u64, &BuiltProgram),
+) {
     struct Shown<'a>(&'a BuiltProgram);
     impl Drop for Shown<'_> {
         fn drop(&mut self) {
@@ -92,6 +100,10 @@ impl Listener for Summary {
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
         self.given_up += 1;
         ControlFlow::Continue(())
+    }
+
+    fn restarted(&mut self) {
+        *self = Self::default();
     }
 }
 
@@ -344,7 +356,7 @@ fn replays_repeat_executions() {
 #[derive(PartialEq, Eq, Debug)]
 struct Seen {
     steps: Vec<MicroStep>,
-    threads: Vec<(Option<StateId>, Readiness)>,
+    threads: Vec<(Option<StateId>, Readiness, Vec<DelayedStore>)>,
     memory: Vec<Value>,
 }
 
@@ -355,7 +367,8 @@ fn look(program: &Program, machine: &mut Machine, threads: usize, locs: usize) -
             .map(ThreadId::from_index)
             .map(|thread| {
                 let ready = machine.readiness(program, thread);
-                (machine.thread_state(thread), ready)
+                let delayed = machine.delayed(thread).to_vec();
+                (machine.thread_state(thread), ready, delayed)
             })
             .collect(),
         memory: (0..locs)

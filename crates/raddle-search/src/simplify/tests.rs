@@ -215,6 +215,7 @@ fn what_the_fault_does_not_need_is_dropped() {
     // main starts all three; then as mixed as can be.
     let mixed = [0, 0, 0, 1, 2, 3, 1, 2, 3, 1, 2, 3];
     let schedule = Schedule {
+        memory: MemoryModel::Sc,
         steps: mixed
             .iter()
             .map(|&thread| ScheduleStep::Run {
@@ -222,7 +223,6 @@ fn what_the_fault_does_not_need_is_dropped() {
                 choices: Vec::new(),
             })
             .collect(),
-        memory: MemoryModel::Sc,
     };
     let replayed = replay::replay(&mut program, &schedule).unwrap();
     let thread = ThreadId::from_index(3);
