@@ -34,6 +34,7 @@ pub struct Options {
     /// `abort` is no violation, but an end of the program.
     pub silent_abort: bool,
     pub trace: Option<PathBuf>,
+    pub report: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,10 +63,7 @@ impl Options {
         let memory = memory(args.memory);
         let engine = engine(args.engine, memory)?;
         let format = format(args.format)?;
-        for (option, given) in [
-            ("--report", args.report.is_some()),
-            ("--witness", args.witness.is_some()),
-        ] {
+        for (option, given) in [("--witness", args.witness.is_some())] {
             if given {
                 return Err(Error::UnavailableOption { option });
             }
@@ -105,6 +103,7 @@ impl Options {
             check_names: args.checks.iter().map(|&check| name_of(check)).collect(),
             silent_abort: false,
             trace: args.trace,
+            report: args.report,
         })
     }
 }
