@@ -1,8 +1,10 @@
 //! What a check answers. A verdict is never a `bool`.
 
-use raddle_memory::RaceInfo;
+use crate::replay::Schedule;
+pub use raddle_memory::MemoryModel;
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
+use raddle_memory::{Effect, RaceInfo};
 use raddle_program::{Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value};
 use std::time::Duration;
 
@@ -24,19 +26,17 @@ impl EngineKind {
             Self::Rvf => "rvf",
         }
     }
-}
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MemoryModel {
-    Sc,
-}
-
-impl MemoryModel {
+    /// Does it recognise rounds of loops in which a thread only waits?
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sc => "sc",
-        }
+    pub fn knows_purity(self) -> bool {
+        matches!(self, Self::Dpor | Self::Rf)
+    }
+
+    /// Can the engine explore executions under this memory model?
+    #[must_use]
+    pub fn supports(self, memory: MemoryModel) -> bool {
+        self == Self::Naive || memory == MemoryModel::Sc
     }
 }
 
@@ -110,8 +110,10 @@ pub struct TraceStep {
     pub state: StateId,
     /// What the operation returned.
     pub value: Value,
+    /// Was it done at once, delayed, or is it that a delayed store reached memory?
+    pub effect: Effect,
     /// Index of the step whose write this step's read got its (last) bytes from; `None` for initial values and
-    /// operations that read nothing.
+    /// operations that read nothing. For a delayed store that is the step in which its thread did it.
     pub reads_from: Option<usize>,
     /// Location and value written, if any.
     pub wrote: Option<(LocId, Value)>,
@@ -130,6 +132,8 @@ pub struct Violation {
     /// The thread that committed it; for a race the second access, for a deadlock the first that waits.
     pub thread: ThreadId,
     pub at: SrcId,
+    /// How to run the execution again.
+    pub schedule: Schedule,
     pub trace: Trace,
 }
 

@@ -1,10 +1,11 @@
 //! `rvf` against the oracle.
 
 use super::{Summary, for_each_program, number, violations};
-use crate::dpor::{self, tests::classes::spinning};
+use crate::dpor;
 use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
 use crate::oracle::{self, Mode};
 use crate::rvf::{self, RvfHeuristics, RvfOptions};
+use crate::spinning::spinning;
 use crate::verdict::{Checks, EngineKind, Verdict};
 use raddle_program::generate::{Features, GenOptions};
 use rustc_hash::FxHashSet;

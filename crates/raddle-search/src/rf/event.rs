@@ -56,6 +56,9 @@ pub(super) enum Branching {
     Reads,
     /// The operation could have had to wait: whatever updates the cell instead of it, after the same update.
     Successor,
+    /// The cell is one that threads wait for in loops. Either the operation reads from something that was there when its turn
+    /// came, or somebody else updates the cell first, after the same update. See `awaits`.
+    Chained,
 }
 
 /// Fingerprints of events with everything that is causally before them.
@@ -85,11 +88,15 @@ pub(super) struct Event {
     pub(super) wide: bool,
     /// An atomic block, or the rest of one that had to wait.
     pub(super) is_block: bool,
+    /// It frees an object, or may do so in its middle.
+    pub(super) may_free: bool,
     /// It began in the middle of a block, or left the thread there.
     pub(super) began_inside: bool,
     pub(super) ends_inside: bool,
     /// Memory found it wrong: the thread goes no further.
     pub(super) faulted: bool,
+    /// It completed an iteration without effect: the thread goes no further.
+    pub(super) ends_thread: bool,
     /// A copy: its alternatives are looked for elsewhere (section 4: "marked").
     pub(super) marked: bool,
     pub(super) fingerprint: Fingerprint,
