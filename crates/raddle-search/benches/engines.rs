@@ -22,6 +22,7 @@ fn main() {
     for (name, built) in programs() {
         if wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str())) {
             measure(&name, &built, EngineKind::Dpor);
+            measure(&name, &built, EngineKind::Rf);
         }
     }
 }

@@ -12,9 +12,10 @@ use raddle_report::source::Sources;
 use raddle_report::text::Look;
 use raddle_report::{Report, json, text};
 use raddle_search::driver::{self, Limits, SearchOptions};
-use raddle_search::{Outcome, Verdict};
+use raddle_search::{Outcome, Verdict, choose_engine};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 /// Checks a program and prints the answer on standard output.
 pub fn check(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Error> {
@@ -67,6 +68,9 @@ fn explore(
     program: &mut Program,
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Outcome, Error> {
+    let began = Instant::now();
+    let chosen = options.engine;
+    let engine = chosen.unwrap_or_else(|| choose_engine(program, options.reductions));
     let mut status_line = StatusLine::new();
     let search = SearchOptions {
         memory: options.memory,
@@ -78,14 +82,14 @@ fn explore(
             memory_bytes: options.memory_limit_bytes,
         },
         keep_going: options.keep_going,
+        began: Some(began),
         interrupted: Some(Arc::clone(interrupt)),
         progress: options
             .progress
             .then(|| Box::new(move |progress: &_| status_line.show(progress)) as _),
         ..SearchOptions::default()
     };
-    driver::check(program, options.engine, search)
-        .map_err(|error| Error::Internal(error.to_string()))
+    driver::check(program, engine, search).map_err(|error| Error::Internal(error.to_string()))
 }
 
 fn answer(options: &Options, program: &Program, outcome: &Outcome) -> String {

@@ -2,7 +2,7 @@
 
 use super::super::{Listener, Search};
 use crate::driver::Reductions;
-use crate::spinning::{Done, for_each_end, run_again, seeds, spinning};
+use crate::spinning::{Done, for_each_end, run_again, seeds, spinning, spinning_otherwise};
 use raddle_memory::access::conflict;
 use raddle_memory::{Access, AccessMode, Machine, MicroStep, StepEnd};
 use raddle_program::builder::BuiltProgram;
@@ -200,6 +200,19 @@ fn one_execution_per_class_with_awaits() {
     for seed in seeds(400) {
         assert_one_execution_per_class(
             &spinning(seed),
+            Rules {
+                additions: false,
+                awaits: true,
+            },
+        );
+    }
+}
+
+#[test]
+fn one_execution_per_class_with_other_awaits() {
+    for seed in seeds(300) {
+        assert_one_execution_per_class(
+            &spinning_otherwise(seed),
             Rules {
                 additions: false,
                 awaits: true,
