@@ -5,7 +5,7 @@ use crate::source::position;
 use crate::steps::{self, is_heap};
 use raddle_memory::race::RaceInfo;
 use raddle_program::{Fault, LocId, ObjectId, Op, Program, ThreadId};
-use raddle_search::{Trace, TraceStep, Violation, ViolationKind};
+use raddle_search::{Effect, Trace, TraceStep, Violation, ViolationKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How much a step tells.
@@ -106,6 +106,9 @@ impl<'a> View<'a> {
         if self.why_pointed(index).is_some() {
             return Weight::Shared;
         }
+        if index > 0 && self.is_prompt(index - 1) {
+            return Weight::Noise;
+        }
         let tables = self.names.tables();
         match *self.program.op(step.state) {
             Op::Alloc { object } | Op::Free { object } => {
@@ -143,9 +146,21 @@ impl<'a> View<'a> {
             .is_some_and(|at| is_system_header(&at.file))
     }
 
+    /// Does the store that the step does reach memory in the very next one, as if it were not delayed?
+    fn is_prompt(&self, index: usize) -> bool {
+        let next = self.trace.steps.get(index + 1);
+        next.is_some_and(
+            |next| matches!(next.effect, Effect::Flushed { store } if store as usize == index),
+        )
+    }
+
     /// The step in words.
     pub(crate) fn phrase(&self, index: usize) -> String {
-        steps::phrase(self.names, self.program, &self.trace.steps[index])
+        let mut step = self.trace.steps[index].clone();
+        if self.is_prompt(index) {
+            step.effect = Effect::Whole;
+        }
+        steps::phrase(self.names, self.program, &step)
     }
 
     /// Does the step read memory, so that it makes sense to ask from where?
@@ -156,12 +171,17 @@ impl<'a> View<'a> {
         )
     }
 
-    /// How often another thread goes on than the one before.
+    /// How often another thread goes on than the one before. A delayed store that reaches memory needs no thread.
     pub(crate) fn switches(&self) -> usize {
-        let steps = self.trace.steps.windows(2);
-        steps
-            .filter(|pair| pair[0].thread != pair[1].thread)
-            .count()
+        let runs = |step: &&TraceStep| !matches!(step.effect, Effect::Flushed { .. });
+        let threads: Vec<ThreadId> = self
+            .trace
+            .steps
+            .iter()
+            .filter(runs)
+            .map(|step| step.thread)
+            .collect();
+        threads.windows(2).filter(|pair| pair[0] != pair[1]).count()
     }
 }
 

@@ -1,15 +1,19 @@
 //! `rvf` against the oracle.
 
-use super::{Summary, for_each_program, violations};
-use crate::driver::ViolationKey;
+use super::{Summary, for_each_program, number, violations};
+use crate::dpor;
+use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
 use crate::oracle::{self, Mode};
 use crate::rvf::{self, RvfHeuristics, RvfOptions};
-use crate::verdict::EngineKind;
+use crate::spinning::spinning;
+use crate::verdict::{Checks, EngineKind, Verdict};
 use raddle_program::generate::{Features, GenOptions};
 use rustc_hash::FxHashSet;
 
 /// Everything that can be seen in any execution is seen, and there are no more executions than reads-from classes.
 fn sees_everything(cases: u64, options: GenOptions, heuristics: RvfHeuristics) {
+    // Executions, dead ends, classes by reads-from and by reads-value-from.
+    let totals = std::cell::Cell::new((0u64, 0u64, 0usize, 0usize));
     for_each_program(cases, options, |seed, built| {
         let mut program = built.program();
         let truth = oracle::enumerate(&mut program, Mode::Memoised);
@@ -20,7 +24,9 @@ fn sees_everything(cases: u64, options: GenOptions, heuristics: RvfHeuristics) {
                 races,
                 ..RvfOptions::default()
             };
-            let _ = rvf::Search::new(&program, options).run(&mut program, &mut summary);
+            let mut search = rvf::Search::new(&program, options);
+            let _ = search.run(&mut program, &mut summary);
+            assert_eq!(summary.given_up, 0, "nothing is run in vain");
             assert_eq!(summary.final_states, truth.final_states, "seed {seed}");
             assert_eq!(summary.local_states, truth.local_states, "seed {seed}");
             if races {
@@ -35,8 +41,17 @@ fn sees_everything(cases: u64, options: GenOptions, heuristics: RvfHeuristics) {
                 truth.complete,
                 truth.blocked
             );
+            let (executions, dead_ends, reads_from, reads_value_from) = totals.get();
+            let (complete, blocked) = (truth.complete, truth.blocked);
+            totals.set((
+                executions + summary.complete + summary.blocked,
+                dead_ends + search.decisions().dead_ends,
+                reads_from + complete.reads_from + blocked.reads_from,
+                reads_value_from + complete.reads_value_from + blocked.reads_value_from,
+            ));
         }
     });
+    println!("{:?}", totals.get());
 }
 
 #[test]
@@ -100,13 +115,14 @@ fn rvf_sees_everything_in_complex_programs() {
 
 #[test]
 fn rvf_sees_everything_without_its_heuristics() {
-    for switched_off in 1..8 {
+    for switched_off in 1..16 {
         let heuristics = RvfHeuristics {
             closure: switched_off & 1 == 0,
             guidance: switched_off & 2 == 0,
             signals: switched_off & 4 == 0,
+            merging: switched_off & 8 == 0,
         };
-        sees_everything(20, GenOptions::default(), heuristics);
+        sees_everything(12, GenOptions::default(), heuristics);
     }
 }
 
@@ -133,4 +149,59 @@ fn rvf_finds_all_violations_and_reproduces_them() {
             "seed {seed}"
         );
     });
+}
+
+/// Programs whose threads spin end as they do with `dpor`, whose awaits are tested by themselves.
+#[test]
+fn rvf_awaits() {
+    let first = number("RADDLE_PROPTEST_SEED", 0);
+    for seed in first..first + number("RADDLE_PROPTEST_CASES", 400) {
+        let built = spinning(seed);
+        let mut program = built.program();
+        let mut truth = Summary::default();
+        let reductions = Reductions {
+            additions: false,
+            ..Reductions::default()
+        };
+        let _ = dpor::Search::new(&program, reductions).run(&mut program, &mut truth);
+        let mut summary = Summary::default();
+        let _ = rvf::Search::new(&program, RvfOptions::default()).run(&mut program, &mut summary);
+        assert_eq!(
+            summary.final_states, truth.final_states,
+            "seed {seed}: {built}"
+        );
+        assert!(
+            summary.complete <= truth.complete && summary.blocked <= truth.blocked,
+            "seed {seed}: {}+{} of {}+{}\n{built}",
+            summary.complete,
+            summary.blocked,
+            truth.complete,
+            truth.blocked
+        );
+        let mut livelocks = |engine| {
+            let options = SearchOptions {
+                checks: Checks {
+                    livelocks: true,
+                    ..Checks::default()
+                },
+                keep_going: true,
+                ..SearchOptions::default()
+            };
+            match check(&mut program, engine, options)
+                .expect("reproduced")
+                .verdict
+            {
+                Verdict::Violation(found) => found
+                    .iter()
+                    .map(|violation| ViolationKey::new(&violation.kind, violation.at))
+                    .collect(),
+                _ => FxHashSet::default(),
+            }
+        };
+        assert_eq!(
+            livelocks(EngineKind::Rvf),
+            livelocks(EngineKind::Dpor),
+            "seed {seed}: {built}"
+        );
+    }
 }

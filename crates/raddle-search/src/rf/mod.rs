@@ -230,7 +230,7 @@ impl Search {
             let mut event = self
                 .trace
                 .observe(program, &mut self.machine, &before, &end, parent);
-            match self.spins(program, &event, None) {
+            match self.spins(program, &event) {
                 Some(Spin::Waits) => {
                     self.machine.undo_to(before.mark);
                     self.note_waiting(program, thread, before.state);

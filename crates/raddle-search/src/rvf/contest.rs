@@ -5,6 +5,7 @@
 //! As long as every two accesses that could race are ordered by these alone, no execution has a race. The first pair that is
 //! not makes the search begin anew, and tell the sources of synchronising reads apart.
 
+use super::clocks::Clocks;
 use super::event::{Event, NO_EVENT};
 use raddle_memory::consistency::CellId;
 use raddle_memory::goodwrites::EventId;
@@ -55,9 +56,8 @@ struct Noted {
 /// Follows the events of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Contest {
-    width: usize,
-    /// For each event, how many events of each thread are before it by program order, spawns and joins.
-    clocks: Vec<u32>,
+    /// By program order, spawns and joins.
+    clocks: Clocks,
     cells: Vec<Vec<Slot>>,
     noted: Vec<Noted>,
     /// Length of `noted` before each event.
@@ -84,47 +84,21 @@ impl Contest {
             }
         }
         self.marks.truncate(events);
-        self.clocks.truncate(events * self.width);
-    }
-
-    fn widen(&mut self, thread: usize) {
-        if thread < self.width {
-            return;
-        }
-        let width = (thread + 1).next_power_of_two().max(4);
-        let mut clocks = vec![0; width * self.marks.len()];
-        for (old, new) in self
-            .clocks
-            .chunks_exact(self.width.max(1))
-            .zip(clocks.chunks_exact_mut(width))
-        {
-            new[..self.width].copy_from_slice(old);
-        }
-        self.clocks = clocks;
-        self.width = width;
-    }
-
-    fn learn(&mut self, event: usize, of: EventId) {
-        for thread in 0..self.width {
-            let known = self.clocks[of as usize * self.width + thread];
-            let mine = &mut self.clocks[event * self.width + thread];
-            *mine = known.max(*mine);
-        }
+        self.clocks.truncate(events);
     }
 
     /// Takes the next event of the trace. `joined` is the last event of a thread that it joined. True if one of its accesses
     /// could race with an earlier one.
     pub(super) fn push(&mut self, event: Name, joined: EventId, accesses: &[Access]) -> bool {
-        let (id, thread) = (self.marks.len(), event.thread);
-        self.widen(thread.index());
+        let thread = event.thread;
         self.marks.push(self.noted.len() as u32);
-        self.clocks.resize((id + 1) * self.width, 0);
+        let id = self.clocks.push(thread.index());
         for before in [event.parent, joined] {
             if before != NO_EVENT {
-                self.learn(id, before);
+                self.clocks.learn(id, before);
             }
         }
-        self.clocks[id * self.width + thread.index()] = event.index;
+        self.clocks.set(id, thread.index(), event.index);
         let mut races = false;
         for access in accesses {
             races |= self.races(id, thread, access);
@@ -137,15 +111,17 @@ impl Contest {
         races
     }
 
-    fn races(&self, event: usize, thread: ThreadId, access: &Access) -> bool {
-        let clock = &self.clocks[event * self.width..][..self.width];
+    fn races(&self, event: EventId, thread: ThreadId, access: &Access) -> bool {
+        let clock = self.clocks.of(event);
         let slots = self.cells.get(access.cell as usize);
         slots.into_iter().flatten().any(|slot| {
             slot.thread != thread
                 && (slot.access.writes || access.writes)
                 && (slot.access.is_plain || access.is_plain)
                 && !(slot.access.in_block && access.in_block)
-                && slot.index > clock[slot.thread.index()]
+                && clock
+                    .get(slot.thread.index())
+                    .is_none_or(|&known| slot.index > known)
         })
     }
 

@@ -305,7 +305,7 @@ impl Search {
             return Step::Fault;
         }
         let stored = self.read(tables, making, Cell::Loc(cell), path);
-        let word = self.machine.known_word(tables, cell, action, stored);
+        let word = self.known_word(tables, cell, action, stored);
         let (new, value) = match self.machine.sync_step(word, action, thread) {
             SyncStep::Wait => return Step::Wait,
             SyncStep::Done { word, value } => (word, value),
@@ -316,9 +316,7 @@ impl Search {
                 return Step::Fault;
             }
             let stored = self.read(tables, making, Cell::Loc(mutex), path);
-            let held = self
-                .machine
-                .known_word(tables, mutex, SyncAction::Unlock, stored);
+            let held = self.known_word(tables, mutex, SyncAction::Unlock, stored);
             let Some(free) = sync::release_for_wait(held, thread) else {
                 return Step::Fault;
             };
@@ -330,6 +328,19 @@ impl Search {
             self.write(tables, making, Cell::Loc(cell), kept);
         }
         Step::Done(value)
+    }
+
+    /// The word of a synchronisation cell as `action` finds it.
+    fn known_word(
+        &mut self,
+        tables: &Tables,
+        cell: LocId,
+        action: SyncAction,
+        stored: Value,
+    ) -> Value {
+        // Looking makes the machine take notice of memory that it has not met.
+        let _ = self.machine.peek(tables, cell);
+        self.machine.known_word(tables, cell, action, stored)
     }
 
     fn join(

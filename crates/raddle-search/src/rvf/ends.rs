@@ -1,7 +1,7 @@
 //! Calls of RVF-SMC up to their loop (lines 1-11), and executions that end.
 
 use super::event::{Event, Read};
-use super::signals::Touches;
+use super::signals::{Threads, Touches};
 use super::{
     MapsMark, Node, Replaced, Search,
     effect::CellsChanged,
@@ -9,9 +9,9 @@ use super::{
 };
 use crate::dpor::Listener;
 use crate::rf::event::Cell;
-use raddle_memory::Readiness;
 use raddle_memory::consistency::CellId;
 use raddle_memory::goodwrites::{EventId, INIT, NewEvent, Ordinals};
+use raddle_memory::sync;
 use raddle_program::{Op, Program, SyncAction, ThreadId};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
@@ -83,9 +83,15 @@ impl Search {
                 self.signal_attempt(program, thread);
             }
         }
-        self.sync(program, listener)?;
-        let mutate = self.enabled_reads(program);
-        let is_ended = self.is_ended(program, &mutate);
+        if self.needs_machine(program) {
+            self.sync(program, listener)?;
+        }
+        let mutate = if self.is_doomed(program) {
+            SmallVec::new()
+        } else {
+            self.enabled_reads(program)
+        };
+        let is_ended = self.is_ended(program);
         self.nodes.push(Node {
             mark: self.problem.mark(),
             maps: self.maps.mark(),
@@ -93,11 +99,12 @@ impl Search {
             mutate,
             explored: 0,
             mutation: None,
-            signalled: false,
+            signalled: Threads::default(),
             is_fruitful: is_ended,
             replaced: Replaced::default(),
         });
         if is_ended {
+            self.sync(program, listener)?;
             return listener.ended(program, &mut self.machine);
         }
         if self.reductions.awaits && self.reductions.purity {
@@ -114,38 +121,119 @@ impl Search {
         touches.reads.is_empty() && !touches.everything && !matches!(op, Op::Choice { .. })
     }
 
-    /// Lines 6-11: the threads whose next events are reads; those without a causal map first, since backtrack signals are of
-    /// use to them only.
-    fn enabled_reads(&mut self, program: &Program) -> SmallVec<[ThreadId; 8]> {
-        let mut ready = SmallVec::new();
-        let mut waiting: SmallVec<[ThreadId; 8]> = SmallVec::new();
-        let mut mapped: SmallVec<[ThreadId; 8]> = SmallVec::new();
+    /// The kind of a mutex that no call initialised is in bytes that the program may have written: then the machine has to have
+    /// run the trace before operations on the mutex are looked at.
+    fn needs_machine(&mut self, program: &Program) -> bool {
+        (0..self.threads.len()).any(|index| {
+            if !self.is_pending(program, ThreadId::from_index(index)) {
+                return false;
+            }
+            match *program.op(self.threads[index].state) {
+                Op::AtomicBegin => true,
+                Op::Sync {
+                    cell,
+                    action:
+                        SyncAction::Lock
+                        | SyncAction::TryLock
+                        | SyncAction::Unlock
+                        | SyncAction::MutexDestroy,
+                } => {
+                    let id = self.cells.one(program.tables(), Cell::Loc(cell));
+                    let write = (self.problem.active(id) as usize).checked_sub(1);
+                    let word = write.map_or(0, |write| self.problem.writes(id)[write].value);
+                    !sync::knows_kind(word)
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// Can no execution come of this node, because a read has nothing left to read from? It needs a new write, and by its
+    /// backtrack signals that is a write of threads all of which have ended.
+    fn is_doomed(&mut self, program: &Program) -> bool {
+        (0..self.threads.len())
+            .map(ThreadId::from_index)
+            .any(|thread| {
+                let Some(writers) = self.maps.writers(thread) else {
+                    return false;
+                };
+                let may_write = |other: usize| {
+                    let other = ThreadId::from_index(other);
+                    other != thread
+                        && writers.contains(other)
+                        && (!self.threads[other.index()].is_started
+                            || self.is_pending(program, other))
+                };
+                writers != Threads::ALL
+                    && !(0..self.threads.len()).any(may_write)
+                    && !self.has_new_write(program, thread)
+            })
+    }
+
+    /// Was something that the next event of a thread reads written since its causal map was made?
+    fn has_new_write(&mut self, program: &Program, thread: ThreadId) -> bool {
+        let touches = self.touches(program, thread);
+        if touches.everything {
+            return true;
+        }
+        let Some(map) = self.maps.of(thread) else {
+            return true;
+        };
+        let mut found = false;
+        for &cell in &touches.reads {
+            self.cells.each(program.tables(), cell, |id| {
+                found |= self.problem.writes(id).iter().any(|write| {
+                    let (writer, index) = self.problem.place(write.event);
+                    map.get(writer).is_none_or(|&count| index > count)
+                });
+            });
+        }
+        found
+    }
+
+    /// Lines 6-11: the threads whose next events are reads. Those without a causal map come first, since backtrack signals are
+    /// of use to them only; of these, first the ones that others wait to read from, and the ones that got no signals so far.
+    fn enabled_reads(&mut self, program: &mut Program) -> SmallVec<[ThreadId; 8]> {
+        let mut reads: SmallVec<[(u8, ThreadId); 8]> = SmallVec::new();
+        let threads = (0..self.threads.len()).map(ThreadId::from_index);
+        let wanted: SmallVec<[Threads; 4]> = threads
+            .filter_map(|thread| self.maps.writers(thread))
+            .filter(|&writers| writers != Threads::ALL)
+            .collect();
         for index in 0..self.threads.len() {
             let thread = ThreadId::from_index(index);
             if !self.is_pending(program, thread) {
                 continue;
             }
-            let is_ready = self.machine.readiness(program, thread) == Readiness::Ready;
-            if self.maps.of(thread).is_some() {
-                mapped.push(thread);
-            } else if is_ready {
-                ready.push(thread);
-            } else if !matches!(program.op(self.threads[index].state), Op::Join { .. }) {
-                // It may find what it waits for earlier in the trace; a thread that has not ended has nowhere.
-                waiting.push(thread);
-            }
+            let state = self.threads[index].state;
+            let rank = if self.maps.of(thread).is_some() {
+                4
+            } else if !self.is_ready(program, thread) {
+                if matches!(program.op(state), Op::Join { .. }) {
+                    // It waits for the end of a thread, which comes last.
+                    continue;
+                }
+                3
+            } else if wanted.iter().any(|writers| writers.contains(thread)) {
+                0
+            } else {
+                1 + u8::from(self.was_signalled.get(state.index()) == Some(&true))
+            };
+            reads.push((rank, thread));
         }
-        ready.extend(waiting);
-        ready.extend(mapped);
-        ready
+        reads.sort();
+        reads.into_iter().map(|(_, thread)| thread).collect()
     }
 
     /// Does an execution end with the present trace: does nobody go on but to complete iterations without effect?
-    fn is_ended(&mut self, program: &mut Program, pending: &[ThreadId]) -> bool {
-        pending.iter().all(|&thread| {
-            self.machine.readiness(program, thread) != Readiness::Ready
-                || self.is_awaiting(program, thread)
-        })
+    fn is_ended(&mut self, program: &mut Program) -> bool {
+        (0..self.threads.len())
+            .map(ThreadId::from_index)
+            .all(|thread| {
+                !self.is_pending(program, thread)
+                    || !self.is_ready(program, thread)
+                    || self.is_awaiting(program, thread)
+            })
     }
 
     /// Is the thread, which is ready, awaiting another value than memory holds at the end of the trace?
@@ -211,9 +299,7 @@ impl Search {
         let mut wanted: Vec<(CellId, Ordinals)> = Vec::new();
         for index in 0..self.threads.len() {
             let thread = ThreadId::from_index(index);
-            if !self.is_pending(program, thread)
-                || self.machine.readiness(program, thread) != Readiness::Ready
-            {
+            if !self.is_pending(program, thread) || !self.is_ready(program, thread) {
                 continue;
             }
             let place = self.threads[index];

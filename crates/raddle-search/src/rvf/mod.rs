@@ -8,6 +8,7 @@
 //! Names: the *trace* of a node is σ̃, an execution of all its events. A *read* is any event whose effect depends on memory:
 //! read-modify-writes, operations on synchronisation objects and atomic blocks are reads that may also write.
 
+mod clocks;
 mod contest;
 mod effect;
 mod ends;
@@ -22,6 +23,7 @@ use crate::dpor::Listener;
 use crate::driver::Reductions;
 use crate::rf::cells::Cells;
 use crate::rf::event::{Cell, may_wait};
+use clocks::Clocks;
 use contest::{Access, Contest, Name};
 use effect::CellsChanged;
 use ends::can_await;
@@ -34,7 +36,7 @@ use raddle_memory::goodwrites::{
 };
 use raddle_memory::{Machine, Mark, Readiness};
 use raddle_program::{Op, Program, StateId, ThreadId};
-use signals::{Heeds, Touches, Watchers};
+use signals::{Heeds, Threads, Touches, Watchers};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -48,6 +50,8 @@ pub struct RvfHeuristics {
     pub guidance: bool,
     /// Backtrack signals say which reads need not be explored from a trace.
     pub signals: bool,
+    /// Values that make no difference to what the reading thread does are not told apart.
+    pub merging: bool,
 }
 
 impl Default for RvfHeuristics {
@@ -56,6 +60,7 @@ impl Default for RvfHeuristics {
             closure: true,
             guidance: true,
             signals: true,
+            merging: true,
         }
     }
 }
@@ -100,6 +105,8 @@ struct Replaced {
 #[derive(Debug)]
 struct Mutation {
     thread: ThreadId,
+    /// It is this event of its thread, from 1.
+    index: u32,
     /// Still to be tried, the next one last.
     outcomes: Vec<Event>,
     /// It watches for signals; if there is none it is the last one explored at the node.
@@ -120,8 +127,8 @@ struct Node {
     mutate: SmallVec<[ThreadId; 8]>,
     explored: usize,
     mutation: Option<Mutation>,
-    /// The present read's backtrack signal.
-    signalled: bool,
+    /// The present read's backtrack signal: who may write something new for it.
+    signalled: Threads,
     /// An execution ended with the trace of the node, or further down.
     is_fruitful: bool,
     replaced: Replaced,
@@ -139,6 +146,10 @@ pub(crate) struct Search {
     nodes: Vec<Node>,
     maps: Maps,
     watchers: Watchers,
+    /// Reads whose backtrack signal came, by their local states.
+    was_signalled: Vec<bool>,
+    /// What is causally before each event in any case.
+    causes: Clocks,
     /// The machine before each event that it has run; the first `synced` are those of the problem's order.
     marks: Vec<Mark>,
     synced: usize,
@@ -168,6 +179,8 @@ impl Search {
             nodes: Vec::new(),
             maps: Maps::default(),
             watchers: Watchers::default(),
+            was_signalled: Vec::new(),
+            causes: Clocks::default(),
             marks: Vec::new(),
             synced: 0,
             contest: Contest::default(),
@@ -197,6 +210,7 @@ impl Search {
         });
         self.maps = Maps::default();
         self.watchers = Watchers::default();
+        self.causes = Clocks::default();
         self.contest = Contest::default();
         self.synced = 0;
     }
@@ -259,8 +273,8 @@ impl Search {
         let is_fruitful = node.is_fruitful;
         if !is_fruitful {
             // Every read that could come next was explored elsewhere.
-            self.sync(program, listener)?;
-            listener.given_up(program, &mut self.machine)?;
+            self.decisions.dead_ends += 1;
+            listener.busy()?;
         }
         if let Some(node) = self.nodes.pop() {
             self.maps.undo_to(node.maps);
@@ -278,14 +292,26 @@ impl Search {
             return true;
         };
         let thread = mutation.thread;
-        let backtrack = mutation.watching.is_none() || node.signalled || !mutation.has_child;
+        let backtrack =
+            mutation.watching.is_none() || !node.signalled.is_empty() || !mutation.has_child;
+        let writers = match mutation.watching {
+            Some(_) => node.signalled,
+            None => Threads::ALL,
+        };
         if let Some((touches, _)) = &mutation.watching {
             self.unwatch(program, touches);
+        }
+        if mutation.watching.is_some() && backtrack {
+            let state = self.threads[thread.index()].state;
+            if self.was_signalled.len() <= state.index() {
+                self.was_signalled.resize(state.index() + 1, false);
+            }
+            self.was_signalled[state.index()] = true;
         }
         if backtrack && mutation.has_child {
             let problem = &self.problem;
             let counts = (0..self.threads.len()).map(|thread| problem.thread(thread).len() as u32);
-            self.maps.define(thread, counts);
+            self.maps.define(thread, writers, counts);
         }
         backtrack
     }
@@ -305,7 +331,8 @@ impl Search {
             && waiting.iter().all(|_| !can_await(&op))
             && is_ready
             && !events.is_empty();
-        self.nodes[place].signalled = false;
+        self.nodes[place].signalled = Threads::default();
+        let index = self.problem.thread(thread.index()).len() as u32 + 1;
         let mut watching = None;
         if is_prunable {
             let writes = events.iter().any(|event| !event.writes.is_empty());
@@ -315,7 +342,7 @@ impl Search {
                 Heeds::Writes
             };
             let touches = self.touches(program, thread);
-            self.watch(program, place, thread, (&touches, heeds));
+            self.watch(program, place, (thread, index), (&touches, heeds));
             if heeds == Heeds::Attempts {
                 for index in 0..self.threads.len() {
                     let other = ThreadId::from_index(index);
@@ -329,6 +356,7 @@ impl Search {
         events.reverse();
         self.nodes[place].mutation = Some(Mutation {
             thread,
+            index,
             outcomes: events,
             watching,
             has_child: false,
@@ -419,7 +447,6 @@ impl Search {
         let thread = event.thread;
         self.note_event(program, event);
         self.maps.clear(thread);
-        self.sync(program, listener)?;
         self.advanced.push(thread);
         self.enter(program, listener)
     }
@@ -448,6 +475,7 @@ impl Search {
         }
         self.synced = self.synced.min(from);
         self.contest.truncate(mark.events());
+        self.causes.truncate(mark.events());
         while self.events.len() > mark.events() {
             self.forget_event();
         }
@@ -501,9 +529,10 @@ impl Search {
                 ..NOWHERE
             };
         }
+        self.note_causes(program, &event);
         for position in 0..event.writes.len() {
             for (cell, _) in self.ids(program.tables(), event.writes[position].part) {
-                self.signal(cell, event.thread, Heeds::Writes);
+                self.signal_write(cell, event.thread, id);
             }
         }
         self.events.push(event);

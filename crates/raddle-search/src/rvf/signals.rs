@@ -3,11 +3,15 @@
 //! The paper's rule (lines 2-5): a write of a cell that the event reads, done by another thread further down, may be such a
 //! write. That is enough for events that only read. An event that writes may keep the other write from being one (the
 //! compare-exchange that it beats fails), or from being done (the lock that it takes is not free any more). For these, an
-//! operation that could write the cell is a signal as soon as its thread is about to do it. See `docs/engines.md`.
+//! operation that could write the cell is a signal as soon as its thread is about to do it. What comes after the event in
+//! any case, by program order and reads-from, is no signal. See `docs/engines.md`.
 
-use super::Search;
+use super::clocks::Clocks;
+use super::event::{Event, NO_EVENT};
+use super::{Node, Search};
 use crate::rf::event::Cell;
 use raddle_memory::consistency::CellId;
+use raddle_memory::goodwrites::EventId;
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{LocId, Op, Program, SyncAction, Tables, ThreadId};
 use smallvec::SmallVec;
@@ -21,10 +25,32 @@ pub(super) enum Heeds {
     Attempts,
 }
 
+/// A set of threads; those with large numbers are not told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Threads(u64);
+
+impl Threads {
+    pub(super) const ALL: Self = Self(u64::MAX);
+
+    pub(super) fn insert(&mut self, thread: ThreadId) {
+        self.0 |= 1 << thread.0.min(63);
+    }
+
+    pub(super) fn contains(self, thread: ThreadId) -> bool {
+        self.0 >> thread.0.min(63) & 1 != 0
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Watcher {
     node: u32,
     thread: ThreadId,
+    /// The event is this one of its thread.
+    index: u32,
     heeds: Heeds,
 }
 
@@ -34,6 +60,17 @@ pub(super) struct Watchers {
     of_cells: Vec<SmallVec<[Watcher; 2]>>,
     /// Those who want to be told of every write.
     of_all: Vec<Watcher>,
+}
+
+/// Somebody wrote, or is about to do something that may write.
+#[derive(Clone, Copy, Debug)]
+struct Signal {
+    by: ThreadId,
+    /// The event that wrote, or the one before the attempt.
+    cause: EventId,
+    kind: Heeds,
+    /// An attempt may write only where there are at least so many old events.
+    possible_from: usize,
 }
 
 /// What an operation may touch.
@@ -123,17 +160,18 @@ impl Search {
         ids
     }
 
-    /// The node `node` explores the next event of `thread`, which touches `touches`: it wants to know of signals.
+    /// The node `node` explores the `index`-th event of `thread`, which touches `touches`: it wants to know of signals.
     pub(super) fn watch(
         &mut self,
         program: &Program,
         node: usize,
-        thread: ThreadId,
+        (thread, index): (ThreadId, u32),
         (touches, heeds): (&Touches, Heeds),
     ) {
         let watcher = Watcher {
             node: node as u32,
             thread,
+            index,
             heeds,
         };
         if touches.everything {
@@ -159,29 +197,83 @@ impl Search {
         }
     }
 
-    /// A thread wrote a cell (`heeds` is `Writes`) or is about to do something that may write it.
-    pub(super) fn signal(&mut self, id: CellId, by: ThreadId, kind: Heeds) {
+    /// Notes what is causally before a new event in any case: before all of its good writes, for each of its reads.
+    pub(super) fn note_causes(&mut self, program: &Program, event: &Event) {
+        let id = self.causes.push(event.thread.index());
+        if event.parent != NO_EVENT {
+            self.causes.learn(id, event.parent);
+        }
+        for read in &event.reads {
+            for (cell, _) in self.ids(program.tables(), read.part) {
+                if !read.good.contains(0) {
+                    let writes = (1..).zip(self.problem.writes(cell));
+                    let good = writes.filter(|&(ordinal, _)| read.good.contains(ordinal));
+                    self.causes
+                        .learn_common(id, good.map(|(_, write)| write.event));
+                }
+            }
+        }
+        self.causes.set(id, event.thread.index(), event.index);
+    }
+
+    /// An event wrote a cell.
+    pub(super) fn signal_write(&mut self, id: CellId, by: ThreadId, event: EventId) {
+        self.signal(
+            id,
+            &Signal {
+                by,
+                cause: event,
+                kind: Heeds::Writes,
+                possible_from: 0,
+            },
+        );
+    }
+
+    fn signal(&mut self, id: CellId, signal: &Signal) {
         let of_cell = self.watchers.of_cells.get(id as usize);
         let of_cell = of_cell.map_or(&[][..], SmallVec::as_slice);
         for watcher in of_cell.iter().chain(&self.watchers.of_all) {
-            if watcher.thread != by && (kind == Heeds::Writes || watcher.heeds == Heeds::Attempts) {
-                self.nodes[watcher.node as usize].signalled = true;
-            }
+            tell(&mut self.nodes, &self.causes, watcher, signal);
         }
+    }
+
+    /// With how many events the first value that an attempt to write wants to find was there. An attempt that comes before all
+    /// other new writes finds what an old event wrote.
+    fn possible_from(&mut self, program: &Program, thread: ThreadId) -> usize {
+        let place = self.threads[thread.index()];
+        let Op::Cas { loc, expected, .. } = *program.op(place.state) else {
+            return 0;
+        };
+        let tables = program.tables();
+        if place.inside || tables.loc_info(loc).mixed {
+            return 0;
+        }
+        let (id, part) = self.parts(tables, Cell::Loc(loc))[0];
+        if Self::initial(tables, part) == expected {
+            return 0;
+        }
+        let mut writes = self.problem.writes(id).iter();
+        writes
+            .find(|write| write.value == expected)
+            .map_or(usize::MAX, |write| write.event as usize + 1)
     }
 
     /// A thread is about to do its next event: what it may write is a signal.
     pub(super) fn signal_attempt(&mut self, program: &Program, thread: ThreadId) {
         let touches = self.touches(program, thread);
+        let signal = Signal {
+            by: thread,
+            cause: self.parent_of(thread),
+            kind: Heeds::Attempts,
+            possible_from: self.possible_from(program, thread),
+        };
         for id in self.cells_of(program, &touches.may_write) {
-            self.signal(id, thread, Heeds::Attempts);
+            self.signal(id, &signal);
         }
         if touches.everything {
-            let lists = &self.watchers.of_cells;
-            for watcher in lists.iter().flatten().chain(&self.watchers.of_all) {
-                if watcher.thread != thread && watcher.heeds == Heeds::Attempts {
-                    self.nodes[watcher.node as usize].signalled = true;
-                }
+            let lists = self.watchers.of_cells.iter().flatten();
+            for watcher in lists.chain(&self.watchers.of_all) {
+                tell(&mut self.nodes, &self.causes, watcher, &signal);
             }
         }
     }
@@ -193,10 +285,27 @@ impl Search {
             let node = &mut self.nodes[place];
             if let Some(mutation) = node.mutation.take() {
                 if let Some((touches, heeds)) = &mutation.watching {
-                    self.watch(program, place, mutation.thread, (touches, *heeds));
+                    let event = (mutation.thread, mutation.index);
+                    self.watch(program, place, event, (touches, *heeds));
                 }
                 self.nodes[place].mutation = Some(mutation);
             }
         }
+    }
+}
+
+fn tell(nodes: &mut [Node], causes: &Clocks, watcher: &Watcher, signal: &Signal) {
+    let comes_after = signal.cause != NO_EVENT
+        && causes
+            .of(signal.cause)
+            .get(watcher.thread.index())
+            .is_some_and(|&known| known >= watcher.index);
+    let node = &mut nodes[watcher.node as usize];
+    if watcher.thread != signal.by
+        && !comes_after
+        && (signal.kind == Heeds::Writes || watcher.heeds == Heeds::Attempts)
+        && signal.possible_from <= node.mark.events()
+    {
+        node.signalled.insert(signal.by);
     }
 }

@@ -4,7 +4,7 @@ use super::super::Search;
 use super::{explore, explore_with};
 use crate::dpor::Listener;
 use crate::driver::Reductions;
-use crate::spinning::{Done, for_each_end, run_again, seeds, spinning, spinning_otherwise};
+use crate::spinning::{Done, Purity, for_each_end, run_again, seeds, spinning, spinning_otherwise};
 use crate::{Bound, Checks, EngineKind, SearchOptions, Verdict, ViolationKind, check};
 use raddle_memory::{Machine, StepEnd};
 use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
@@ -109,7 +109,7 @@ fn assert_one_execution_per_class(built: &BuiltProgram) {
         explored_states.extend(states(machine));
     }
     let (mut classes, mut all_states) = (BTreeSet::new(), BTreeSet::new());
-    for_each_end(&mut program, true, |program, machine, done| {
+    for_each_end(&mut program, Purity::Awaits, |program, machine, done| {
         classes.insert(class(program, machine, done, &chained));
         all_states.extend(states(machine));
     });
