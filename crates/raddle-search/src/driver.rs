@@ -23,7 +23,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bounds on the search. Reaching one makes the answer inconclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +81,8 @@ pub struct SearchOptions {
     pub rvf: RvfHeuristics,
     /// Find every distinct violation instead of the first.
     pub keep_going: bool,
+    /// When the check began, if that was before the search: counts for limits and statistics.
+    pub began: Option<Instant>,
     /// Set from outside to end the search.
     pub interrupted: Option<Arc<AtomicBool>>,
     pub progress: Option<ProgressSink>,

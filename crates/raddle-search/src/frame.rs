@@ -58,6 +58,7 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) fn new(options: SearchOptions) -> Self {
         let now = Instant::now();
+        let started = options.began.unwrap_or(now);
         Self {
             options,
             statistics: Statistics {
@@ -74,7 +75,7 @@ impl Frame {
             stopped: None,
             error: None,
             midway: false,
-            started: now,
+            started,
             last_slow_look: now,
             events_since_look: 0,
         }

@@ -3,6 +3,7 @@
 //! Engines live in modules of their own behind one driver; they see programs and memory only. What they find is a
 //! [`Verdict`] with its [`Statistics`]; wording is `raddle-report`'s business.
 
+mod choice;
 pub mod dpor;
 pub mod driver;
 pub mod ending;
@@ -20,6 +21,7 @@ pub mod simplify;
 mod spinning;
 pub mod verdict;
 
+pub use choice::choose_engine;
 pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, check};
 pub use raddle_memory::Effect;
 pub use rvf::RvfHeuristics;

@@ -12,10 +12,11 @@ use raddle_report::text::Look;
 use raddle_report::trace_file::{RunOptions, TraceFile};
 use raddle_report::{Report, html, json, text};
 use raddle_search::driver::{self, Limits, SearchOptions};
-use raddle_search::{Outcome, Verdict};
+use raddle_search::{EngineKind, Outcome, Verdict, choose_engine};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 /// Checks a program and prints the answer on standard output.
 pub fn check(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Error> {
@@ -51,7 +52,8 @@ fn source(options: &Options) -> Source<'_> {
         file: &options.file,
         clang_args: &options.clang_args,
         unroll: options.unroll,
-        count_pure_rounds: !(options.reductions.purity && options.engine.knows_purity()),
+        count_pure_rounds: !(options.reductions.purity
+            && options.engine.is_none_or(EngineKind::knows_purity)),
         on_main_return: options.on_main_return,
         checks: options.checks,
         silent_abort: options.silent_abort,
@@ -63,6 +65,9 @@ fn explore(
     program: &mut Program,
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Outcome, Error> {
+    let began = Instant::now();
+    let chosen = options.engine;
+    let engine = chosen.unwrap_or_else(|| choose_engine(program, options.reductions));
     let mut status_line = StatusLine::new();
     let search = SearchOptions {
         memory: options.memory,
@@ -74,14 +79,14 @@ fn explore(
             memory_bytes: options.memory_limit_bytes,
         },
         keep_going: options.keep_going,
+        began: Some(began),
         interrupted: Some(Arc::clone(interrupt)),
         progress: options
             .progress
             .then(|| Box::new(move |progress: &_| status_line.show(progress)) as _),
         ..SearchOptions::default()
     };
-    driver::check(program, options.engine, search)
-        .map_err(|error| Error::Internal(error.to_string()))
+    driver::check(program, engine, search).map_err(|error| Error::Internal(error.to_string()))
 }
 
 fn answer(options: &Options, report: &Report<'_>, sources: &Sources) -> String {

@@ -13,7 +13,8 @@ use std::time::Duration;
 pub struct Options {
     pub file: PathBuf,
     pub clang_args: Vec<OsString>,
-    pub engine: EngineKind,
+    /// None: whichever is best for the program.
+    pub engine: Option<EngineKind>,
     pub memory: MemoryModel,
     pub checks: Checks,
     pub reductions: Reductions,
@@ -43,10 +44,9 @@ pub enum AnswerFormat {
     Json,
 }
 
-/// The engines of this version by name. `auto` is the best of them for any program; under TSO and PSO it is `naive`, the
-/// only one that knows them.
+/// The engines of this version by name. `auto` is the best of them for the program; under TSO and PSO it is `naive`, the only
+/// one that knows them.
 pub const ENGINES: &[(&str, EngineKind)] = &[
-    ("auto", EngineKind::Dpor),
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
     ("rvf", EngineKind::Rvf),
@@ -108,29 +108,29 @@ impl Options {
     }
 }
 
-fn engine(engine: Engine, memory: MemoryModel) -> Result<EngineKind, Error> {
+fn engine(engine: Engine, memory: MemoryModel) -> Result<Option<EngineKind>, Error> {
     let name = name_of(engine);
+    if engine == Engine::Auto {
+        return Ok((memory != MemoryModel::Sc).then_some(EngineKind::Naive));
+    }
+    let names = |fits: &dyn Fn(EngineKind) -> bool| {
+        let engines = ENGINES.iter().filter(|(_, kind)| fits(*kind));
+        engines
+            .map(|(name, _)| *name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     match ENGINES.iter().find(|(available, _)| *available == name) {
-        Some(&(_, kind)) if kind.supports(memory) => Ok(kind),
-        Some(_) if engine == Engine::Auto => Ok(EngineKind::Naive),
+        Some(&(_, kind)) if kind.supports(memory) => Ok(Some(kind)),
         Some(_) => Err(Error::WrongEngine {
             engine: name,
             memory: memory.name(),
-            available: ENGINES
-                .iter()
-                .filter(|(_, kind)| kind.supports(memory))
-                .map(|(name, _)| *name)
-                .collect::<Vec<_>>()
-                .join(", "),
+            available: names(&|kind| kind.supports(memory)),
         }),
         None => Err(Error::Unavailable {
             option: "engine",
             value: name,
-            available: ENGINES
-                .iter()
-                .map(|(name, _)| *name)
-                .collect::<Vec<_>>()
-                .join(", "),
+            available: format!("auto, {}", names(&|_| true)),
         }),
     }
 }
@@ -250,7 +250,7 @@ mod tests {
     fn engines_are_asked_for_memory_models_they_know_only() {
         for memory in ["tso", "pso"] {
             let auto = options(&["--memory", memory]).unwrap();
-            assert_eq!(auto.engine, EngineKind::Naive);
+            assert_eq!(auto.engine, Some(EngineKind::Naive));
             assert_eq!(auto.memory.name(), memory);
             let wrong = options(&["--memory", memory, "--engine", "dpor"]).unwrap_err();
             assert_eq!(
