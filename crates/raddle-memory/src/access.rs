@@ -123,9 +123,15 @@ pub fn sync_mode(action: SyncAction, value: u64) -> AccessMode {
 #[inline]
 #[must_use]
 pub fn conflict(tables: &Tables, a: Access, b: Access) -> bool {
-    (a.mode.writes() || b.mode.writes())
-        && !(a.mode == AccessMode::Add && b.mode == AccessMode::Add && a.loc == b.loc)
-        && (a.loc == b.loc || (tables.loc_info(a.loc).mixed && overlap(tables, a.loc, b.loc)))
+    if a.loc == b.loc {
+        (a.mode.writes() || b.mode.writes())
+            && !(a.mode == AccessMode::Add && b.mode == AccessMode::Add)
+    } else {
+        tables.has_mixed_sizes()
+            && (a.mode.writes() || b.mode.writes())
+            && tables.loc_info(a.loc).mixed
+            && overlap(tables, a.loc, b.loc)
+    }
 }
 
 /// Do two locations share bytes?

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod consistency;
+pub mod goodwrites;
 pub mod machine;
 pub mod race;
 pub mod sync;

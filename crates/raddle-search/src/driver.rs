@@ -15,6 +15,7 @@ use crate::frame::Frame;
 use crate::naive;
 use crate::replay::{Mismatch, Schedule};
 use crate::rf;
+use crate::rvf::{self, RvfHeuristics};
 use crate::verdict::{Check, Checks, EngineKind, MemoryModel, Outcome, ViolationKind, Waiting};
 use raddle_memory::Machine;
 use raddle_program::{Fault, Program, SrcId, ThreadId};
@@ -76,6 +77,8 @@ pub struct SearchOptions {
     pub checks: Checks,
     pub limits: Limits,
     pub reductions: Reductions,
+    /// Engine `rvf`: heuristics that change no answer.
+    pub rvf: RvfHeuristics,
     /// Find every distinct violation instead of the first.
     pub keep_going: bool,
     /// Set from outside to end the search.
@@ -144,13 +147,24 @@ impl Engine for Dpor {
     }
 }
 
-struct Rf;
+struct Rf(Reductions);
 
 impl Engine for Rf {
     fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
-        let mut search = rf::Search::new(program);
+        let mut search = rf::Search::new(program, self.0);
         let flow = search.run(program, frame);
         frame.set_phases(search.phases());
+        flow
+    }
+}
+
+struct Rvf(rvf::RvfOptions);
+
+impl Engine for Rvf {
+    fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
+        let mut search = rvf::Search::new(program, self.0);
+        let flow = search.run(program, frame);
+        frame.set_decisions(search.decisions());
         flow
     }
 }
@@ -168,6 +182,11 @@ pub fn check(
             memory,
         });
     }
+    let rvf_options = rvf::RvfOptions {
+        reductions,
+        heuristics: options.rvf,
+        races: options.checks.races,
+    };
     let mut frame = Frame::new(options);
     // `main` may stop before it does anything.
     let start = Machine::with_model(program, memory);
@@ -175,7 +194,8 @@ pub fn check(
         (ControlFlow::Break(()), _) => ControlFlow::Break(()),
         (_, EngineKind::Naive) => Naive(memory).explore(program, &mut frame),
         (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
-        (_, EngineKind::Rf) => Rf.explore(program, &mut frame),
+        (_, EngineKind::Rf) => Rf(reductions).explore(program, &mut frame),
+        (_, EngineKind::Rvf) => Rvf(rvf_options).explore(program, &mut frame),
     };
     debug_assert!(
         flow.is_continue() || frame.has_reason(),

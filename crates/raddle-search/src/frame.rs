@@ -4,10 +4,12 @@ use crate::dpor::Listener;
 use crate::driver::{InternalError, Progress, SearchOptions, ViolationKey, check_of};
 use crate::ending;
 use crate::replay::{self, Schedule};
+use crate::simplify::{Simplified, simplify};
 use crate::verdict::{
     Bound, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
 };
 use raddle_memory::consistency::Phases;
+use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
@@ -84,6 +86,10 @@ impl Frame {
 
     pub(crate) fn set_phases(&mut self, phases: Phases) {
         self.statistics.consistency = phases;
+    }
+
+    pub(crate) fn set_decisions(&mut self, decisions: Decisions) {
+        self.statistics.verify = decisions;
     }
 
     /// Is there a reason to stop?
@@ -165,12 +171,21 @@ impl Frame {
         }
         let schedule = Schedule::of(program, machine.model(), machine.steps(), &self.ends);
         match replay::confirm(program, &schedule, &kind, thread) {
-            Ok(trace) => self.violations.push(Violation {
-                kind,
-                thread,
-                at,
-                trace,
-            }),
+            Ok(trace) => {
+                // The user gets the plainest execution that shows it.
+                let simplest = simplify(program, &schedule, &kind, thread).unwrap_or(Simplified {
+                    kind,
+                    schedule,
+                    trace,
+                });
+                self.violations.push(Violation {
+                    kind: simplest.kind,
+                    thread,
+                    at,
+                    schedule: simplest.schedule,
+                    trace: simplest.trace,
+                });
+            }
             Err(mismatch) => {
                 self.error = Some(InternalError::NotReproduced {
                     kind: Box::new(kind),
@@ -254,27 +269,39 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
-    /// At the end of an execution, threads that are ready only spin. They may race all the same with what they read, and if
-    /// nobody can help them that is a livelock.
+    /// At the end of an execution, threads that are ready only spin. What they would read next may be gone, or raced with, all
+    /// the same; and if nobody can help them that is a livelock.
+    ///
+    /// One step is enough. A round that goes wrong earlier is not pure, so it was explored as any other; and a step that would
+    /// complete a pure round does not wait for a while only to be done when nothing is wrong with it any more: nobody writes
+    /// to memory after it was freed, and a thread that waits learns nothing that would order its read behind a write.
     fn look_at_spinning(
         &mut self,
         program: &mut Program,
         machine: &mut Machine,
     ) -> ControlFlow<()> {
-        if self.options.checks.races && program.has_plain_accesses() {
-            for thread in ending::threads(machine) {
-                if machine.readiness(program, thread) != Readiness::Ready {
-                    continue;
-                }
-                let mark = machine.mark();
-                machine.step(program, thread, &[]);
-                self.ends.push(machine.steps().len() as u32);
-                let flow = self.find_races(program, machine);
-                self.ends.pop();
-                self.detector.truncate(mark.steps());
-                machine.undo_to(mark);
-                flow?;
+        for thread in ending::threads(machine) {
+            if machine.readiness(program, thread) != Readiness::Ready {
+                continue;
             }
+            let mark = machine.mark();
+            let end = machine.step(program, thread, &[]);
+            self.ends.push(machine.steps().len() as u32);
+            let flow = match end {
+                StepEnd::Fault(fault) => {
+                    let last = machine.steps().last();
+                    let at = last.map_or(SrcId::NOWHERE, |step| program.at(step.state));
+                    self.fault(program, machine, thread, at, fault)
+                }
+                _ if self.options.checks.races && program.has_plain_accesses() => {
+                    self.find_races(program, machine)
+                }
+                _ => ControlFlow::Continue(()),
+            };
+            self.ends.pop();
+            self.detector.truncate(mark.steps());
+            machine.undo_to(mark);
+            flow?;
         }
         if self.options.checks.livelocks
             && let Some(spinning) = ending::livelock(program, machine)
@@ -385,6 +412,13 @@ impl Listener for Frame {
         self.detector.truncate(steps);
     }
 
+    fn restarted(&mut self) {
+        self.undone(0);
+        self.midway = false;
+        self.statistics.complete = 0;
+        self.statistics.blocked = 0;
+    }
+
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
         let complete = ending::is_complete(program, machine);
         self.count(complete);
@@ -404,6 +438,14 @@ impl Listener for Frame {
 
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
         self.count(false);
+        self.look_around()
+    }
+
+    fn busy(&mut self) -> ControlFlow<()> {
+        self.events_since_look += 1;
+        if self.events_since_look < EVENTS_BETWEEN_LOOKS {
+            return ControlFlow::Continue(());
+        }
         self.look_around()
     }
 }

@@ -5,7 +5,7 @@ use crate::verdict::{Trace, TraceStep, ViolationKind};
 use raddle_memory::{
     Effect, Machine, MemoryModel, MicroStep, RaceDetector, RaceInfo, Readiness, StepEnd,
 };
-use raddle_program::{Fault, LocId, Op, Program, Stop, ThreadId, Value};
+use raddle_program::{Fault, LocId, Op, Program, SrcId, Stop, ThreadId, Value};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -150,8 +150,64 @@ pub fn replay(program: &mut Program, schedule: &Schedule) -> Result<Replayed, Mi
     })
 }
 
+/// Something wrong in an execution that was run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub kind: ViolationKind,
+    pub thread: ThreadId,
+    pub at: SrcId,
+}
+
+/// Everything that is wrong in an execution: faults of threads, races, and what the end of it means.
+pub fn violations(
+    program: &mut Program,
+    schedule: &Schedule,
+    replayed: &mut Replayed,
+) -> Vec<Found> {
+    let mut found = Vec::new();
+    let last = schedule.steps.last().map(ScheduleStep::thread);
+    if let (Some(fault), Some(thread), Some(step)) =
+        (&replayed.fault, last, replayed.trace.steps.last())
+    {
+        let kind = ViolationKind::Fault(fault.clone());
+        let at = program.at(step.state);
+        found.push(Found { kind, thread, at });
+    }
+    for thread in ending::threads(&replayed.machine) {
+        let Some(Stop::Fault(fault)) = stop_of(program, &replayed.machine, thread) else {
+            continue;
+        };
+        let kind = ViolationKind::Fault(fault.clone());
+        let state = replayed.machine.thread_state(thread);
+        let at = state.map_or(SrcId::NOWHERE, |state| program.at(state));
+        found.push(Found { kind, thread, at });
+    }
+    for race in &replayed.races {
+        let (thread, at) = (race.second.thread, race.second.at);
+        let kind = ViolationKind::Race(race.clone());
+        found.push(Found { kind, thread, at });
+    }
+    let waiting = ending::deadlock(program, &mut replayed.machine);
+    let deadlock = waiting.map(|waiting| ViolationKind::Deadlock { waiting });
+    let spinning = ending::livelock(program, &mut replayed.machine);
+    let livelock = spinning.map(|spinning| ViolationKind::Livelock { spinning });
+    for kind in [deadlock, livelock].into_iter().flatten() {
+        if let ViolationKind::Deadlock { waiting: stuck }
+        | ViolationKind::Livelock { spinning: stuck } = &kind
+        {
+            let (thread, at) = (stuck[0].thread, stuck[0].at);
+            found.push(Found { kind, thread, at });
+        }
+    }
+    found
+}
+
 /// Does one event, if it can be done.
-fn do_step(program: &mut Program, machine: &mut Machine, step: &ScheduleStep) -> Option<StepEnd> {
+pub(crate) fn do_step(
+    program: &mut Program,
+    machine: &mut Machine,
+    step: &ScheduleStep,
+) -> Option<StepEnd> {
     match step {
         ScheduleStep::Run { thread, choices } => {
             let is_ready = machine.readiness(program, *thread) == Readiness::Ready;

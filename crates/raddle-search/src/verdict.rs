@@ -1,7 +1,9 @@
 //! What a check answers. A verdict is never a `bool`.
 
+use crate::replay::Schedule;
 pub use raddle_memory::MemoryModel;
 use raddle_memory::consistency::Phases;
+use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Effect, RaceInfo};
 use raddle_program::{Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value};
 use std::time::Duration;
@@ -11,6 +13,7 @@ pub enum EngineKind {
     Naive,
     Dpor,
     Rf,
+    Rvf,
 }
 
 impl EngineKind {
@@ -20,7 +23,14 @@ impl EngineKind {
             Self::Naive => "naive",
             Self::Dpor => "dpor",
             Self::Rf => "rf",
+            Self::Rvf => "rvf",
         }
+    }
+
+    /// Does it recognise rounds of loops in which a thread only waits?
+    #[must_use]
+    pub fn knows_purity(self) -> bool {
+        matches!(self, Self::Dpor | Self::Rf)
     }
 
     /// Can the engine explore executions under this memory model?
@@ -122,6 +132,8 @@ pub struct Violation {
     /// The thread that committed it; for a race the second access, for a deadlock the first that waits.
     pub thread: ThreadId,
     pub at: SrcId,
+    /// How to run the execution again.
+    pub schedule: Schedule,
     pub trace: Trace,
 }
 
@@ -185,6 +197,8 @@ pub struct Statistics {
     pub states: usize,
     /// Engine `rf`: how often each phase of the consistency check had the last word.
     pub consistency: Phases,
+    /// Engine `rvf`: how often VerifySC was asked, how it decided, and the time that it took.
+    pub verify: Decisions,
     pub elapsed: Duration,
     pub peak_memory_bytes: u64,
 }

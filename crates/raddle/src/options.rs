@@ -25,9 +25,16 @@ pub struct Options {
     pub memory_limit_bytes: Option<u64>,
     pub format: AnswerFormat,
     pub quiet: bool,
+    pub full: bool,
     pub progress: bool,
     pub color: bool,
     pub columns: usize,
+    /// The checks by name.
+    pub check_names: Vec<String>,
+    /// `abort` is no violation, but an end of the program.
+    pub silent_abort: bool,
+    pub trace: Option<PathBuf>,
+    pub report: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +49,7 @@ pub const ENGINES: &[(&str, EngineKind)] = &[
     ("auto", EngineKind::Dpor),
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
+    ("rvf", EngineKind::Rvf),
     ("naive", EngineKind::Naive),
 ];
 
@@ -55,11 +63,7 @@ impl Options {
         let memory = memory(args.memory);
         let engine = engine(args.engine, memory)?;
         let format = format(args.format)?;
-        for (option, given) in [
-            ("--report", args.report.is_some()),
-            ("--trace", args.trace.is_some()),
-            ("--witness", args.witness.is_some()),
-        ] {
+        for (option, given) in [("--witness", args.witness.is_some())] {
             if given {
                 return Err(Error::UnavailableOption { option });
             }
@@ -90,13 +94,16 @@ impl Options {
             memory_limit_bytes: args.memory_limit.map(|mebibytes| mebibytes << 20),
             format,
             quiet: args.quiet,
+            full: args.full,
             progress: wanted(args.progress, || {
                 std::io::stderr().is_terminal() && !args.quiet
             }),
-            color: wanted(args.color, || {
-                std::io::stdout().is_terminal() && colors_welcome()
-            }),
+            color: color(args.color),
             columns: columns(),
+            check_names: args.checks.iter().map(|&check| name_of(check)).collect(),
+            silent_abort: false,
+            trace: args.trace,
+            report: args.report,
         })
     }
 }
@@ -148,7 +155,7 @@ fn format(format: Format) -> Result<AnswerFormat, Error> {
     }
 }
 
-fn checks(list: &[Check]) -> Checks {
+pub(crate) fn checks(list: &[Check]) -> Checks {
     let on = |check| list.contains(&check);
     Checks {
         assertions: on(Check::Assert),
@@ -168,13 +175,17 @@ fn wanted(when: When, auto: impl FnOnce() -> bool) -> bool {
     }
 }
 
+pub(crate) fn color(when: When) -> bool {
+    wanted(when, || std::io::stdout().is_terminal() && colors_welcome())
+}
+
 /// See <https://no-color.org>.
 fn colors_welcome() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-fn columns() -> usize {
+pub(crate) fn columns() -> usize {
     match terminal_size::terminal_size() {
         Some((terminal_size::Width(columns), _)) if std::io::stdout().is_terminal() => {
             usize::from(columns).clamp(*COLUMNS.start(), *COLUMNS.end())
@@ -218,8 +229,8 @@ mod tests {
     fn what_is_not_built_yet_is_refused() {
         for (args, message) in [
             (
-                ["--engine", "rvf"],
-                "engine `rvf` is not available yet; available: auto, dpor, rf, naive",
+                ["--engine", "mcr"],
+                "engine `mcr` is not available yet; available: auto, dpor, rf, rvf, naive",
             ),
             (
                 ["--format", "sarif"],

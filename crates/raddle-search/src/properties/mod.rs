@@ -4,6 +4,8 @@
 
 mod happens_before;
 mod rf;
+mod rvf;
+mod spinning;
 mod weak;
 
 use crate::dpor::{self, Listener};
@@ -99,6 +101,10 @@ impl Listener for Summary {
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
         self.given_up += 1;
         ControlFlow::Continue(())
+    }
+
+    fn restarted(&mut self) {
+        *self = Self::default();
     }
 }
 
