@@ -12,6 +12,7 @@
 
 use crate::dpor;
 use crate::frame::Frame;
+use crate::mcr;
 use crate::naive;
 use crate::replay::{Mismatch, Schedule};
 use crate::rf;
@@ -22,7 +23,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bounds on the search. Reaching one makes the answer inconclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,6 +76,8 @@ pub struct SearchOptions {
     pub checks: Checks,
     pub limits: Limits,
     pub reductions: Reductions,
+    /// Worker threads; 0 is as good as 1. Only engine `mcr` uses more than one.
+    pub jobs: usize,
     /// Find every distinct violation instead of the first.
     pub keep_going: bool,
     /// Set from outside to end the search.
@@ -143,6 +146,17 @@ impl Engine for Rf {
     }
 }
 
+struct Mcr(mcr::Setup);
+
+impl Engine for Mcr {
+    fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
+        let mut search = mcr::Search::new(program, self.0.clone());
+        let flow = search.run(program, frame);
+        frame.set_causality(search.statistics());
+        flow
+    }
+}
+
 /// Checks a program.
 pub fn check(
     program: &mut Program,
@@ -150,6 +164,13 @@ pub fn check(
     options: SearchOptions,
 ) -> Result<Outcome, InternalError> {
     let reductions = options.reductions;
+    let setup = mcr::Setup {
+        reductions,
+        races: options.checks.races,
+        jobs: options.jobs,
+        deadline: options.limits.time.map(|limit| Instant::now() + limit),
+        interrupt: options.interrupted.clone(),
+    };
     let mut frame = Frame::new(options);
     // `main` may stop before it does anything.
     let start = Machine::new(program);
@@ -158,6 +179,7 @@ pub fn check(
         (_, EngineKind::Naive) => Naive.explore(program, &mut frame),
         (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
         (_, EngineKind::Rf) => Rf.explore(program, &mut frame),
+        (_, EngineKind::Mcr) => Mcr(setup).explore(program, &mut frame),
     };
     debug_assert!(
         flow.is_continue() || frame.has_reason(),

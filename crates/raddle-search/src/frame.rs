@@ -5,8 +5,8 @@ use crate::driver::{InternalError, Progress, SearchOptions, ViolationKey, check_
 use crate::ending;
 use crate::replay::{self, Schedule};
 use crate::verdict::{
-    Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, Violation,
-    ViolationKind,
+    Bound, Causality, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict,
+    Violation, ViolationKind,
 };
 use raddle_memory::consistency::Phases;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
@@ -87,6 +87,10 @@ impl Frame {
         self.statistics.consistency = phases;
     }
 
+    pub(crate) fn set_causality(&mut self, causality: Causality) {
+        self.statistics.causality = causality;
+    }
+
     /// Is there a reason to stop?
     pub(crate) fn has_reason(&self) -> bool {
         !self.violations.is_empty()
@@ -161,11 +165,26 @@ impl Frame {
         thread: ThreadId,
         at: SrcId,
     ) -> ControlFlow<()> {
-        if !self.seen.insert(ViolationKey::new(&kind, at)) {
+        if self.seen.contains(&ViolationKey::new(&kind, at)) {
             return ControlFlow::Continue(());
         }
         let schedule = Schedule::of(program, machine.steps(), &self.ends);
-        match replay::confirm(program, &schedule, &kind, thread) {
+        self.reproduce(program, &schedule, kind, thread, at)
+    }
+
+    /// Runs a schedule again and reports the violation that it should show, unless it is known.
+    fn reproduce(
+        &mut self,
+        program: &mut Program,
+        schedule: &Schedule,
+        kind: ViolationKind,
+        thread: ThreadId,
+        at: SrcId,
+    ) -> ControlFlow<()> {
+        if !self.seen.insert(ViolationKey::new(&kind, at)) {
+            return ControlFlow::Continue(());
+        }
+        match replay::confirm(program, schedule, &kind, thread) {
             Ok(trace) => self.violations.push(Violation {
                 kind,
                 thread,
@@ -175,7 +194,7 @@ impl Frame {
             Err(mismatch) => {
                 self.error = Some(InternalError::NotReproduced {
                     kind: Box::new(kind),
-                    schedule,
+                    schedule: schedule.clone(),
                     mismatch,
                 });
                 return ControlFlow::Break(());
@@ -402,6 +421,23 @@ impl Listener for Frame {
 
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
         self.count(false);
+        self.look_around()
+    }
+
+    fn predicted(&mut self, program: &mut Program, schedule: &Schedule) -> ControlFlow<()> {
+        let Ok(replayed) = replay::replay(program, schedule) else {
+            debug_assert!(false, "what is predicted can be run");
+            return ControlFlow::Continue(());
+        };
+        for race in replayed.races {
+            let (thread, at) = (race.second.thread, race.second.at);
+            let kind = ViolationKind::Race(race);
+            self.reproduce(program, schedule, kind, thread, at)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn paused(&mut self) -> ControlFlow<()> {
         self.look_around()
     }
 }

@@ -7,6 +7,7 @@ pub mod dpor;
 pub mod driver;
 pub mod ending;
 mod frame;
+mod mcr;
 mod naive;
 pub mod oracle;
 #[cfg(test)]
@@ -17,6 +18,6 @@ pub mod verdict;
 
 pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, check};
 pub use verdict::{
-    Bound, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep,
-    Verdict, Violation, ViolationKind, Waiting,
+    Bound, Causality, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace,
+    TraceStep, Verdict, Violation, ViolationKind, Waiting,
 };

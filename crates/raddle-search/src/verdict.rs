@@ -10,6 +10,7 @@ pub enum EngineKind {
     Naive,
     Dpor,
     Rf,
+    Mcr,
 }
 
 impl EngineKind {
@@ -19,6 +20,7 @@ impl EngineKind {
             Self::Naive => "naive",
             Self::Dpor => "dpor",
             Self::Rf => "rf",
+            Self::Mcr => "mcr",
         }
     }
 }
@@ -175,6 +177,17 @@ pub enum Verdict {
     },
 }
 
+/// What engine `mcr` did besides running executions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Causality {
+    /// Questions that its solver answered.
+    pub queries: u64,
+    /// Executions in which every thread went the same way as in another one. There should be none.
+    pub duplicates: u64,
+    /// Races found in executions that had not been run.
+    pub predicted_races: u64,
+}
+
 /// What was done for the verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -190,6 +203,8 @@ pub struct Statistics {
     pub states: usize,
     /// Engine `rf`: how often each phase of the consistency check had the last word.
     pub consistency: Phases,
+    /// Engine `mcr`: what its solver was used for.
+    pub causality: Causality,
     pub elapsed: Duration,
     pub peak_memory_bytes: u64,
 }

@@ -76,6 +76,7 @@ fn explore(
             time: options.time_limit,
             memory_bytes: options.memory_limit_bytes,
         },
+        jobs: options.jobs,
         keep_going: options.keep_going,
         interrupted: Some(Arc::clone(interrupt)),
         progress: options

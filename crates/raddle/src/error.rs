@@ -17,6 +17,10 @@ pub enum Error {
     UnavailableOption {
         option: &'static str,
     },
+    /// `--jobs` with an engine that cannot use it.
+    SingleWorker {
+        engine: &'static str,
+    },
     UnknownTopic {
         topic: String,
         topics: String,
@@ -62,6 +66,10 @@ impl fmt::Display for Error {
                 "{option} `{value}` is not available yet; available: {available}"
             ),
             Self::UnavailableOption { option } => write!(f, "`{option}` is not available yet"),
+            Self::SingleWorker { engine } => write!(
+                f,
+                "engine `{engine}` has one worker only: `--jobs` is for engine `mcr`"
+            ),
             Self::UnknownTopic { topic, .. } => write!(f, "there is no topic `{topic}`"),
             Self::Compile(error) => error.fmt(f),
             Self::Bench(error) => error.fmt(f),
@@ -83,6 +91,9 @@ impl Error {
                 "this is a bug of Raddle; please report it with the program and the command line"
                     .to_owned(),
             ),
+            Self::SingleWorker { .. } => {
+                Some("leave `--jobs` out, or add `--engine mcr`".to_owned())
+            }
             Self::UnavailableOption { option } => Some(format!("leave `{option}` out")),
             Self::UnknownTopic { topics, .. } => Some(format!("topics: {topics}")),
             Self::Compile(error) => error.hint(),

@@ -20,6 +20,7 @@ pub struct Options {
     pub unroll: Option<u32>,
     pub on_main_return: OnMainReturn,
     pub keep_going: bool,
+    pub jobs: usize,
     pub max_executions: Option<u64>,
     pub time_limit: Option<Duration>,
     pub memory_limit_bytes: Option<u64>,
@@ -41,6 +42,7 @@ pub const ENGINES: &[(&str, EngineKind)] = &[
     ("auto", EngineKind::Dpor),
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
+    ("mcr", EngineKind::Mcr),
     ("naive", EngineKind::Naive),
 ];
 
@@ -63,11 +65,9 @@ impl Options {
                 return Err(Error::UnavailableOption { option });
             }
         }
-        if args.jobs != 1 {
-            return Err(Error::Unavailable {
-                option: "--jobs",
-                value: args.jobs.to_string(),
-                available: "1".to_owned(),
+        if args.jobs != 1 && engine != EngineKind::Mcr {
+            return Err(Error::SingleWorker {
+                engine: engine.name(),
             });
         }
         Ok(Self {
@@ -84,6 +84,7 @@ impl Options {
             unroll: args.unroll,
             on_main_return: args.on_main_return,
             keep_going: args.keep_going,
+            jobs: args.jobs as usize,
             max_executions: args.max_executions,
             time_limit: args.time_limit,
             memory_limit_bytes: args.memory_limit.map(|mebibytes| mebibytes << 20),
@@ -210,7 +211,7 @@ mod tests {
         for (args, message) in [
             (
                 ["--engine", "rvf"],
-                "engine `rvf` is not available yet; available: auto, dpor, rf, naive",
+                "engine `rvf` is not available yet; available: auto, dpor, rf, mcr, naive",
             ),
             (
                 ["--memory", "tso"],
@@ -222,7 +223,7 @@ mod tests {
             ),
             (
                 ["--jobs", "2"],
-                "--jobs `2` is not available yet; available: 1",
+                "engine `dpor` has one worker only: `--jobs` is for engine `mcr`",
             ),
             (["--witness", "w"], "`--witness` is not available yet"),
         ] {

@@ -14,14 +14,14 @@ use raddle_program::{LocId, Op, Program, StateId, SyncAction, ThreadId, Value};
 
 /// An operation that changes memory only if it succeeds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Attempt {
-    pub(super) loc: LocId,
+pub(crate) struct Attempt {
+    pub(crate) loc: LocId,
     op: Op,
 }
 
 impl Attempt {
     /// The operation at `state`, if it is one that may be pure.
-    pub(super) fn of(program: &Program, state: StateId) -> Option<Self> {
+    pub(crate) fn of(program: &Program, state: StateId) -> Option<Self> {
         let op = *program.op(state);
         let loc = match op {
             Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => loc,
@@ -32,7 +32,7 @@ impl Attempt {
     }
 
     /// What it returns if the location holds `held`; `None` if it then changes memory.
-    pub(super) fn pure_result(
+    pub(crate) fn pure_result(
         self,
         program: &Program,
         machine: &mut Machine,

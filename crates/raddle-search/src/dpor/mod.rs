@@ -6,7 +6,7 @@
 //! invariants and deviations.
 
 mod additions;
-mod awaits;
+pub(crate) mod awaits;
 mod execution;
 mod races;
 #[cfg(test)]
@@ -14,6 +14,7 @@ mod tests;
 mod wakeup;
 
 use crate::driver::Reductions;
+use crate::replay::Schedule;
 use awaits::{Attempt, awaits};
 use execution::{ChoiceId, EventId, Execution, Footprint, NO_EVENT, NewEvent, footprint};
 use raddle_memory::access::conflict;
@@ -38,6 +39,14 @@ pub(crate) trait Listener {
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
     /// Every thread that could go on is asleep: the execution is given up.
     fn given_up(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
+    /// A race was found without running it; this schedule should show it.
+    fn predicted(&mut self, _: &mut Program, _: &Schedule) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+    /// The engine could not go on because of a limit.
+    fn paused(&mut self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 /// A thread that need not be explored from some prefix on, because that was done before: a member of a sleep set.
