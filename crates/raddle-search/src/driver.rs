@@ -12,6 +12,7 @@
 
 use crate::dpor;
 use crate::frame::Frame;
+use crate::icb;
 use crate::mcr;
 use crate::naive;
 use crate::replay::{Mismatch, Schedule};
@@ -180,6 +181,8 @@ pub fn check(
         (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
         (_, EngineKind::Rf) => Rf.explore(program, &mut frame),
         (_, EngineKind::Mcr) => Mcr(setup).explore(program, &mut frame),
+        (_, EngineKind::Icb) => icb::explore(program, &mut frame),
+        (_, EngineKind::Bpor) => icb::bounded::explore(program, &mut frame),
     };
     debug_assert!(
         flow.is_continue() || frame.has_reason(),

@@ -396,6 +396,8 @@ impl Listener for Frame {
     }
 
     fn undone(&mut self, steps: usize) {
+        // An engine that goes back to the start without an end has only passed through what is known.
+        self.midway &= steps > 0;
         while self.ends.last().is_some_and(|&end| end as usize > steps) {
             self.ends.pop();
         }

@@ -7,6 +7,7 @@ pub mod dpor;
 pub mod driver;
 pub mod ending;
 mod frame;
+mod icb;
 mod mcr;
 mod naive;
 pub mod oracle;

@@ -11,6 +11,8 @@ pub enum EngineKind {
     Dpor,
     Rf,
     Mcr,
+    Icb,
+    Bpor,
 }
 
 impl EngineKind {
@@ -21,6 +23,8 @@ impl EngineKind {
             Self::Dpor => "dpor",
             Self::Rf => "rf",
             Self::Mcr => "mcr",
+            Self::Icb => "icb",
+            Self::Bpor => "bpor",
         }
     }
 }

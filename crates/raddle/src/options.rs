@@ -43,6 +43,8 @@ pub const ENGINES: &[(&str, EngineKind)] = &[
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
     ("mcr", EngineKind::Mcr),
+    ("icb", EngineKind::Icb),
+    ("bpor", EngineKind::Bpor),
     ("naive", EngineKind::Naive),
 ];
 
@@ -211,7 +213,7 @@ mod tests {
         for (args, message) in [
             (
                 ["--engine", "rvf"],
-                "engine `rvf` is not available yet; available: auto, dpor, rf, mcr, naive",
+                "engine `rvf` is not available yet; available: auto, dpor, rf, mcr, icb, bpor, naive",
             ),
             (
                 ["--memory", "tso"],

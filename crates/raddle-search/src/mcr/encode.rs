@@ -15,6 +15,18 @@ use rustc_hash::FxHashMap;
 /// A write of a cell: its position in [`ModelCell::writes`], or the initial contents.
 pub(super) type Source = Option<usize>;
 
+/// A read of an event of the trace that gets its value from a write while a literal holds.
+#[derive(Clone, Copy)]
+pub(super) struct ReadsFrom {
+    pub(super) lit: Lit,
+    pub(super) cell: u32,
+    /// Position in [`ModelCell::writes`].
+    pub(super) write: usize,
+    pub(super) event: Index,
+    /// Position in [`ModelEvent::reads`].
+    pub(super) read: usize,
+}
+
 pub(super) struct Encoding<'a> {
     pub(super) model: &'a Model,
     pub(super) solver: OrderSolver,
@@ -22,7 +34,7 @@ pub(super) struct Encoding<'a> {
     /// For each event, whether it is included.
     pub(super) included: Vec<Lit>,
     /// The last event for the solver at or before each event, in its thread.
-    anchor: Vec<Option<EventId>>,
+    pub(super) anchor: Vec<Option<EventId>>,
     /// The events that events for the solver stand for.
     pub(super) owner: Vec<Option<Index>>,
     /// The solver's events of writes, by cell and position.
@@ -30,6 +42,8 @@ pub(super) struct Encoding<'a> {
     initial_events: Vec<Option<EventId>>,
     /// Cells that something reads.
     is_read: Vec<bool>,
+    /// Who reads from whom, if the literal holds, among events of the trace.
+    pub(super) reads_from: Vec<ReadsFrom>,
     /// For each cell, whether the first of two writes comes first, by their positions.
     serialised: FxHashMap<(u32, u32, u32), Lit>,
     /// The next write of the same thread, by cell and position.
@@ -62,6 +76,7 @@ impl<'a> Encoding<'a> {
                 .collect(),
             initial_events: vec![None; model.cells.len()],
             is_read: vec![false; model.cells.len()],
+            reads_from: Vec::new(),
             serialised: FxHashMap::default(),
             next_of_thread: Vec::new(),
             finals: FxHashMap::default(),
@@ -164,11 +179,11 @@ impl<'a> Encoding<'a> {
                 subs.extend(sub);
                 reads.push(sub);
             }
-            for &(cell, _) in &event.writes {
-                if self.is_read[cell as usize] {
+            for write in &event.writes {
+                if self.is_read[write.cell as usize] {
                     let sub = self.new_event(Some(index));
                     subs.push(sub);
-                    self.write_events[cell as usize].push(sub);
+                    self.write_events[write.cell as usize].push(sub);
                 }
             }
             if subs.is_empty() && !event.after.is_empty() {
@@ -291,14 +306,25 @@ impl<'a> Encoding<'a> {
 
     fn connect(&mut self, reads: &[Vec<Option<EventId>>]) {
         for (index, event) in self.model.events.iter().enumerate() {
-            for (read, &sub) in event.reads.iter().zip(&reads[index]) {
+            for (position, (read, &sub)) in event.reads.iter().zip(&reads[index]).enumerate() {
                 let (Some(cell), Some(sub)) = (read.cell, sub) else {
                     continue;
                 };
                 let index = index as Index;
                 let sources = self.sources(cell, &read.allowed, (Some(index), event));
                 let condition = self.included[index as usize];
-                self.read_some(condition, cell, sub, &sources);
+                let lits = self.read_some(condition, cell, sub, &sources);
+                for (&source, lit) in sources.iter().zip(lits) {
+                    if let Some(write) = source {
+                        self.reads_from.push(ReadsFrom {
+                            lit,
+                            cell,
+                            write,
+                            event: index,
+                            read: position,
+                        });
+                    }
+                }
             }
         }
     }
@@ -331,15 +357,15 @@ impl<'a> Encoding<'a> {
         sources
     }
 
-    /// If `condition` holds, the read reads from one of `sources`, which is then included.
+    /// If `condition` holds, the read reads from one of `sources`, which is then included: the literals that say from which.
     pub(super) fn read_some(
         &mut self,
         condition: Lit,
         cell: u32,
         read: EventId,
         sources: &[Source],
-    ) {
-        let mut clause = vec![!condition];
+    ) -> Vec<Lit> {
+        let mut lits = Vec::with_capacity(sources.len() + 1);
         for &source in sources {
             let lit = self.solver.new_lit();
             let write = match source {
@@ -348,16 +374,16 @@ impl<'a> Encoding<'a> {
                     self.solver.clause(&[!lit, self.included[event as usize]]);
                     self.write_events[cell as usize][position]
                 }
-                None => match self.initial_events[cell as usize] {
-                    Some(initial) => initial,
-                    None => continue,
-                },
+                None => self.initial_events[cell as usize].expect("a cell that is read"),
             };
             let graph = self.graph.into();
             self.solver.reads_from_if(graph, graph, write, read, lit);
-            clause.push(lit);
+            lits.push(lit);
         }
-        self.solver.clause(&clause);
+        lits.push(!condition);
+        self.solver.clause(&lits);
+        lits.pop();
+        lits
     }
 
     /// Adds an event that is not in the trace, after what comes before it in its thread.

@@ -12,17 +12,18 @@ mod encode;
 mod model;
 mod observe;
 mod paths;
+mod races;
 mod solve;
 
 use crate::dpor::Listener;
 use crate::driver::Reductions;
 use crate::ending;
-use crate::replay::{Schedule, ScheduleStep};
+use crate::replay::{self, Schedule, ScheduleStep};
 use crate::verdict::Causality;
 use model::{Builder, Model, closes};
 use observe::Observer;
 use paths::Paths;
-use raddle_memory::{Machine, Mark, Readiness, StepEnd};
+use raddle_memory::{Machine, Mark, RaceInfo, Readiness, StepEnd};
 use raddle_order::Limits;
 use raddle_program::{Op, Program, SrcId, StateId, ThreadId};
 use rustc_hash::FxHashSet;
@@ -184,9 +185,19 @@ impl Search {
         results: &[Solved],
     ) -> ControlFlow<()> {
         for race in results.iter().flat_map(|solved| &solved.races) {
-            if self.known_races.insert(race.at) {
+            let schedule = schedule(&race.steps);
+            let Ok(replayed) = replay::replay(program, &schedule) else {
+                debug_assert!(false, "what is predicted can be run");
+                continue;
+            };
+            let mut is_new = false;
+            for RaceInfo { first, second } in &replayed.races {
+                let at = (first.at.min(second.at), first.at.max(second.at));
+                is_new |= self.known_races.insert(at);
+            }
+            if is_new {
                 self.statistics.predicted_races += 1;
-                listener.predicted(program, &schedule(&race.steps))?;
+                listener.predicted(program, &schedule)?;
             }
         }
         ControlFlow::Continue(())

@@ -5,7 +5,7 @@
 //! each read the values it may get so that its thread goes on as it did. Locks are cells like others: taking one reads that
 //! it is free.
 
-use super::observe::{Cell, Event, How, Read, initial};
+use super::observe::{Acquires, Cell, Event, How, Read, Releases, initial};
 use super::paths::{Class, Node, Paths, Vector};
 use crate::dpor::awaits::Attempt;
 use raddle_memory::Machine;
@@ -38,6 +38,17 @@ pub(super) struct ModelRead {
     /// The path before the read.
     pub(super) before: Node,
     pub(super) is_choice: bool,
+    /// The event by which its thread learns what the write released.
+    pub(super) acquired_by: Option<Index>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ModelWrite {
+    pub(super) cell: u32,
+    /// It releases what happened before this event, and that.
+    pub(super) releases: Option<Index>,
+    /// See [`super::observe::Write::continues`].
+    pub(super) continues: bool,
 }
 
 /// When a thread cannot do its next event.
@@ -59,7 +70,8 @@ pub(super) struct ModelEvent {
     pub(super) after: Vec<Index>,
     pub(super) reads: Vec<ModelRead>,
     /// Only cells that several threads access.
-    pub(super) writes: Vec<(u32, Value)>,
+    pub(super) writes: Vec<ModelWrite>,
+    pub(super) is_block: bool,
     pub(super) choices: Vec<u32>,
     pub(super) waits: Waits,
     /// The length of its thread's path before and after it.
@@ -164,6 +176,8 @@ impl Builder<'_> {
             ended_by: FxHashMap::default(),
             nodes: Vec::new(),
             idle: FxHashMap::default(),
+            fences: FxHashMap::default(),
+            relaxed: Vec::new(),
         };
         let mut model = Model {
             events: Vec::with_capacity(events.len()),
@@ -175,6 +189,9 @@ impl Builder<'_> {
         for (index, event) in events.iter().enumerate() {
             let built = self.event(&cells, &mut state, event, Some(index as Index));
             model.events.push(built);
+        }
+        for &(_, event, read, fence) in &state.relaxed {
+            model.events[event as usize].reads[read].acquired_by = fence;
         }
         for event in pending {
             let built = self.event(&cells, &mut state, event, None);
@@ -227,6 +244,7 @@ impl Builder<'_> {
                     state.ended_by.insert(ended, index);
                 }
             }
+            self.note_fences(state, event, index);
             let idle = state.idle.entry(thread).or_default();
             if event.is_pure {
                 idle.states.push(event.state);
@@ -245,11 +263,46 @@ impl Builder<'_> {
             writes: event
                 .writes
                 .iter()
-                .filter_map(|write| Some((cells.shared(write.cell)?, write.value)))
+                .filter_map(|write| {
+                    Some(ModelWrite {
+                        cell: cells.shared(write.cell)?,
+                        releases: match write.releases {
+                            Releases::Nothing => None,
+                            Releases::All => index,
+                            Releases::Fence => state.fences.get(&thread).copied(),
+                        },
+                        continues: write.continues,
+                    })
+                })
                 .collect(),
+            is_block: event.is_block,
             choices: event.choices.clone(),
             waits,
             depth: (start, start + event.reads.len() as u32),
+        }
+    }
+
+    /// Fences make relaxed accesses of their thread acquire and release.
+    fn note_fences(&self, state: &mut Building, event: &Event, index: Index) {
+        for (position, read) in event.reads.iter().enumerate() {
+            if read.acquires == Acquires::AtFence {
+                state.relaxed.push((event.thread, index, position, None));
+            }
+        }
+        for step in event.steps.clone() {
+            let Op::Fence { order } = *self.program.op(self.machine.steps()[step].state) else {
+                continue;
+            };
+            if order.acquires() {
+                for (thread, _, _, fence) in &mut state.relaxed {
+                    if *thread == event.thread {
+                        fence.get_or_insert(index);
+                    }
+                }
+            }
+            if order.releases() {
+                state.fences.insert(event.thread, index);
+            }
         }
     }
 
@@ -269,6 +322,7 @@ impl Builder<'_> {
             targets: Vec::new(),
             before,
             is_choice: matches!(read.how, How::Choice(_)),
+            acquired_by: index.filter(|_| read.acquires == Acquires::Now),
         };
         let values: Vec<Value> = match (read.cell, read.how) {
             (_, How::Choice(count)) => (0..u64::from(count)).collect(),
@@ -561,6 +615,10 @@ struct Building {
     ended_by: FxHashMap<ThreadId, Index>,
     nodes: Vec<Vec<Node>>,
     idle: FxHashMap<ThreadId, Idle>,
+    /// The last fence that releases, of each thread.
+    fences: FxHashMap<ThreadId, Index>,
+    /// Reads that acquire at the next fence of their thread: thread, event, read, and the fence when it is known.
+    relaxed: Vec<(ThreadId, Index, usize, Option<Index>)>,
 }
 
 /// Without threads at the end that read nothing.

@@ -5,7 +5,7 @@ use raddle_memory::sync::SyncStep;
 use raddle_memory::{Machine, MicroStep};
 use raddle_program::op::mask;
 use raddle_program::tables::NO_SLOT;
-use raddle_program::{LocId, Op, Program, StateId, SyncAction, Tables, ThreadId, Value};
+use raddle_program::{LocId, Op, Order, Program, StateId, SyncAction, Tables, ThreadId, Value};
 use rustc_hash::FxHashMap;
 
 /// What is read and written as a whole.
@@ -43,18 +43,41 @@ pub(super) enum How {
     Choice(u32),
 }
 
+/// What a read makes its thread learn of what the write's thread did before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Acquires {
+    Never,
+    Now,
+    /// At the next fence that acquires.
+    AtFence,
+}
+
+/// What a write makes known to those who acquire it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Releases {
+    Nothing,
+    /// All that its thread did before.
+    All,
+    /// What its thread did before its last fence that releases.
+    Fence,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read {
     /// None for choices.
     pub(super) cell: Option<Cell>,
     pub(super) value: Value,
     pub(super) how: How,
+    pub(super) acquires: Acquires,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Write {
     pub(super) cell: Cell,
     pub(super) value: Value,
+    pub(super) releases: Releases,
+    /// Releases also what the write released that its event read.
+    pub(super) continues: bool,
 }
 
 /// One event: an operation, or an atomic block.
@@ -142,6 +165,10 @@ impl Observer {
     }
 
     fn read(&self, event: &mut Event, cell: Cell, value: Value, how: How) {
+        self.read_with(event, cell, value, how, Acquires::Never);
+    }
+
+    fn read_with(&self, event: &mut Event, cell: Cell, value: Value, how: How, acquires: Acquires) {
         let inner = event.writes.iter().any(|write| write.cell == cell)
             || event.reads.iter().any(|read| read.cell == Some(cell));
         if !inner {
@@ -149,13 +176,29 @@ impl Observer {
                 cell: Some(cell),
                 value,
                 how,
+                acquires,
             });
         }
     }
 
     fn write(&mut self, event: &mut Event, cell: Cell, value: Value) {
+        self.write_with(event, cell, value, (Releases::Nothing, false));
+    }
+
+    fn write_with(
+        &mut self,
+        event: &mut Event,
+        cell: Cell,
+        value: Value,
+        (releases, continues): (Releases, bool),
+    ) {
         event.writes.retain(|write| write.cell != cell);
-        event.writes.push(Write { cell, value });
+        event.writes.push(Write {
+            cell,
+            value,
+            releases,
+            continues,
+        });
         self.words.insert(cell, value);
     }
 
@@ -171,7 +214,18 @@ impl Observer {
         value == ALIVE
     }
 
-    fn access(&mut self, tables: &Tables, event: &mut Event, loc: LocId, step: MicroStep) -> bool {
+    fn access(
+        &mut self,
+        tables: &Tables,
+        event: &mut Event,
+        (loc, order): (LocId, Order),
+        step: MicroStep,
+    ) -> bool {
+        let acquires = match order {
+            Order::Plain => Acquires::Never,
+            _ if order.acquires() => Acquires::Now,
+            _ => Acquires::AtFence,
+        };
         if !self.life(tables, event, loc) {
             return false;
         }
@@ -182,26 +236,39 @@ impl Observer {
             } else {
                 How::Access(step.state)
             };
-            self.read(event, Cell::Whole(info.arena, info.size), step.value, how);
+            let cell = Cell::Whole(info.arena, info.size);
+            self.read_with(event, cell, step.value, how, acquires);
             return true;
         }
         for byte in 0..u32::from(info.size) {
             let value = step.value >> (8 * byte) & 0xFF;
             let cell = Cell::Byte(info.arena + byte);
-            self.read(event, cell, value, How::Exact(None));
+            self.read_with(event, cell, value, How::Exact(None), acquires);
         }
         true
     }
 
-    fn store(&mut self, tables: &Tables, event: &mut Event, loc: LocId, value: Value) {
+    fn store(
+        &mut self,
+        tables: &Tables,
+        event: &mut Event,
+        (loc, order, continues): (LocId, Order, bool),
+        value: Value,
+    ) {
+        let releases = match order {
+            Order::Plain => Releases::Nothing,
+            _ if order.releases() => Releases::All,
+            _ => Releases::Fence,
+        };
+        let how = (releases, continues);
         let info = tables.loc_info(loc);
         if !info.mixed {
             let value = value & mask(info.size);
-            return self.write(event, Cell::Whole(info.arena, info.size), value);
+            return self.write_with(event, Cell::Whole(info.arena, info.size), value, how);
         }
         for byte in 0..u32::from(info.size) {
             let cell = Cell::Byte(info.arena + byte);
-            self.write(event, cell, value >> (8 * byte) & 0xFF);
+            self.write_with(event, cell, value >> (8 * byte) & 0xFF, how);
         }
     }
 
@@ -216,28 +283,37 @@ impl Observer {
         let fails = place.fails;
         let tables = program.tables();
         match *program.op(step.state) {
-            Op::Load { loc, .. } => {
-                self.access(tables, event, loc, step);
+            Op::Load { loc, order } => {
+                self.access(tables, event, (loc, order), step);
             }
-            Op::Store { loc, value, .. } => {
+            Op::Store { loc, value, order } => {
                 if self.life(tables, event, loc) {
-                    self.store(tables, event, loc, value);
+                    self.store(tables, event, (loc, order, false), value);
                 }
             }
             Op::Rmw {
-                loc, kind, operand, ..
+                loc,
+                kind,
+                operand,
+                order,
             } => {
-                if self.access(tables, event, loc, step) {
+                if self.access(tables, event, (loc, order), step) {
                     let size = tables.loc_info(loc).size;
                     let new = kind.apply(step.value, operand, size);
-                    self.store(tables, event, loc, new);
+                    self.store(tables, event, (loc, order, true), new);
                 }
             }
             Op::Cas {
-                loc, expected, new, ..
+                loc,
+                expected,
+                new,
+                success,
+                failure,
             } => {
-                if self.access(tables, event, loc, step) && step.value == expected {
-                    self.store(tables, event, loc, new);
+                let succeeds = step.value == expected;
+                let order = if succeeds { success } else { failure };
+                if self.access(tables, event, (loc, order), step) && succeeds {
+                    self.store(tables, event, (loc, success, true), new);
                 }
             }
             Op::Sync { cell, action } => {
@@ -265,6 +341,7 @@ impl Observer {
                     cell: None,
                     value: step.value,
                     how: How::Choice(count),
+                    acquires: Acquires::Never,
                 });
             }
             Op::Spawn { child, start } => {
@@ -315,20 +392,24 @@ impl Observer {
         }
         let cell = Cell::Whole(tables.loc_info(loc).arena, 8);
         let stored = self.word(tables, cell);
-        let releases = match action {
+        let released = match action {
             SyncAction::CondRelease { mutex } => Some(mutex),
             _ => None,
         };
         // Only what an event begins with can make it wait.
-        let how = if event.is_block || releases.is_some() {
+        let how = if event.is_block || released.is_some() {
             How::Exact(place.is_first.then_some((loc, action)))
         } else {
             How::Sync(state, loc, action)
         };
-        self.read(event, cell, stored, how);
         let word = machine.known_word(tables, loc, action, stored);
         let step = machine.sync_step(word, action, event.thread);
-        if let Some(mutex) = releases
+        let (acquires, releases) = match step {
+            SyncStep::Done { value, .. } => synchronises(action, value),
+            SyncStep::Wait | SyncStep::Misuse(_) => (Acquires::Never, Releases::Nothing),
+        };
+        self.read_with(event, cell, stored, how, acquires);
+        if let Some(mutex) = released
             && matches!(step, SyncStep::Done { .. })
         {
             if !self.life(tables, event, mutex) {
@@ -340,7 +421,7 @@ impl Observer {
             if !place.fails {
                 let held = machine.known_word(tables, mutex, SyncAction::Unlock, held);
                 if let Some(free) = raddle_memory::sync::release_for_wait(held, event.thread) {
-                    self.write(event, cell, free);
+                    self.write_with(event, cell, free, (Releases::All, true));
                 }
             }
         }
@@ -348,7 +429,7 @@ impl Observer {
             && !place.fails
             && new != word
         {
-            self.write(event, cell, new);
+            self.write_with(event, cell, new, (releases, true));
         }
     }
 
@@ -414,7 +495,7 @@ impl Observer {
                     state,
                     value,
                 };
-                self.access(tables, &mut event, loc, step);
+                self.access(tables, &mut event, (loc, Order::Plain), step);
             }
             Op::Join { thread } => {
                 self.handle(tables, &mut event, thread);
@@ -424,6 +505,45 @@ impl Observer {
         }
         event
     }
+}
+
+/// What an operation on a synchronisation cell that returned `value` learns from the cell, and leaves there.
+fn synchronises(action: SyncAction, value: Value) -> (Acquires, Releases) {
+    use SyncAction as A;
+    let acquires = match action {
+        A::Lock
+        | A::TryLock
+        | A::SemWait
+        | A::SemTryWait
+        | A::CondAwait
+        | A::CondTimeout
+        | A::CondPoll
+        | A::ReadLock
+        | A::TryReadLock
+        | A::WriteLock
+        | A::TryWriteLock => value == 0,
+        A::OnceBegin => value != 0,
+        A::BarrierArrive => value & 1 == 1,
+        A::BarrierAwait { .. } => true,
+        _ => false,
+    };
+    let releases = match action {
+        A::Unlock => value == 0,
+        A::SemPost | A::Signal | A::Broadcast | A::OnceEnd | A::RwUnlock | A::BarrierArrive => true,
+        _ => false,
+    };
+    (
+        if acquires {
+            Acquires::Now
+        } else {
+            Acquires::Never
+        },
+        if releases {
+            Releases::All
+        } else {
+            Releases::Nothing
+        },
+    )
 }
 
 /// Could the event that begins with micro-step `first` be part of a pure iteration?

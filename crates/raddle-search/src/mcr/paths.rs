@@ -33,6 +33,8 @@ pub(super) struct Paths {
     roots: Vec<Node>,
     executions: Vec<Vector>,
     known: FxHashSet<Vector>,
+    /// For each execution and each of its nodes, what [`Paths::neighbour`] says of them.
+    neighbours: FxHashSet<u128>,
 }
 
 impl Paths {
@@ -69,8 +71,14 @@ impl Paths {
             return false;
         }
         let execution = self.executions.len() as Execution;
-        for node in vector.iter().flat_map(|path| path.iter()) {
-            self.through[*node as usize].push(execution);
+        let all = fingerprint(&vector);
+        for path in &vector {
+            let others = all.wrapping_sub(path.last().map_or(0, |&leaf| mix(leaf)));
+            for &node in path {
+                self.through[node as usize].push(execution);
+                self.neighbours
+                    .insert(others.wrapping_add(mix(node) << 1 | 1));
+            }
         }
         self.executions.push(vector);
         true
@@ -83,6 +91,14 @@ impl Paths {
     pub(super) fn path(&self, execution: Execution, thread: usize) -> &[Node] {
         let vector = &self.executions[execution as usize];
         vector.get(thread).map_or(&[], |path| path)
+    }
+
+    /// Is there an execution through `node` of `thread` in which all other threads do just what they do in `vector`?
+    pub(super) fn has_neighbour(&self, vector: &[Box<[Node]>], thread: usize, node: Node) -> bool {
+        let own = vector.get(thread).and_then(|path| path.last());
+        let others = fingerprint(vector).wrapping_sub(own.map_or(0, |&leaf| mix(leaf)));
+        self.neighbours
+            .contains(&others.wrapping_add(mix(node) << 1 | 1))
     }
 
     /// Is there an execution through `node` in which each thread of `parts` (with the length and last node of a path) takes
@@ -98,6 +114,24 @@ impl Paths {
             })
         })
     }
+}
+
+/// The sum of what threads contribute, so that one of them can be taken out. Nodes are of one thread each.
+fn fingerprint(vector: &[Box<[Node]>]) -> u128 {
+    vector.iter().fold(0, |sum: u128, path| {
+        sum.wrapping_add(path.last().map_or(0, |&leaf| mix(leaf)))
+    })
+}
+
+fn mix(node: Node) -> u128 {
+    const KEYS: [u128; 2] = [
+        0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835,
+        0xA076_1D64_78BD_642F_E703_7ED1_A0B4_28DB,
+    ];
+    let mut x = (u128::from(node) + 1).wrapping_mul(KEYS[0]);
+    x ^= x >> 67;
+    x = x.wrapping_mul(KEYS[1]);
+    x ^ x >> 61
 }
 
 /// How many nodes two paths have in common. They are paths of one tree: where they are together they were together before.

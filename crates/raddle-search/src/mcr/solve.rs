@@ -6,8 +6,9 @@
 //! looked for until every interleaving that gives the read this class is part of a known execution or of a seed.
 
 use super::encode::Encoding;
-use super::model::{Index, Model, ModelEvent, Pair, Target, Waits, trimmed};
+use super::model::{Index, Model, ModelEvent, Target, Waits, trimmed};
 use super::paths::{Class, Node, Paths, Vector, common};
+use super::races;
 use raddle_order::{EventId, Limits, Lit, Outcome};
 use raddle_program::{SrcId, Value};
 use rustc_hash::FxHashSet;
@@ -37,7 +38,6 @@ pub(super) enum SeedKind {
 /// A race that was found in the model.
 pub(super) struct PredictedRace {
     pub(super) steps: Vec<Step>,
-    pub(super) at: (SrcId, SrcId),
 }
 
 #[derive(Default)]
@@ -72,7 +72,7 @@ pub(super) fn solve(model: &Model, context: &Context<'_>) -> Solved {
     if can_be_stuck(model) {
         query.stuck();
     }
-    query.races();
+    races::find(&mut query);
     solved
 }
 
@@ -92,19 +92,20 @@ fn can_be_stuck(model: &Model) -> bool {
     model.events.iter().any(ModelEvent::can_wait)
 }
 
-struct Query<'a> {
-    encoding: Encoding<'a>,
-    context: &'a Context<'a>,
-    solved: &'a mut Solved,
+/// Questions about one model.
+pub(super) struct Query<'a> {
+    pub(super) encoding: Encoding<'a>,
+    pub(super) context: &'a Context<'a>,
+    pub(super) solved: &'a mut Solved,
 }
 
 impl<'a> Query<'a> {
-    fn model(&self) -> &'a Model {
+    pub(super) fn model(&self) -> &'a Model {
         self.encoding.model
     }
 
     /// Is there an interleaving with these?
-    fn ask(&mut self, assumptions: &[Lit]) -> bool {
+    pub(super) fn ask(&mut self, assumptions: &[Lit]) -> bool {
         self.solved.queries += 1;
         let encoding = &mut self.encoding;
         // What can be included should be.
@@ -193,15 +194,20 @@ impl<'a> Query<'a> {
     /// all threads but `thread`: then everything is known.
     fn covers(&self, thread: u32, node: Node) -> Option<Vec<Vec<u32>>> {
         /// Those that go far are enough: what the others cover is found out when it is met.
-        const MOST: usize = 24;
+        const MOST: usize = 16;
+        const LOOKED_AT: usize = 128;
         let model = self.model();
+        let paths = self.context.paths;
+        if paths.has_neighbour(&model.vector, thread as usize, node) {
+            return None;
+        }
         let mut covers: Vec<Vec<u32>> = Vec::new();
-        for &execution in self.context.paths.through(node) {
+        for &execution in paths.through(node).iter().rev().take(LOOKED_AT) {
             let mut all = true;
             let cover: Vec<u32> = (0..)
                 .zip(&model.vector)
                 .map(|(other, path)| {
-                    let shared = common(path, self.context.paths.path(execution, other as usize));
+                    let shared = common(path, paths.path(execution, other as usize));
                     all &= other == thread || shared == path.len();
                     shared as u32
                 })
@@ -304,7 +310,10 @@ impl<'a> Query<'a> {
 
     /// The events of the last interleaving in order. `extra`: the event that is not in the trace, and where it stands if that
     /// is not the end.
-    fn interleaving(&self, extra: Option<(Option<EventId>, &ModelEvent, Step)>) -> Vec<Step> {
+    pub(super) fn interleaving(
+        &self,
+        extra: Option<(Option<EventId>, &ModelEvent, Step)>,
+    ) -> Vec<Step> {
         let encoding = &self.encoding;
         let mut emission = Emission {
             model: encoding.model,
@@ -415,46 +424,6 @@ impl<'a> Query<'a> {
             }
         }
         encoding.solver.clause(&clause);
-    }
-
-    // ---- races
-
-    /// Section 3.3: two accesses race if both can come next.
-    fn races(&mut self) {
-        let mut found: FxHashSet<(SrcId, SrcId)> = FxHashSet::default();
-        let model = self.model();
-        for pair in &model.pairs {
-            if self.solved.stopped {
-                return;
-            }
-            let is_known = self.context.known_races.contains(&pair.at) || found.contains(&pair.at);
-            if !is_known
-                && !self.encoding.before(pair.first, pair.second)
-                && let Some(steps) = self.race(pair)
-            {
-                found.insert(pair.at);
-                self.solved.races.push(PredictedRace { steps, at: pair.at });
-            }
-        }
-    }
-
-    fn race(&mut self, pair: &Pair) -> Option<Vec<Step>> {
-        let model = self.model();
-        let sides = [pair.first, pair.second].map(|index| &model.events[index as usize]);
-        let assumptions = [
-            self.encoding.included_before(sides[0]),
-            self.encoding.included_before(sides[1]),
-            !self.encoding.included[pair.first as usize],
-            !self.encoding.included[pair.second as usize],
-        ];
-        if !self.ask(&assumptions) {
-            return None;
-        }
-        let mut steps = self.interleaving(None);
-        for side in sides {
-            steps.push((side.thread, side.choices.clone()));
-        }
-        Some(steps)
     }
 }
 
