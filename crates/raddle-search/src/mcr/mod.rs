@@ -25,7 +25,7 @@ use observe::Observer;
 use paths::Paths;
 use raddle_memory::{Machine, Mark, RaceInfo, Readiness, StepEnd};
 use raddle_order::Limits;
-use raddle_program::{Op, Program, SrcId, StateId, ThreadId};
+use raddle_program::{LocId, Op, Program, SrcId, StateId, ThreadId};
 use rustc_hash::FxHashSet;
 use solve::{Context, Seed, SeedKind, Solved, Step, solve};
 use std::collections::VecDeque;
@@ -58,6 +58,10 @@ pub(crate) struct Search {
     /// Models that are still to be solved.
     open: VecDeque<Model>,
     known_races: FxHashSet<(SrcId, SrcId)>,
+    /// All executions, to build their models anew.
+    schedules: Vec<Box<[Step]>>,
+    /// For each location known when the paths were made, whether it shares bytes with others.
+    mixed: Vec<bool>,
     statistics: Causality,
 }
 
@@ -69,6 +73,7 @@ struct Run {
     events: Vec<(usize, bool, bool, Option<StateId>)>,
     /// For each thread, the states it has left since it last changed something.
     idle: Vec<Vec<StateId>>,
+    steps: Vec<Step>,
 }
 
 impl Search {
@@ -81,6 +86,8 @@ impl Search {
             paths: Paths::default(),
             open: VecDeque::new(),
             known_races: FxHashSet::default(),
+            schedules: Vec::new(),
+            mixed: Vec::new(),
             statistics: Causality::default(),
         }
     }
@@ -104,15 +111,17 @@ impl Search {
             let mut seeds: Vec<Seed> = Vec::new();
             for solved in results {
                 self.statistics.queries += solved.queries;
-                seeds.extend(solved.seeds);
+                // Late reads first: what they change shows soon.
+                seeds.extend(solved.seeds.into_iter().rev());
             }
-            // Predicted faults first: they end most searches.
+            // Predicted faults before all: they end most searches.
             seeds.sort_by_key(|seed| !matches!(seed.kind, SeedKind::Read { is_fault: true, .. }));
             for seed in seeds {
-                if self.is_new(&seed) {
-                    self.execute(program, listener, &seed.steps)?;
-                    debug_assert!(!self.is_new(&seed), "a seed is part of its execution");
+                if self.is_new(&seed) && self.execute(program, listener, &seed.steps)? {
+                    // The seeds are about paths that are made otherwise now; they will be found again.
+                    break;
                 }
+                debug_assert!(!self.is_new(&seed), "a seed is part of its execution");
             }
             if stopped {
                 listener.paused()?;
@@ -205,13 +214,13 @@ impl Search {
 
     // ---- executions
 
-    /// Runs a seed and goes on from it till the end; builds the model.
+    /// Runs a seed and goes on from it till the end; builds the model. True if all models had to be built anew.
     fn execute(
         &mut self,
         program: &mut Program,
         listener: &mut impl Listener,
         seed: &[Step],
-    ) -> ControlFlow<()> {
+    ) -> ControlFlow<(), bool> {
         self.machine.undo_to(self.start);
         listener.undone(0);
         let mut run = Run::default();
@@ -229,8 +238,49 @@ impl Search {
             last = thread;
         }
         listener.ended(program, &mut self.machine)?;
-        self.learn(program, &run);
-        ControlFlow::Continue(())
+        self.schedules.push(std::mem::take(&mut run.steps).into());
+        let mut rebuilt = self.found_shared_bytes(program);
+        if rebuilt {
+            self.rebuild(program);
+        } else {
+            self.learn(program, &run);
+        }
+        // Looking for other classes may have found something, too.
+        while self.found_shared_bytes(program) {
+            self.rebuild(program);
+            rebuilt = true;
+        }
+        ControlFlow::Continue(rebuilt)
+    }
+
+    /// Is there a location that is now known to share bytes with others, and was not before? Reads of it are then reads of
+    /// its bytes, in paths and models.
+    fn found_shared_bytes(&mut self, program: &Program) -> bool {
+        let tables = program.tables();
+        let before = self.mixed.len();
+        if before == tables.loc_count() {
+            return false;
+        }
+        let is_mixed = |index: usize| tables.loc_info(LocId::from_index(index)).mixed;
+        let changed = (0..before).any(|index| is_mixed(index) != self.mixed[index]);
+        self.mixed = (0..tables.loc_count()).map(is_mixed).collect();
+        changed
+    }
+
+    /// Makes all paths and models anew.
+    fn rebuild(&mut self, program: &mut Program) {
+        self.paths = Paths::default();
+        self.open.clear();
+        let schedules = std::mem::take(&mut self.schedules);
+        for steps in &schedules {
+            self.machine.undo_to(self.start);
+            let mut run = Run::default();
+            for (thread, choices) in steps {
+                self.advance(program, &mut run, ThreadId(*thread), choices);
+            }
+            self.learn(program, &run);
+        }
+        self.schedules = schedules;
     }
 
     /// A thread that can go on: the one that did last, if it can.
@@ -272,6 +322,18 @@ impl Search {
         thread: ThreadId,
         choices: &[u32],
     ) -> ControlFlow<()> {
+        let end = self.advance(program, run, thread, choices);
+        listener.stepped(program, &mut self.machine, thread, end)
+    }
+
+    /// Does the next event of a thread.
+    fn advance(
+        &mut self,
+        program: &mut Program,
+        run: &mut Run,
+        thread: ThreadId,
+        choices: &[u32],
+    ) -> StepEnd {
         let inside = self.machine.is_in_block(thread);
         let first = self.machine.steps().len();
         let mark = self.machine.mark();
@@ -294,7 +356,9 @@ impl Search {
             matches!(end, StepEnd::Fault(_)),
             self.machine.suspended(),
         ));
-        listener.stepped(program, &mut self.machine, thread, end)
+        let chosen = self.machine.chosen().iter().map(|chosen| chosen.taken);
+        run.steps.push((thread.0, chosen.collect()));
+        end
     }
 
     /// Takes note of the execution in the machine, and puts its model on the list.

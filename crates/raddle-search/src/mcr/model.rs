@@ -72,6 +72,8 @@ pub(super) struct ModelEvent {
     /// Only cells that several threads access.
     pub(super) writes: Vec<ModelWrite>,
     pub(super) is_block: bool,
+    /// What it accesses depends on what it reads.
+    pub(super) is_conditional: bool,
     pub(super) choices: Vec<u32>,
     pub(super) waits: Waits,
     /// The length of its thread's path before and after it.
@@ -92,6 +94,8 @@ pub(super) struct Pair {
     pub(super) second: Index,
     /// Their places, the smaller first.
     pub(super) at: (SrcId, SrcId),
+    /// What one of them does depends on what its event reads.
+    pub(super) is_conditional: bool,
 }
 
 pub(super) struct Model {
@@ -276,6 +280,8 @@ impl Builder<'_> {
                 })
                 .collect(),
             is_block: event.is_block,
+            is_conditional: event.is_block
+                || matches!(self.program.op(event.state), Op::Cas { .. }),
             choices: event.choices.clone(),
             waits,
             depth: (start, start + event.reads.len() as u32),
@@ -530,6 +536,7 @@ impl Builder<'_> {
                         first: first.event,
                         second: second.event,
                         at,
+                        is_conditional: first.is_conditional || second.is_conditional,
                     });
                 }
             }
@@ -544,7 +551,13 @@ impl Builder<'_> {
             Op::Store { loc, order, .. } | Op::Rmw { loc, order, .. } => {
                 (loc, true, order != Order::Plain)
             }
-            Op::Cas { loc, success, .. } => (loc, true, success != Order::Plain),
+            Op::Cas {
+                loc,
+                expected,
+                success,
+                ..
+            } if step.value == expected => (loc, true, success != Order::Plain),
+            Op::Cas { loc, failure, .. } => (loc, false, failure != Order::Plain),
             Op::Sync { cell, .. } => (cell, true, true),
             Op::Free { object } => {
                 return Some(PlainAccess {
@@ -556,6 +569,7 @@ impl Builder<'_> {
                     atomic: false,
                     is_free: true,
                     in_block: event.is_block,
+                    is_conditional: event.is_block,
                     at: self.program.at(step.state),
                 });
             }
@@ -567,6 +581,7 @@ impl Builder<'_> {
         } else {
             (info.offset, info.offset + u64::from(info.size))
         };
+        let is_cas = matches!(self.program.op(step.state), Op::Cas { .. });
         Some(PlainAccess {
             event: index,
             thread: event.thread,
@@ -576,6 +591,7 @@ impl Builder<'_> {
             atomic,
             is_free: false,
             in_block: event.is_block,
+            is_conditional: event.is_block || is_cas,
             at: self.program.at(step.state),
         })
     }
@@ -590,6 +606,7 @@ struct PlainAccess {
     atomic: bool,
     is_free: bool,
     in_block: bool,
+    is_conditional: bool,
     at: SrcId,
 }
 

@@ -10,7 +10,7 @@ use super::encode::ReadsFrom;
 use super::model::{Index, ModelEvent, Pair};
 use super::solve::{PredictedRace, Query, Step};
 use raddle_order::Lit;
-use raddle_program::SrcId;
+use raddle_program::{SrcId, Value};
 use rustc_hash::FxHashSet;
 
 /// Looks for the races of all pairs whose places are not known to race.
@@ -25,6 +25,7 @@ pub(super) fn find(query: &mut Query<'_>) {
         }
         if !known.contains(&pair.at)
             && !found.contains(&pair.at)
+            && !pair.is_conditional
             && !query.encoding.before(pair.first, pair.second)
             && next_to_each_other(query, pair)
         {
@@ -32,9 +33,7 @@ pub(super) fn find(query: &mut Query<'_>) {
             found.insert(pair.at);
         }
     }
-    if is_racy {
-        find_unordered(query, &found);
-    }
+    find_unordered(query, is_racy, &found);
 }
 
 /// Can both come next? Either may come first: an event that does several things may hide the race in one order.
@@ -64,13 +63,15 @@ fn step(event: &ModelEvent) -> Step {
     (event.thread, event.choices.clone())
 }
 
-/// Pairs that nothing orders, though they do not come next together.
-fn find_unordered(query: &mut Query<'_>, found: &FxHashSet<(SrcId, SrcId)>) {
+/// Pairs that nothing orders, though they do not come next together; all of them if there is a race, otherwise those with a
+/// side that is not the same access whatever it reads.
+fn find_unordered(query: &mut Query<'_>, is_racy: bool, found: &FxHashSet<(SrcId, SrcId)>) {
     let model = query.model();
     let known = query.context.known_races;
     let left: Vec<&Pair> = model
         .pairs
         .iter()
+        .filter(|pair| is_racy || pair.is_conditional)
         .filter(|pair| !known.contains(&pair.at) && !found.contains(&pair.at))
         .filter(|pair| !query.encoding.before(pair.first, pair.second))
         .collect();
@@ -189,15 +190,23 @@ impl Marks {
         steps
     }
 
-    /// The second access, after all others, may acquire something itself.
+    /// The second access, after all others, may acquire something itself; if it depends on what it reads it reads that.
     fn last_read(&self, query: &mut Query<'_>, active: Lit, second: Index) {
         let model = query.model();
         let event = &model.events[second as usize];
-        let reads: Vec<u32> = event
+        let reads: Vec<(u32, Vec<Value>, bool)> = event
             .reads
             .iter()
-            .filter(|read| read.acquired_by == Some(second) || event.is_block)
-            .filter_map(|read| read.cell)
+            .filter(|read| read.acquired_by == Some(second) || event.is_conditional)
+            .filter_map(|read| {
+                let cell = &model.cells[read.cell? as usize];
+                let mut values = read.allowed.clone();
+                if !event.is_conditional {
+                    values = cell.writes.iter().map(|write| write.1).collect();
+                    values.push(cell.initial);
+                }
+                Some((read.cell?, values, read.acquired_by == Some(second)))
+            })
             .collect();
         if reads.is_empty() {
             return;
@@ -205,11 +214,9 @@ impl Marks {
         let encoding = &mut query.encoding;
         let subs: Vec<_> = reads.iter().map(|_| encoding.new_event(None)).collect();
         encoding.add_extra(event, &subs, true);
-        for (&cell, sub) in reads.iter().zip(subs) {
+        for (&(cell, ref values, acquires), sub) in reads.iter().zip(subs) {
             let model_cell = &model.cells[cell as usize];
-            let mut values: Vec<_> = model_cell.writes.iter().map(|write| write.1).collect();
-            values.push(model_cell.initial);
-            let sources = encoding.sources(cell, &values, (None, event));
+            let sources = encoding.sources(cell, values, (None, event));
             let lits = encoding.read_some(active, cell, sub, &sources);
             for (source, lit) in sources.into_iter().zip(lits) {
                 let Some(position) = source else {
@@ -217,7 +224,9 @@ impl Marks {
                 };
                 let writer = model_cell.writes[position].0 as usize;
                 let solver = &mut encoding.solver;
-                solver.clause(&[!active, !lit, !self.writes[cell as usize][position]]);
+                if acquires {
+                    solver.clause(&[!active, !lit, !self.writes[cell as usize][position]]);
+                }
                 if event.is_block && model.events[writer].is_block {
                     solver.clause(&[!active, !lit, !self.events[writer]]);
                 }

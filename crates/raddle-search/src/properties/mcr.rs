@@ -1,12 +1,18 @@
 //! `mcr` against the oracle.
 
 use super::{Summary, for_each_program, violations};
+use crate::dpor::Listener;
 use crate::driver::ViolationKey;
 use crate::mcr::{Search, Setup};
+use crate::naive::{self, Sequence};
 use crate::oracle::{self, Mode};
 use crate::verdict::EngineKind;
+use raddle_memory::{Machine, MicroStep, StepEnd};
 use raddle_program::generate::{Features, GenOptions};
+use raddle_program::{Op, Program, StateId, ThreadId, Value};
 use rustc_hash::FxHashSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 fn setup(jobs: usize) -> Setup {
     Setup {
@@ -95,6 +101,121 @@ fn mcr_explores_complex_programs() {
         ..GenOptions::default()
     };
     explores_everything(60, options);
+}
+
+/// What each thread did in each execution: its local states, and what its updates wrote.
+#[derive(Default)]
+struct Combinations(BTreeSet<Vec<(ThreadId, Vec<(StateId, Option<Value>)>)>>);
+
+impl Listener for Combinations {
+    fn stepped(
+        &mut self,
+        _: &mut Program,
+        _: &mut Machine,
+        _: ThreadId,
+        _: StepEnd,
+    ) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn undone(&mut self, _: usize) {}
+
+    fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
+        let mut threads: BTreeMap<ThreadId, Vec<(StateId, Option<Value>)>> = BTreeMap::new();
+        for step in machine.steps() {
+            let written = match *program.op(step.state) {
+                Op::Rmw {
+                    loc, kind, operand, ..
+                } => {
+                    let size = program.tables().loc_info(loc).size;
+                    Some(kind.apply(step.value, operand, size))
+                }
+                Op::Cas { expected, new, .. } => (step.value == expected).then_some(new),
+                _ => None,
+            };
+            threads
+                .entry(step.thread)
+                .or_default()
+                .push((step.state, written));
+        }
+        for (thread, states) in &mut threads {
+            states.extend(machine.thread_state(*thread).map(|state| (state, None)));
+        }
+        self.0.insert(threads.into_iter().collect());
+        ControlFlow::Continue(())
+    }
+
+    fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Exactly one execution for each combination of what threads can do.
+#[test]
+fn mcr_explores_each_combination_once() {
+    let options = GenOptions {
+        features: Features {
+            updates: true,
+            branches: true,
+            asserts: true,
+            nested_spawns: true,
+            ..Features::NONE
+        },
+        ..GenOptions::default()
+    };
+    for_each_program(150, options, |seed, built| {
+        let mut program = built.program();
+        let (mut all, mut found) = (Combinations::default(), Combinations::default());
+        let _ = naive::explore(&mut program, Sequence::Ascending, &mut all);
+        let _ = Search::new(&program, setup(1)).run(&mut program, &mut found);
+        assert_eq!(found.0, all.0, "seed {seed}");
+        let mut summary = Summary::default();
+        let _ = Search::new(&program, setup(1)).run(&mut program, &mut summary);
+        let executions = summary.complete + summary.blocked;
+        assert_eq!(executions, all.0.len() as u64, "seed {seed}");
+    });
+}
+
+/// Workers change nothing.
+#[test]
+fn mcr_does_the_same_with_several_workers() {
+    /// All executions, in order.
+    #[derive(Default, PartialEq, Debug)]
+    struct Order(Vec<Vec<MicroStep>>);
+
+    impl Listener for Order {
+        fn stepped(
+            &mut self,
+            _: &mut Program,
+            _: &mut Machine,
+            _: ThreadId,
+            _: StepEnd,
+        ) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+
+        fn undone(&mut self, _: usize) {}
+
+        fn ended(&mut self, _: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
+            self.0.push(machine.steps().to_vec());
+            ControlFlow::Continue(())
+        }
+
+        fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+    }
+
+    for_each_program(40, GenOptions::default(), |seed, built| {
+        let mut program = built.program();
+        let mut explore = |jobs| {
+            let mut order = Order::default();
+            let mut search = Search::new(&program, setup(jobs));
+            let _ = search.run(&mut program, &mut order);
+            (order, search.statistics())
+        };
+        assert_eq!(explore(1), explore(3), "seed {seed}");
+    });
 }
 
 /// Faults and deadlocks as the oracle, and each race that it finds.
