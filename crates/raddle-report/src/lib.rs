@@ -3,13 +3,18 @@
 //! Engines hand over data ([`raddle_search::Outcome`]); every word that a user reads about it is chosen here. Nothing
 //! here prints: callers get strings.
 
+pub mod compare;
+pub mod html;
 pub mod json;
 pub mod names;
+mod operands;
 pub mod source;
 mod steps;
 mod style;
 pub mod text;
 mod timeline;
+pub mod trace_file;
+mod view;
 mod waits;
 pub mod words;
 

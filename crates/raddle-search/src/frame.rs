@@ -4,11 +4,13 @@ use crate::dpor::Listener;
 use crate::driver::{InternalError, Progress, SearchOptions, ViolationKey, check_of};
 use crate::ending;
 use crate::replay::{self, Schedule};
+use crate::simplify::{Simplified, simplify};
 use crate::verdict::{
-    Bound, Causality, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict,
-    Violation, ViolationKind,
+    Bound, Causality, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation,
+    ViolationKind,
 };
 use raddle_memory::consistency::Phases;
+use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
@@ -91,6 +93,10 @@ impl Frame {
         self.statistics.causality = causality;
     }
 
+    pub(crate) fn set_decisions(&mut self, decisions: Decisions) {
+        self.statistics.verify = decisions;
+    }
+
     /// Is there a reason to stop?
     pub(crate) fn has_reason(&self) -> bool {
         !self.violations.is_empty()
@@ -168,15 +174,15 @@ impl Frame {
         if self.seen.contains(&ViolationKey::new(&kind, at)) {
             return ControlFlow::Continue(());
         }
-        let schedule = Schedule::of(program, machine.steps(), &self.ends);
-        self.reproduce(program, &schedule, kind, thread, at)
+        let schedule = Schedule::of(program, machine.model(), machine.steps(), &self.ends);
+        self.reproduce(program, schedule, kind, thread, at)
     }
 
     /// Runs a schedule again and reports the violation that it should show, unless it is known.
     fn reproduce(
         &mut self,
         program: &mut Program,
-        schedule: &Schedule,
+        schedule: Schedule,
         kind: ViolationKind,
         thread: ThreadId,
         at: SrcId,
@@ -184,17 +190,26 @@ impl Frame {
         if !self.seen.insert(ViolationKey::new(&kind, at)) {
             return ControlFlow::Continue(());
         }
-        match replay::confirm(program, schedule, &kind, thread) {
-            Ok(trace) => self.violations.push(Violation {
-                kind,
-                thread,
-                at,
-                trace,
-            }),
+        match replay::confirm(program, &schedule, &kind, thread) {
+            Ok(trace) => {
+                // The user gets the plainest execution that shows it.
+                let simplest = simplify(program, &schedule, &kind, thread).unwrap_or(Simplified {
+                    kind,
+                    schedule,
+                    trace,
+                });
+                self.violations.push(Violation {
+                    kind: simplest.kind,
+                    thread,
+                    at,
+                    schedule: simplest.schedule,
+                    trace: simplest.trace,
+                });
+            }
             Err(mismatch) => {
                 self.error = Some(InternalError::NotReproduced {
                     kind: Box::new(kind),
-                    schedule: schedule.clone(),
+                    schedule,
                     mismatch,
                 });
                 return ControlFlow::Break(());
@@ -212,14 +227,12 @@ impl Frame {
         program: &mut Program,
         machine: &Machine,
         thread: ThreadId,
+        at: SrcId,
         fault: Fault,
     ) -> ControlFlow<()> {
         if !self.options.checks.contains(check_of(&fault)) {
             return ControlFlow::Continue(());
         }
-        let at = machine
-            .thread_state(thread)
-            .map_or(SrcId::NOWHERE, |state| program.at(state));
         self.violation(program, machine, ViolationKind::Fault(fault), thread, at)
     }
 
@@ -237,7 +250,7 @@ impl Frame {
             .thread_state(thread)
             .map_or(SrcId::NOWHERE, |state| program.at(state));
         match stop {
-            Stop::Fault(fault) => return self.fault(program, machine, thread, fault),
+            Stop::Fault(fault) => return self.fault(program, machine, thread, at, fault),
             Stop::Limit(Limit::Unroll { bound }) => {
                 self.unrolled = self.unrolled.max(Some(bound));
             }
@@ -276,27 +289,39 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
-    /// At the end of an execution, threads that are ready only spin. They may race all the same with what they read, and if
-    /// nobody can help them that is a livelock.
+    /// At the end of an execution, threads that are ready only spin. What they would read next may be gone, or raced with, all
+    /// the same; and if nobody can help them that is a livelock.
+    ///
+    /// One step is enough. A round that goes wrong earlier is not pure, so it was explored as any other; and a step that would
+    /// complete a pure round does not wait for a while only to be done when nothing is wrong with it any more: nobody writes
+    /// to memory after it was freed, and a thread that waits learns nothing that would order its read behind a write.
     fn look_at_spinning(
         &mut self,
         program: &mut Program,
         machine: &mut Machine,
     ) -> ControlFlow<()> {
-        if self.options.checks.races && program.has_plain_accesses() {
-            for thread in ending::threads(machine) {
-                if machine.readiness(program, thread) != Readiness::Ready {
-                    continue;
-                }
-                let mark = machine.mark();
-                machine.step(program, thread, &[]);
-                self.ends.push(machine.steps().len() as u32);
-                let flow = self.find_races(program, machine);
-                self.ends.pop();
-                self.detector.truncate(mark.steps());
-                machine.undo_to(mark);
-                flow?;
+        for thread in ending::threads(machine) {
+            if machine.readiness(program, thread) != Readiness::Ready {
+                continue;
             }
+            let mark = machine.mark();
+            let end = machine.step(program, thread, &[]);
+            self.ends.push(machine.steps().len() as u32);
+            let flow = match end {
+                StepEnd::Fault(fault) => {
+                    let last = machine.steps().last();
+                    let at = last.map_or(SrcId::NOWHERE, |step| program.at(step.state));
+                    self.fault(program, machine, thread, at, fault)
+                }
+                _ if self.options.checks.races && program.has_plain_accesses() => {
+                    self.find_races(program, machine)
+                }
+                _ => ControlFlow::Continue(()),
+            };
+            self.ends.pop();
+            self.detector.truncate(mark.steps());
+            machine.undo_to(mark);
+            flow?;
         }
         if self.options.checks.livelocks
             && let Some(spinning) = ending::livelock(program, machine)
@@ -343,7 +368,7 @@ impl Frame {
         };
         Ok(Outcome {
             engine,
-            memory: MemoryModel::Sc,
+            memory: self.options.memory,
             verdict,
             statistics: self.statistics,
         })
@@ -373,7 +398,12 @@ impl Listener for Frame {
         self.ends.push(machine.steps().len() as u32);
         match end {
             StepEnd::Done => {}
-            StepEnd::Fault(fault) => self.fault(program, machine, thread, fault)?,
+            StepEnd::Fault(fault) => {
+                // The thread may be elsewhere by now: its store was delayed.
+                let last = machine.steps().last();
+                let at = last.map_or(SrcId::NOWHERE, |step| program.at(step.state));
+                self.fault(program, machine, thread, at, fault)?;
+            }
             StepEnd::EndlessBlock => {
                 let at = program.at(machine.steps()[start].state);
                 let limit = Limit::PrivateSteps { steps: BLOCK_STEPS };
@@ -402,6 +432,13 @@ impl Listener for Frame {
             self.ends.pop();
         }
         self.detector.truncate(steps);
+    }
+
+    fn restarted(&mut self) {
+        self.undone(0);
+        self.midway = false;
+        self.statistics.complete = 0;
+        self.statistics.blocked = 0;
     }
 
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
@@ -434,12 +471,20 @@ impl Listener for Frame {
         for race in replayed.races {
             let (thread, at) = (race.second.thread, race.second.at);
             let kind = ViolationKind::Race(race);
-            self.reproduce(program, schedule, kind, thread, at)?;
+            self.reproduce(program, schedule.clone(), kind, thread, at)?;
         }
         ControlFlow::Continue(())
     }
 
     fn paused(&mut self) -> ControlFlow<()> {
+        self.look_around()
+    }
+
+    fn busy(&mut self) -> ControlFlow<()> {
+        self.events_since_look += 1;
+        if self.events_since_look < EVENTS_BETWEEN_LOOKS {
+            return ControlFlow::Continue(());
+        }
         self.look_around()
     }
 }

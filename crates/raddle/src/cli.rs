@@ -20,6 +20,19 @@ pub enum Command {
     /// Exit status: 0 verified, 1 a violation was found, 2 the input or the command line is at fault, 3 inconclusive.
     #[command(args_override_self = true)]
     Check(Box<CheckArgs>),
+    /// Check a program with every engine that applies, and print one table
+    ///
+    /// Each engine has 10 seconds unless `--time-limit` says otherwise. Exit status: as `check`.
+    #[command(args_override_self = true)]
+    #[command(mut_args(|arg| {
+        let for_check = ["engine", "report", "trace", "witness", "full"].contains(&arg.get_id().as_str());
+        arg.hide(for_check)
+    }))]
+    Compare(Box<CheckArgs>),
+    /// Run a saved execution again, step by step
+    ///
+    /// Exit status: 1 it goes wrong (again), 0 it does not any more, 2 it cannot be run.
+    Replay(ReplayArgs),
     /// Run the programs of `benchmarks/` and compare with their expected counts
     ///
     /// Exit status: 0 all is as expected, 1 something is not, 2 there was an error.
@@ -36,11 +49,11 @@ pub struct CheckArgs {
     /// The program: .c .i .cc .cpp .cxx .C, or LLVM IR as text (.ll)
     pub file: PathBuf,
 
-    /// How to explore executions (available now: auto, dpor, rf, mcr, icb, bpor, naive)
+    /// How to explore executions (available now: auto, dpor, rf, rvf, mcr, icb, bpor, naive)
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
-    /// Memory model (available now: sc)
+    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engine naive)
     #[arg(long, value_enum, default_value_t = Memory::Sc)]
     pub memory: Memory,
 
@@ -102,17 +115,21 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
-    /// Write a report as a web page besides (not available yet)
+    /// Write a report as a web page besides: one file, to step through the execution in any browser
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 
-    /// Write the violating execution besides, for replay (not available yet)
+    /// Write the violating execution besides, for `raddle replay`
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
     /// Write an SV-COMP witness besides (not available yet)
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
+
+    /// Show every step of a violating execution, folding nothing
+    #[arg(long)]
+    pub full: bool,
 
     /// Print the verdict only
     #[arg(long, short)]
@@ -131,6 +148,20 @@ pub struct CheckArgs {
     /// Raddle's own (-O0 -g and what makes clang write IR) come after them and win: optimisations would remove accesses.
     #[arg(last = true, value_name = "CLANG-ARGS")]
     pub clang_args: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// What `raddle check --trace` wrote
+    pub trace: PathBuf,
+
+    /// Print the verdict only
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// Use colours
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub color: When,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

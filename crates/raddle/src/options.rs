@@ -26,9 +26,16 @@ pub struct Options {
     pub memory_limit_bytes: Option<u64>,
     pub format: AnswerFormat,
     pub quiet: bool,
+    pub full: bool,
     pub progress: bool,
     pub color: bool,
     pub columns: usize,
+    /// The checks by name.
+    pub check_names: Vec<String>,
+    /// `abort` is no violation, but an end of the program.
+    pub silent_abort: bool,
+    pub trace: Option<PathBuf>,
+    pub report: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +44,13 @@ pub enum AnswerFormat {
     Json,
 }
 
-/// The engines of this version by name. `auto` is the best of them for any program.
+/// The engines of this version by name. `auto` is the best of them for any program; under TSO and PSO it is `naive`, the
+/// only one that knows them.
 pub const ENGINES: &[(&str, EngineKind)] = &[
     ("auto", EngineKind::Dpor),
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
+    ("rvf", EngineKind::Rvf),
     ("mcr", EngineKind::Mcr),
     ("icb", EngineKind::Icb),
     ("bpor", EngineKind::Bpor),
@@ -55,14 +64,10 @@ const COLUMNS: std::ops::RangeInclusive<usize> = 60..=160;
 
 impl Options {
     pub fn from_args(args: CheckArgs) -> Result<Self, Error> {
-        let engine = engine(args.engine)?;
-        let memory = memory(args.memory)?;
+        let memory = memory(args.memory);
+        let engine = engine(args.engine, memory)?;
         let format = format(args.format)?;
-        for (option, given) in [
-            ("--report", args.report.is_some()),
-            ("--trace", args.trace.is_some()),
-            ("--witness", args.witness.is_some()),
-        ] {
+        for (option, given) in [("--witness", args.witness.is_some())] {
             if given {
                 return Err(Error::UnavailableOption { option });
             }
@@ -92,21 +97,35 @@ impl Options {
             memory_limit_bytes: args.memory_limit.map(|mebibytes| mebibytes << 20),
             format,
             quiet: args.quiet,
+            full: args.full,
             progress: wanted(args.progress, || {
                 std::io::stderr().is_terminal() && !args.quiet
             }),
-            color: wanted(args.color, || {
-                std::io::stdout().is_terminal() && colors_welcome()
-            }),
+            color: color(args.color),
             columns: columns(),
+            check_names: args.checks.iter().map(|&check| name_of(check)).collect(),
+            silent_abort: false,
+            trace: args.trace,
+            report: args.report,
         })
     }
 }
 
-fn engine(engine: Engine) -> Result<EngineKind, Error> {
+fn engine(engine: Engine, memory: MemoryModel) -> Result<EngineKind, Error> {
     let name = name_of(engine);
     match ENGINES.iter().find(|(available, _)| *available == name) {
-        Some(&(_, kind)) => Ok(kind),
+        Some(&(_, kind)) if kind.supports(memory) => Ok(kind),
+        Some(_) if engine == Engine::Auto => Ok(EngineKind::Naive),
+        Some(_) => Err(Error::WrongEngine {
+            engine: name,
+            memory: memory.name(),
+            available: ENGINES
+                .iter()
+                .filter(|(_, kind)| kind.supports(memory))
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", "),
+        }),
         None => Err(Error::Unavailable {
             option: "engine",
             value: name,
@@ -119,14 +138,11 @@ fn engine(engine: Engine) -> Result<EngineKind, Error> {
     }
 }
 
-fn memory(memory: Memory) -> Result<MemoryModel, Error> {
+fn memory(memory: Memory) -> MemoryModel {
     match memory {
-        Memory::Sc => Ok(MemoryModel::Sc),
-        Memory::Tso | Memory::Pso => Err(Error::Unavailable {
-            option: "memory model",
-            value: name_of(memory),
-            available: "sc".to_owned(),
-        }),
+        Memory::Sc => MemoryModel::Sc,
+        Memory::Tso => MemoryModel::Tso,
+        Memory::Pso => MemoryModel::Pso,
     }
 }
 
@@ -142,7 +158,7 @@ fn format(format: Format) -> Result<AnswerFormat, Error> {
     }
 }
 
-fn checks(list: &[Check]) -> Checks {
+pub(crate) fn checks(list: &[Check]) -> Checks {
     let on = |check| list.contains(&check);
     Checks {
         assertions: on(Check::Assert),
@@ -162,13 +178,17 @@ fn wanted(when: When, auto: impl FnOnce() -> bool) -> bool {
     }
 }
 
+pub(crate) fn color(when: When) -> bool {
+    wanted(when, || std::io::stdout().is_terminal() && colors_welcome())
+}
+
 /// See <https://no-color.org>.
 fn colors_welcome() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-fn columns() -> usize {
+pub(crate) fn columns() -> usize {
     match terminal_size::terminal_size() {
         Some((terminal_size::Width(columns), _)) if std::io::stdout().is_terminal() => {
             usize::from(columns).clamp(*COLUMNS.start(), *COLUMNS.end())
@@ -212,12 +232,8 @@ mod tests {
     fn what_is_not_built_yet_is_refused() {
         for (args, message) in [
             (
-                ["--engine", "rvf"],
-                "engine `rvf` is not available yet; available: auto, dpor, rf, mcr, icb, bpor, naive",
-            ),
-            (
-                ["--memory", "tso"],
-                "memory model `tso` is not available yet; available: sc",
+                ["--engine", "bmc"],
+                "engine `bmc` is not available yet; available: auto, dpor, rf, rvf, mcr, icb, bpor, naive",
             ),
             (
                 ["--format", "sarif"],
@@ -230,6 +246,22 @@ mod tests {
             (["--witness", "w"], "`--witness` is not available yet"),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn engines_are_asked_for_memory_models_they_know_only() {
+        for memory in ["tso", "pso"] {
+            let auto = options(&["--memory", memory]).unwrap();
+            assert_eq!(auto.engine, EngineKind::Naive);
+            assert_eq!(auto.memory.name(), memory);
+            let wrong = options(&["--memory", memory, "--engine", "dpor"]).unwrap_err();
+            assert_eq!(
+                wrong.to_string(),
+                format!(
+                    "engine `dpor` does not know memory model `{memory}`; engines that do: naive"
+                )
+            );
         }
     }
 }

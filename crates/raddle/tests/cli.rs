@@ -1,53 +1,9 @@
 //! What the command line says when something is wrong with the input, and with which exit status.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
-/// A directory of its own for each test, removed in the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("raddle-cli-{test}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        fs::write(&path, text).unwrap();
-        path
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn raddle() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_raddle"))
-}
-
-fn check(file: &Path, args: &[&str]) -> Output {
-    raddle().arg("check").arg(file).args(args).output().unwrap()
-}
-
-/// The status, and all of the texts in what was printed.
-#[track_caller]
-fn says(output: &Output, status: i32, texts: &[&str]) {
-    let printed = format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    assert_eq!(output.status.code(), Some(status), "{printed}");
-    for text in texts {
-        assert!(printed.contains(text), "`{text}` is not in:\n{printed}");
-    }
-}
+use common::{Scratch, check, raddle, says};
+use std::path::Path;
 
 const EMPTY_MAIN: &str = "int main(void) { return 0; }\n";
 
@@ -202,9 +158,9 @@ fn an_engine_that_is_not_there() {
     let scratch = Scratch::new("engine");
     let file = scratch.file("a.c", EMPTY_MAIN);
     says(
-        &check(&file, &["--engine", "rvf"]),
+        &check(&file, &["--engine", "mcr"]),
         2,
-        &["engine `rvf` is not available yet; available: auto, "],
+        &["engine `mcr` is not available yet; available: auto, "],
     );
     says(
         &check(&file, &["--engine", "magic"]),
@@ -295,4 +251,45 @@ fn nothing_that_users_meet_is_unexplained() {
         let output = raddle().args(["explain", topic]).output().unwrap();
         assert!(output.status.success(), "{topic}");
     }
+}
+
+#[test]
+fn engines_are_compared_in_one_table() {
+    let scratch = Scratch::new("compare");
+    let correct = scratch.file(
+        "a.c",
+        "#include <stdatomic.h>\n#include <pthread.h>\nstatic atomic_int x;\nstatic void *f(void *p) { x++; return p; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); x++; pthread_join(t, 0); return 0; }\n",
+    );
+    let compare = |file: &Path, args: &[&str]| {
+        let output = raddle().arg("compare").arg(file).args(args).output();
+        output.unwrap()
+    };
+    let output = compare(&correct, &[]);
+    let engines = raddle::options::ENGINES.iter().map(|(name, _)| *name);
+    let engines: Vec<&str> = engines.filter(|name| *name != "auto").collect();
+    says(&output, 0, &engines);
+    says(&output, 0, &["engine  ", "verified"]);
+    let output = compare(&correct, &["--format", "json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), engines.len());
+    assert_eq!(json[0]["verdict"], "verified");
+    let wrong = scratch.file("b.c", "#include <stdlib.h>\nint main(void) { abort(); }\n");
+    says(&compare(&wrong, &[]), 1, &["violation", "abort"]);
+    let tso = compare(&correct, &["--memory", "tso"]);
+    says(&tso, 0, &["naive"]);
+    says(
+        &compare(&correct, &["--engine", "dpor"]),
+        2,
+        &["`--engine` is an option of `raddle check` only"],
+    );
+    let endless = scratch.file(
+        "c.c",
+        "#include <stdatomic.h>\nstatic atomic_int x;\nint main(void) { for (;;) x++; }\n",
+    );
+    says(
+        &compare(&endless, &["--time-limit", "0.1"]),
+        3,
+        &["inconclusive", "the time limit of 0.10 s was reached"],
+    );
 }

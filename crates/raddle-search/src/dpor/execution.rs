@@ -10,15 +10,13 @@
 //! - The races of an event are the earlier events that it could have come before (definition 2 of the paper, and lines 7-22
 //!   of its algorithm 1 for events that may have to wait); they do not depend on what follows.
 
-use super::awaits::{Attempt, awaits_with};
+use super::awaits::awaits_with;
+use super::footprint::Footprint;
+use crate::purity::Attempt;
 use raddle_memory::access::sync_mode;
-use raddle_memory::{Access, AccessMode, Machine, Mark, accesses};
-use raddle_program::{LocId, Op, Program, RmwKind, StateId, ThreadId, Value};
+use raddle_memory::{Access, AccessMode, Machine, Mark};
+use raddle_program::{LocId, Op, Program, StateId, ThreadId, Value};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-
-/// What an event accesses. Nearly always one location, or one and its object's life.
-pub(super) type Footprint = SmallVec<[Access; 2]>;
 
 /// The choices taken inside an event, interned; 0 for none.
 pub(super) type ChoiceId = u32;
@@ -197,6 +195,12 @@ impl Execution {
         parent != NO_EVENT && (a == parent || self.before(a, parent))
     }
 
+    /// Is the thread blocked behind its last event?
+    pub(super) fn ends_thread(&self, thread: ThreadId) -> bool {
+        let last = self.last_of(thread);
+        last != NO_EVENT && self.event(last).ends_thread
+    }
+
     /// The last event of a thread.
     pub(super) fn last_of(&self, thread: ThreadId) -> EventId {
         self.last_of_thread
@@ -296,7 +300,7 @@ impl Execution {
         }
         let touches = self.touches.len() as u32;
         let reads = self.reads.len() as u32;
-        for access in &new.footprint {
+        for access in new.footprint.iter() {
             self.touch(id, *access);
         }
         self.last_of_thread[new.thread.index()] = id;
@@ -381,14 +385,17 @@ impl Execution {
     /// Leaves the races of the new event in `candidates`, and the clocks of all that it conflicts with in the scratch clock.
     fn find_races(&mut self, program: &mut Program, machine: &mut Machine, new: &NewEvent, op: Op) {
         self.candidates.clear();
-        for access in &new.footprint {
+        for access in new.footprint.iter() {
             self.add_candidates(program, *access);
         }
         let mut races = std::mem::take(&mut self.candidates);
         let waits_at = match op {
             Op::Sync { cell, action } if action.may_wait() => Some(cell),
             _ if new.is_block => None,
-            _ => Attempt::of(program, new.state).map(|attempt| attempt.loc),
+            // Where sizes are mixed nothing is awaited.
+            _ => Attempt::of(program, new.state)
+                .map(|attempt| attempt.loc)
+                .filter(|&loc| !program.tables().loc_info(loc).mixed),
         };
         let waits_at = waits_at.filter(|&loc| !self.has_additions(loc));
         // Only a writer of the location that it waits at can be one before which the thread could not go on.
@@ -580,6 +587,12 @@ impl Execution {
             Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } if adds(loc) => {
                 return Last::Run;
             }
+            // Behind an atomic block, say: whether it has to wait there is found out by running that.
+            Op::Load { loc, .. } | Op::Rmw { loc, .. }
+                if self.awaits && self.value_before(first, loc).is_none() =>
+            {
+                return Last::Run;
+            }
             Op::Load { .. }
             | Op::Store { .. }
             | Op::Rmw { .. }
@@ -636,59 +649,5 @@ impl Execution {
             .iter()
             .position(|access| access.loc == loc)?;
         (event.before_known && position < 2).then(|| event.before[position])
-    }
-}
-
-/// What the machine's last event accessed: all its micro-steps from `mark` on.
-pub(super) fn footprint(
-    program: &Program,
-    machine: &Machine,
-    mark: Mark,
-    additions: bool,
-) -> Footprint {
-    let mut footprint = Footprint::new();
-    let steps = &machine.steps()[mark.steps()..];
-    if let [step] = steps
-        && let Op::Rmw {
-            loc,
-            kind: RmwKind::Add | RmwKind::Sub,
-            ..
-        } = *program.op(step.state)
-        && additions
-        && program.ignores_result(step.state)
-    {
-        accesses(program, step, |access| {
-            let mode = if access.loc == loc {
-                AccessMode::Add
-            } else {
-                access.mode
-            };
-            footprint.push(Access { mode, ..access });
-        });
-        return footprint;
-    }
-    for step in steps {
-        accesses(program, step, |access| add(&mut footprint, access));
-    }
-    // A block that had to stop has looked at what it waits for.
-    if let Some(state) = machine.suspended()
-        && let Op::Sync { cell, .. } = *program.op(state)
-    {
-        add(
-            &mut footprint,
-            Access {
-                loc: cell,
-                mode: AccessMode::Read,
-            },
-        );
-    }
-    footprint
-}
-
-fn add(footprint: &mut Footprint, access: Access) {
-    match footprint.iter_mut().find(|old| old.loc == access.loc) {
-        Some(old) if old.mode != access.mode => old.mode = AccessMode::Update,
-        Some(_) => {}
-        None => footprint.push(access),
     }
 }

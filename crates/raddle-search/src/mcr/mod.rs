@@ -18,12 +18,13 @@ mod solve;
 use crate::dpor::Listener;
 use crate::driver::Reductions;
 use crate::ending;
+use crate::purity::Attempt;
 use crate::replay::{self, Schedule, ScheduleStep};
 use crate::verdict::Causality;
 use model::{Builder, Model, closes};
 use observe::Observer;
 use paths::Paths;
-use raddle_memory::{Machine, Mark, RaceInfo, Readiness, StepEnd};
+use raddle_memory::{Machine, Mark, MemoryModel, RaceInfo, Readiness, StepEnd};
 use raddle_order::Limits;
 use raddle_program::{LocId, Op, Program, SrcId, StateId, ThreadId};
 use rustc_hash::FxHashSet;
@@ -73,7 +74,21 @@ struct Run {
     events: Vec<(usize, bool, bool, Option<StateId>)>,
     /// For each thread, the states it has left since it last changed something.
     idle: Vec<Vec<StateId>>,
+    /// Threads that completed a pure iteration and go no further.
+    stopped: Vec<ThreadId>,
     steps: Vec<Step>,
+}
+
+/// What becomes of the next step of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closing {
+    /// It does not complete a pure iteration.
+    No,
+    /// It would: the thread waits for something else.
+    Await,
+    /// It would, but is done all the same, and the thread blocked behind it: where awaits are off, and where the location is
+    /// accessed in different sizes.
+    ForGood,
 }
 
 impl Search {
@@ -293,25 +308,31 @@ impl Search {
 
     fn can_go_on(&mut self, program: &mut Program, run: &Run, thread: ThreadId) -> bool {
         self.machine.readiness(program, thread) == Readiness::Ready
-            && !self.is_awaiting(program, run, thread)
+            && !run.stopped.contains(&thread)
+            && self.closing(program, run, thread) != Closing::Await
     }
 
-    /// Would the thread only complete a pure iteration?
-    fn is_awaiting(&mut self, program: &mut Program, run: &Run, thread: ThreadId) -> bool {
-        if !self.setup.reductions.purity || self.machine.is_in_block(thread) {
-            return false;
+    /// Would the next step of the thread, which is ready, only complete a pure iteration?
+    fn closing(&mut self, program: &mut Program, run: &Run, thread: ThreadId) -> Closing {
+        let Reductions { purity, awaits, .. } = self.setup.reductions;
+        if !purity || self.machine.is_in_block(thread) {
+            return Closing::No;
         }
         let Some(state) = self.machine.thread_state(thread) else {
-            return false;
+            return Closing::No;
         };
-        let loc = match *program.op(state) {
-            Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => loc,
-            Op::Sync { cell, .. } => cell,
-            _ => return false,
+        let Some(Attempt { loc, .. }) = Attempt::of(program, state) else {
+            return Closing::No;
         };
         let held = self.machine.peek(program.tables(), loc);
         let idle = run.idle.get(thread.index()).map_or(&[][..], Vec::as_slice);
-        closes(program, &mut self.machine, (thread, state), held, idle)
+        if !closes(program, &mut self.machine, (thread, state), held, idle) {
+            Closing::No
+        } else if awaits && !program.tables().loc_info(loc).mixed {
+            Closing::Await
+        } else {
+            Closing::ForGood
+        }
     }
 
     fn step(
@@ -334,6 +355,9 @@ impl Search {
         thread: ThreadId,
         choices: &[u32],
     ) -> StepEnd {
+        if self.closing(program, run, thread) == Closing::ForGood {
+            run.stopped.push(thread);
+        }
         let inside = self.machine.is_in_block(thread);
         let first = self.machine.steps().len();
         let mark = self.machine.mark();
@@ -380,7 +404,7 @@ impl Search {
         for thread in ending::threads(&self.machine) {
             let waits = match self.machine.readiness(program, thread) {
                 Readiness::Waiting => true,
-                Readiness::Ready => self.is_awaiting(program, run, thread),
+                Readiness::Ready => !run.stopped.contains(&thread),
                 Readiness::Ended(_) | Readiness::NotStarted => false,
             };
             if let Some(state) = self.machine.thread_state(thread).filter(|_| waits) {
@@ -392,7 +416,7 @@ impl Search {
             program,
             machine: &mut self.machine,
             paths: &mut self.paths,
-            awaits: self.setup.reductions.purity,
+            awaits: self.setup.reductions.purity && self.setup.reductions.awaits,
             races,
         }
         .build(&events, &pending);
@@ -413,9 +437,10 @@ impl Search {
 
 fn schedule(steps: &[Step]) -> Schedule {
     Schedule {
+        memory: MemoryModel::Sc,
         steps: steps
             .iter()
-            .map(|(thread, choices)| ScheduleStep {
+            .map(|(thread, choices)| ScheduleStep::Run {
                 thread: ThreadId(*thread),
                 choices: choices.clone(),
             })

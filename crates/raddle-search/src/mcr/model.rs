@@ -7,7 +7,7 @@
 
 use super::observe::{Acquires, Cell, Event, How, Read, Releases, initial};
 use super::paths::{Class, Node, Paths, Vector};
-use crate::dpor::awaits::Attempt;
+use crate::purity::{Attempt, completes_iteration};
 use raddle_memory::Machine;
 use raddle_memory::sync::SyncStep;
 use raddle_program::{Op, Order, Program, SrcId, StateId, Stop, ThreadId, Value};
@@ -672,12 +672,10 @@ pub(super) fn closes(
     let Some(attempt) = Attempt::of(program, state) else {
         return false;
     };
-    if program.tables().loc_info(attempt.loc).mixed {
-        return false;
-    }
     let Some(result) = attempt.pure_result(program, machine, thread, held) else {
         return false;
     };
     let next = program.after(state, result);
-    next == state || states.contains(&next)
+    let history = states.iter().rev().map(|&left| (left, true));
+    completes_iteration(program, state, next, history)
 }

@@ -1,8 +1,8 @@
 //! What the events of an execution read and wrote, as values of cells.
 
-use crate::dpor::awaits::Attempt;
+use crate::purity::Attempt;
 use raddle_memory::sync::SyncStep;
-use raddle_memory::{Machine, MicroStep};
+use raddle_memory::{Effect, Machine, MicroStep};
 use raddle_program::op::mask;
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{LocId, Op, Order, Program, StateId, SyncAction, Tables, ThreadId, Value};
@@ -494,6 +494,7 @@ impl Observer {
                     thread,
                     state,
                     value,
+                    effect: Effect::Whole,
                 };
                 self.access(tables, &mut event, (loc, Order::Plain), step);
             }

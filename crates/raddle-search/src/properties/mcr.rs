@@ -1,13 +1,15 @@
 //! `mcr` against the oracle.
 
-use super::{Summary, for_each_program, violations};
-use crate::dpor::Listener;
-use crate::driver::ViolationKey;
+use super::spinning::reachable;
+use super::{Summary, for_each_program, number, violations};
+use crate::dpor::{self, Listener};
+use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
 use crate::mcr::{Search, Setup};
 use crate::naive::{self, Sequence};
 use crate::oracle::{self, Mode};
-use crate::verdict::EngineKind;
-use raddle_memory::{Machine, MicroStep, StepEnd};
+use crate::spinning::spinning;
+use crate::verdict::{Checks, EngineKind, Verdict};
+use raddle_memory::{Machine, MemoryModel, MicroStep, StepEnd};
 use raddle_program::generate::{Features, GenOptions};
 use raddle_program::{Op, Program, StateId, ThreadId, Value};
 use rustc_hash::FxHashSet;
@@ -166,7 +168,7 @@ fn mcr_explores_each_combination_once() {
     for_each_program(150, options, |seed, built| {
         let mut program = built.program();
         let (mut all, mut found) = (Combinations::default(), Combinations::default());
-        let _ = naive::explore(&mut program, Sequence::Ascending, &mut all);
+        let _ = naive::explore(&mut program, MemoryModel::Sc, Sequence::Ascending, &mut all);
         let _ = Search::new(&program, setup(1)).run(&mut program, &mut found);
         assert_eq!(found.0, all.0, "seed {seed}");
         let mut summary = Summary::default();
@@ -216,6 +218,81 @@ fn mcr_does_the_same_with_several_workers() {
         };
         assert_eq!(explore(1), explore(3), "seed {seed}");
     });
+}
+
+/// Programs whose threads spin: all local states are seen, with awaits and without.
+#[test]
+fn mcr_loses_no_local_state_of_programs_that_wait() {
+    for_each_program(120, GenOptions::spinning(), |seed, built| {
+        let mut program = built.program();
+        let Some(reached) = reachable(&mut program) else {
+            return;
+        };
+        for awaits in [true, false] {
+            let mut summary = Summary::default();
+            let setup = Setup {
+                reductions: Reductions {
+                    awaits,
+                    ..Reductions::default()
+                },
+                ..Setup::default()
+            };
+            let mut search = Search::new(&program, setup);
+            let _ = search.run(&mut program, &mut summary);
+            assert_eq!(search.statistics().duplicates, 0, "seed {seed}");
+            assert_eq!(summary.local_states, reached.local_states, "seed {seed}");
+        }
+    });
+}
+
+/// The same ends, and the same livelocks, as `dpor`, whose awaits are tested by themselves.
+#[test]
+fn mcr_awaits() {
+    let first = number("RADDLE_PROPTEST_SEED", 0);
+    for seed in first..first + number("RADDLE_PROPTEST_CASES", 200) {
+        let built = spinning(seed);
+        let mut program = built.program();
+        let mut truth = Summary::default();
+        let reductions = Reductions {
+            additions: false,
+            ..Reductions::default()
+        };
+        let _ = dpor::Search::new(&program, reductions).run(&mut program, &mut truth);
+        let mut summary = Summary::default();
+        let _ = Search::new(&program, setup(1)).run(&mut program, &mut summary);
+        assert_eq!(
+            summary.final_states, truth.final_states,
+            "seed {seed}: {built}"
+        );
+        assert!(
+            summary.complete <= truth.complete && summary.blocked <= truth.blocked,
+            "seed {seed}: {}+{} of {}+{}\n{built}",
+            summary.complete,
+            summary.blocked,
+            truth.complete,
+            truth.blocked
+        );
+        let mut livelocks = |engine| -> FxHashSet<ViolationKey> {
+            let options = SearchOptions {
+                checks: Checks {
+                    livelocks: true,
+                    ..Checks::default()
+                },
+                keep_going: true,
+                ..SearchOptions::default()
+            };
+            let outcome = check(&mut program, engine, options).expect("reproduced");
+            match outcome.verdict {
+                Verdict::Violation(found) => found
+                    .iter()
+                    .map(|violation| ViolationKey::new(&violation.kind, violation.at))
+                    .collect(),
+                _ => FxHashSet::default(),
+            }
+        };
+        let expected = livelocks(EngineKind::Dpor);
+        assert_eq!(livelocks(EngineKind::Mcr), expected, "seed {seed}: {built}");
+    }
 }
 
 /// Faults and deadlocks as the oracle, and each race that it finds.

@@ -1,0 +1,252 @@
+//! For tests: generated programs whose threads wait in loops, and an enumeration of their executions that knows of waiting
+//! what its definition says.
+
+use raddle_memory::{Machine, Mark, Readiness, StepEnd};
+use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
+use raddle_program::generate::Random;
+use raddle_program::{Op, Program, StateId, ThreadId, Value};
+
+/// An event of an execution in the machine.
+#[derive(Clone, Copy)]
+pub(crate) struct Done {
+    pub(crate) mark: Mark,
+    pub(crate) suspended: Option<StateId>,
+    is_pure: bool,
+    ends_thread: bool,
+}
+
+/// What is done about pure rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purity {
+    Off,
+    /// A thread that completed a pure round goes no further.
+    Assumes,
+    /// A thread does not complete pure rounds; where sizes are mixed, as with `Assumes`.
+    Awaits,
+}
+
+/// How many programs a property is tried on, and from which seed on.
+pub(crate) fn seeds(default: u64) -> std::ops::Range<u64> {
+    let number = |name: &str, default| {
+        std::env::var(name)
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(default)
+    };
+    let from = number("RADDLE_PROPTEST_SEED", 0);
+    from..from + number("RADDLE_PROPTEST_CASES", default)
+}
+
+/// A program whose threads spin, add, and store.
+pub(crate) fn spinning(seed: u64) -> BuiltProgram {
+    let mut random = Random::new(seed);
+    let mut b = ProgramBuilder::new(&format!("spinning {seed}"));
+    let vars = [b.var("x", 4), b.var("y", 4)];
+    let threads = 2 + random.below(2);
+    for i in 0..threads {
+        let count = 1 + random.below(if threads == 2 { 4 } else { 3 });
+        let plan: Vec<[u64; 3]> = (0..count)
+            .map(|_| [random.below(9), random.below(2), random.below(3)])
+            .collect();
+        b.thread(&format!("t{i}"), |t| {
+            for [kind, var, value] in plan {
+                let x = vars[var as usize];
+                match kind {
+                    0 | 1 => t.store(x, value),
+                    2 | 3 => {
+                        t.fetch_add(x, 1);
+                    }
+                    4 => t.while_(|t| t.load(x).differs(value), |_| {}),
+                    5 => t.while_(|t| t.load(x).is(value), |_| {}),
+                    6 => t.while_(|t| t.exchange(x, 1).is(1), |_| {}),
+                    7 => t.while_(|t| t.cas(x, value, 2).1.is(0), |_| {}),
+                    _ => {
+                        let old = t.fetch_add(x, 1);
+                        t.if_(old.is(value), |t| t.store(vars[1 - var as usize], old));
+                    }
+                }
+            }
+        });
+    }
+    b.no_joins();
+    b.build()
+}
+
+/// Can the operation be a part of a pure round at all?
+fn is_attempt(op: &Op) -> bool {
+    match op {
+        Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } => true,
+        Op::Sync { action, .. } => action.is_try(),
+        _ => false,
+    }
+}
+
+/// What the location of an access holds, if the access would leave it as it is.
+fn held_if_pure(program: &Program, machine: &mut Machine, state: StateId) -> Option<Value> {
+    let tables = program.tables();
+    match *program.op(state) {
+        Op::Load { loc, .. } => Some(machine.peek(tables, loc)),
+        Op::Cas {
+            loc, expected, new, ..
+        } => {
+            let held = machine.peek(tables, loc);
+            (held != expected || held == new).then_some(held)
+        }
+        Op::Rmw {
+            loc, kind, operand, ..
+        } => {
+            let held = machine.peek(tables, loc);
+            let new = kind.apply(held, operand, tables.loc_info(loc).size);
+            (new == held).then_some(held)
+        }
+        _ => None,
+    }
+}
+
+/// Would a step of `thread` only complete a pure round? Found by doing it.
+fn closes_loop(
+    program: &mut Program,
+    machine: &mut Machine,
+    done: &[Done],
+    thread: ThreadId,
+) -> bool {
+    let mark = machine.mark();
+    let Some(from) = machine.thread_state(thread) else {
+        return false;
+    };
+    if !is_attempt(program.op(from)) || machine.is_in_block(thread) {
+        return false;
+    }
+    let held = held_if_pure(program, machine, from);
+    let end = machine.step(program, thread, &[]);
+    let to = match end {
+        StepEnd::Done if machine.is_pure_since(mark) => machine.thread_state(thread),
+        // It has been waiting since before its object was freed, and goes on to: `Frame::look_at_spinning` finds the fault.
+        StepEnd::Fault(_) => held.map(|held| program.after(from, held)),
+        _ => None,
+    };
+    machine.undo_to(mark);
+    if to.is_none() {
+        return false;
+    }
+    if to == Some(from) {
+        return true;
+    }
+    for event in done.iter().rev() {
+        let step = machine.steps()[event.mark.steps()];
+        if step.thread == thread {
+            if !event.is_pure {
+                return false;
+            }
+            if Some(step.state) == to {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Has the thread completed a pure round and must stop?
+fn is_ended(machine: &Machine, done: &[Done], thread: ThreadId) -> bool {
+    let mut own = done
+        .iter()
+        .filter(|event| machine.steps()[event.mark.steps()].thread == thread);
+    own.next_back().is_some_and(|last| last.ends_thread)
+}
+
+/// Is the next access of the thread to a location of mixed size?
+fn is_mixed(program: &Program, machine: &Machine, thread: ThreadId) -> bool {
+    match machine.thread_state(thread).map(|state| *program.op(state)) {
+        Some(Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. }) => {
+            program.tables().loc_info(loc).mixed
+        }
+        _ => false,
+    }
+}
+
+/// Calls `f` at the end of every interleaving that is left by what is done about pure rounds.
+pub(crate) fn for_each_end(
+    program: &mut Program,
+    purity: Purity,
+    mut f: impl FnMut(&mut Program, &mut Machine, &[Done]),
+) {
+    let mut machine = Machine::new(program);
+    run_on(program, &mut machine, &mut Vec::new(), purity, &mut f);
+}
+
+fn run_on(
+    program: &mut Program,
+    machine: &mut Machine,
+    done: &mut Vec<Done>,
+    purity: Purity,
+    f: &mut impl FnMut(&mut Program, &mut Machine, &[Done]),
+) {
+    let mut any = false;
+    for thread in (0..machine.thread_count()).map(ThreadId::from_index) {
+        if machine.readiness(program, thread) != Readiness::Ready || is_ended(machine, done, thread)
+        {
+            continue;
+        }
+        let closes = purity != Purity::Off && closes_loop(program, machine, done, thread);
+        let waits = purity == Purity::Awaits && !is_mixed(program, machine, thread);
+        if closes && waits {
+            continue;
+        }
+        any = true;
+        let mut choices = Vec::new();
+        loop {
+            let mark = machine.mark();
+            let state = machine.thread_state(thread).expect("it is ready");
+            let in_block = machine.is_in_block(thread);
+            machine.step(program, thread, &choices);
+            let mut chosen = machine.chosen().to_vec();
+            let can_be_pure =
+                is_attempt(program.op(state)) || matches!(program.op(state), Op::Fence { .. });
+            done.push(Done {
+                mark,
+                suspended: machine.suspended(),
+                is_pure: can_be_pure && !in_block && machine.is_pure_since(mark),
+                ends_thread: closes,
+            });
+            run_on(program, machine, done, purity, f);
+            done.pop();
+            machine.undo_to(mark);
+            while chosen.last().is_some_and(|c| c.taken + 1 >= c.count) {
+                chosen.pop();
+            }
+            let Some(last) = chosen.last_mut() else { break };
+            last.taken += 1;
+            choices = chosen.iter().map(|c| c.taken).collect();
+        }
+    }
+    if !any {
+        f(program, machine, done);
+    }
+}
+
+/// The execution of a machine again, in a fresh one, to know where its events begin.
+pub(crate) fn run_again(program: &mut Program, machine: &Machine) -> (Machine, Vec<Done>) {
+    let steps = machine.steps().to_vec();
+    let mut fresh = Machine::new(program);
+    let mut done = Vec::new();
+    while fresh.steps().len() < steps.len() {
+        let rest = &steps[fresh.steps().len()..];
+        let thread = rest[0].thread;
+        let choices: Vec<u32> = rest
+            .iter()
+            .take_while(|step| step.thread == thread)
+            .filter(|step| matches!(program.op(step.state), Op::Choice { .. }))
+            .map(|step| step.value as u32)
+            .collect();
+        let mark = fresh.mark();
+        fresh.step(program, thread, &choices);
+        done.push(Done {
+            mark,
+            suspended: fresh.suspended(),
+            is_pure: false,
+            ends_thread: false,
+        });
+    }
+    assert_eq!(fresh.steps(), &steps[..]);
+    (fresh, done)
+}
