@@ -12,6 +12,8 @@
 
 use crate::dpor;
 use crate::frame::Frame;
+use crate::icb;
+use crate::mcr;
 use crate::naive;
 use crate::replay::{Mismatch, Schedule};
 use crate::rf;
@@ -77,6 +79,8 @@ pub struct SearchOptions {
     pub checks: Checks,
     pub limits: Limits,
     pub reductions: Reductions,
+    /// Worker threads; 0 is as good as 1. Only engine `mcr` uses more than one.
+    pub jobs: usize,
     /// Engine `rvf`: heuristics that change no answer.
     pub rvf: RvfHeuristics,
     /// Find every distinct violation instead of the first.
@@ -160,6 +164,17 @@ impl Engine for Rf {
     }
 }
 
+struct Mcr(mcr::Setup);
+
+impl Engine for Mcr {
+    fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
+        let mut search = mcr::Search::new(program, self.0.clone());
+        let flow = search.run(program, frame);
+        frame.set_causality(search.statistics());
+        flow
+    }
+}
+
 struct Rvf(rvf::RvfOptions);
 
 impl Engine for Rvf {
@@ -189,6 +204,13 @@ pub fn check(
         heuristics: options.rvf,
         races: options.checks.races,
     };
+    let setup = mcr::Setup {
+        reductions,
+        races: options.checks.races,
+        jobs: options.jobs,
+        deadline: options.limits.time.map(|limit| Instant::now() + limit),
+        interrupt: options.interrupted.clone(),
+    };
     let mut frame = Frame::new(options);
     // `main` may stop before it does anything.
     let start = Machine::with_model(program, memory);
@@ -198,6 +220,9 @@ pub fn check(
         (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
         (_, EngineKind::Rf) => Rf(reductions).explore(program, &mut frame),
         (_, EngineKind::Rvf) => Rvf(rvf_options).explore(program, &mut frame),
+        (_, EngineKind::Mcr) => Mcr(setup).explore(program, &mut frame),
+        (_, EngineKind::Icb) => icb::explore(program, &mut frame),
+        (_, EngineKind::Bpor) => icb::bounded::explore(program, &mut frame),
     };
     debug_assert!(
         flow.is_continue() || frame.has_reason(),

@@ -8,6 +8,8 @@ pub mod dpor;
 pub mod driver;
 pub mod ending;
 mod frame;
+mod icb;
+mod mcr;
 mod naive;
 pub mod oracle;
 #[cfg(test)]
@@ -26,6 +28,6 @@ pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, che
 pub use raddle_memory::Effect;
 pub use rvf::RvfHeuristics;
 pub use verdict::{
-    Bound, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep,
-    Verdict, Violation, ViolationKind, Waiting,
+    Bound, Causality, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace,
+    TraceStep, Verdict, Violation, ViolationKind, Waiting,
 };

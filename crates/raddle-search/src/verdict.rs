@@ -14,6 +14,9 @@ pub enum EngineKind {
     Dpor,
     Rf,
     Rvf,
+    Mcr,
+    Icb,
+    Bpor,
 }
 
 impl EngineKind {
@@ -24,13 +27,16 @@ impl EngineKind {
             Self::Dpor => "dpor",
             Self::Rf => "rf",
             Self::Rvf => "rvf",
+            Self::Mcr => "mcr",
+            Self::Icb => "icb",
+            Self::Bpor => "bpor",
         }
     }
 
     /// Does it recognise rounds of loops in which a thread only waits?
     #[must_use]
     pub fn knows_purity(self) -> bool {
-        matches!(self, Self::Dpor | Self::Rf)
+        matches!(self, Self::Dpor | Self::Rf | Self::Mcr)
     }
 
     /// Can the engine explore executions under this memory model?
@@ -182,6 +188,17 @@ pub enum Verdict {
     },
 }
 
+/// What engine `mcr` did besides running executions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Causality {
+    /// Questions that its solver answered.
+    pub queries: u64,
+    /// Executions in which every thread went the same way as in another one. There should be none.
+    pub duplicates: u64,
+    /// Races found in executions that had not been run.
+    pub predicted_races: u64,
+}
+
 /// What was done for the verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -197,6 +214,8 @@ pub struct Statistics {
     pub states: usize,
     /// Engine `rf`: how often each phase of the consistency check had the last word.
     pub consistency: Phases,
+    /// Engine `mcr`: what its solver was used for.
+    pub causality: Causality,
     /// Engine `rvf`: how often VerifySC was asked, how it decided, and the time that it took.
     pub verify: Decisions,
     pub elapsed: Duration,

@@ -78,6 +78,7 @@ fn explore(
             time: options.time_limit,
             memory_bytes: options.memory_limit_bytes,
         },
+        jobs: options.jobs,
         keep_going: options.keep_going,
         began: Some(began),
         interrupted: Some(Arc::clone(interrupt)),

@@ -49,7 +49,7 @@ pub struct CheckArgs {
     /// The program: .c .i .cc .cpp .cxx .C, or LLVM IR as text (.ll)
     pub file: PathBuf,
 
-    /// How to explore executions (available now: auto, dpor, rf, naive)
+    /// How to explore executions (available now: auto, dpor, rf, rvf, mcr, icb, bpor, naive)
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
@@ -91,7 +91,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub memory_limit: Option<u64>,
 
-    /// Worker threads (more than one are not available yet)
+    /// Worker threads (more than one: engine `mcr` only; the answer does not depend on it)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: u32,
 
@@ -173,6 +173,7 @@ pub enum Engine {
     Mcr,
     Bmc,
     Icb,
+    Bpor,
     Naive,
 }
 

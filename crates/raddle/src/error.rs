@@ -25,6 +25,10 @@ pub enum Error {
     UnavailableOption {
         option: &'static str,
     },
+    /// `--jobs` with an engine that cannot use it.
+    SingleWorker {
+        engine: &'static str,
+    },
     /// An option of `check` that the command has no use for.
     OnlyForCheck {
         option: &'static str,
@@ -107,6 +111,10 @@ impl fmt::Display for Error {
                 "engine `{engine}` does not know memory model `{memory}`; engines that do: {available}"
             ),
             Self::UnavailableOption { option } => write!(f, "`{option}` is not available yet"),
+            Self::SingleWorker { engine } => write!(
+                f,
+                "engine `{engine}` has one worker only: `--jobs` is for engine `mcr`"
+            ),
             Self::OnlyForCheck { option } => {
                 write!(f, "`{option}` is an option of `raddle check` only")
             }
@@ -168,6 +176,9 @@ impl Error {
                 "this is a bug of Raddle; please report it with the program and the command line"
                     .to_owned(),
             ),
+            Self::SingleWorker { .. } => {
+                Some("leave `--jobs` out, or add `--engine mcr`".to_owned())
+            }
             Self::UnavailableOption { option } => Some(format!("leave `{option}` out")),
             Self::OnlyForCheck { option } => Some(format!("leave `{option}` out")),
             Self::UnknownTopic { topics, .. } => Some(format!("topics: {topics}")),

@@ -21,6 +21,7 @@ pub struct Options {
     pub unroll: Option<u32>,
     pub on_main_return: OnMainReturn,
     pub keep_going: bool,
+    pub jobs: usize,
     pub max_executions: Option<u64>,
     pub time_limit: Option<Duration>,
     pub memory_limit_bytes: Option<u64>,
@@ -50,6 +51,9 @@ pub const ENGINES: &[(&str, EngineKind)] = &[
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
     ("rvf", EngineKind::Rvf),
+    ("mcr", EngineKind::Mcr),
+    ("icb", EngineKind::Icb),
+    ("bpor", EngineKind::Bpor),
     ("naive", EngineKind::Naive),
 ];
 
@@ -68,11 +72,9 @@ impl Options {
                 return Err(Error::UnavailableOption { option });
             }
         }
-        if args.jobs != 1 {
-            return Err(Error::Unavailable {
-                option: "--jobs",
-                value: args.jobs.to_string(),
-                available: "1".to_owned(),
+        if args.jobs != 1 && engine != EngineKind::Mcr {
+            return Err(Error::SingleWorker {
+                engine: engine.name(),
             });
         }
         Ok(Self {
@@ -89,6 +91,7 @@ impl Options {
             unroll: args.unroll,
             on_main_return: args.on_main_return,
             keep_going: args.keep_going,
+            jobs: args.jobs as usize,
             max_executions: args.max_executions,
             time_limit: args.time_limit,
             memory_limit_bytes: args.memory_limit.map(|mebibytes| mebibytes << 20),
@@ -229,8 +232,8 @@ mod tests {
     fn what_is_not_built_yet_is_refused() {
         for (args, message) in [
             (
-                ["--engine", "mcr"],
-                "engine `mcr` is not available yet; available: auto, dpor, rf, rvf, naive",
+                ["--engine", "bmc"],
+                "engine `bmc` is not available yet; available: auto, dpor, rf, rvf, mcr, icb, bpor, naive",
             ),
             (
                 ["--format", "sarif"],
@@ -238,7 +241,7 @@ mod tests {
             ),
             (
                 ["--jobs", "2"],
-                "--jobs `2` is not available yet; available: 1",
+                "engine `dpor` has one worker only: `--jobs` is for engine `mcr`",
             ),
             (["--witness", "w"], "`--witness` is not available yet"),
         ] {
