@@ -2,6 +2,7 @@
 
 use crate::cli::{Check, CheckArgs, Engine, Format, Memory, OnMainReturn, When, name_of};
 use crate::error::Error;
+use crate::property::{self, Property};
 use raddle_search::{Checks, EngineKind, MemoryModel, Reductions};
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -35,12 +36,15 @@ pub struct Options {
     pub silent_abort: bool,
     pub trace: Option<PathBuf>,
     pub report: Option<PathBuf>,
+    pub witness: Option<PathBuf>,
+    pub property: Option<Property>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerFormat {
     Text,
     Json,
+    Sarif,
 }
 
 /// The engines of this version by name. `auto` is the best of them for any program; under TSO and PSO it is `naive`, the
@@ -62,12 +66,11 @@ impl Options {
     pub fn from_args(args: CheckArgs) -> Result<Self, Error> {
         let memory = memory(args.memory);
         let engine = engine(args.engine, memory)?;
-        let format = format(args.format)?;
-        for (option, given) in [("--witness", args.witness.is_some())] {
-            if given {
-                return Err(Error::UnavailableOption { option });
-            }
-        }
+        let property = args.property.as_deref().map(property::read).transpose()?;
+        let list = match &property {
+            Some(property) => &property.checks,
+            None => &args.checks,
+        };
         if args.jobs != 1 {
             return Err(Error::Unavailable {
                 option: "--jobs",
@@ -76,7 +79,10 @@ impl Options {
             });
         }
         Ok(Self {
-            checks: checks(&args.checks),
+            checks: Checks {
+                only_error_calls: property.as_ref().is_some_and(|it| it.only_error_calls),
+                ..checks(list)
+            },
             reductions: Reductions {
                 purity: !args.no_purity,
                 awaits: !args.no_await,
@@ -92,7 +98,11 @@ impl Options {
             max_executions: args.max_executions,
             time_limit: args.time_limit,
             memory_limit_bytes: args.memory_limit.map(|mebibytes| mebibytes << 20),
-            format,
+            format: match args.format {
+                Format::Text => AnswerFormat::Text,
+                Format::Json => AnswerFormat::Json,
+                Format::Sarif => AnswerFormat::Sarif,
+            },
             quiet: args.quiet,
             full: args.full,
             progress: wanted(args.progress, || {
@@ -100,10 +110,12 @@ impl Options {
             }),
             color: color(args.color),
             columns: columns(),
-            check_names: args.checks.iter().map(|&check| name_of(check)).collect(),
-            silent_abort: false,
+            check_names: list.iter().map(|&check| name_of(check)).collect(),
+            silent_abort: property.is_some(),
+            property,
             trace: args.trace,
             report: args.report,
+            witness: args.witness,
         })
     }
 }
@@ -143,18 +155,6 @@ fn memory(memory: Memory) -> MemoryModel {
     }
 }
 
-fn format(format: Format) -> Result<AnswerFormat, Error> {
-    match format {
-        Format::Text => Ok(AnswerFormat::Text),
-        Format::Json => Ok(AnswerFormat::Json),
-        Format::Sarif => Err(Error::Unavailable {
-            option: "format",
-            value: name_of(format),
-            available: "text, json".to_owned(),
-        }),
-    }
-}
-
 pub(crate) fn checks(list: &[Check]) -> Checks {
     let on = |check| list.contains(&check);
     Checks {
@@ -164,6 +164,7 @@ pub(crate) fn checks(list: &[Check]) -> Checks {
         deadlocks: on(Check::Deadlock),
         livelocks: on(Check::Livelock),
         overflows: on(Check::Overflow),
+        only_error_calls: false,
     }
 }
 
@@ -233,14 +234,9 @@ mod tests {
                 "engine `mcr` is not available yet; available: auto, dpor, rf, rvf, naive",
             ),
             (
-                ["--format", "sarif"],
-                "format `sarif` is not available yet; available: text, json",
-            ),
-            (
                 ["--jobs", "2"],
                 "--jobs `2` is not available yet; available: 1",
             ),
-            (["--witness", "w"], "`--witness` is not available yet"),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);
         }
