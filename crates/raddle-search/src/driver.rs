@@ -255,6 +255,14 @@ pub fn check_of(fault: &Fault) -> Check {
 }
 
 impl Checks {
+    /// Is this fault looked for?
+    #[must_use]
+    pub fn covers(&self, fault: &Fault) -> bool {
+        let is_mark = matches!(fault, Fault::ErrorReached { .. });
+        let check = check_of(fault);
+        self.contains(check) && (is_mark || check != Check::Assert || !self.only_error_calls)
+    }
+
     #[must_use]
     pub fn contains(&self, check: Check) -> bool {
         match check {

@@ -1,7 +1,7 @@
 //! What an engine reports to.
 
 use crate::dpor::Listener;
-use crate::driver::{InternalError, Progress, SearchOptions, ViolationKey, check_of};
+use crate::driver::{InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
 use crate::replay::{self, Schedule};
 use crate::simplify::{Simplified, simplify};
@@ -231,7 +231,7 @@ impl Frame {
         at: SrcId,
         fault: Fault,
     ) -> ControlFlow<()> {
-        if !self.options.checks.contains(check_of(&fault)) {
+        if !self.options.checks.covers(&fault) {
             return ControlFlow::Continue(());
         }
         self.violation(program, machine, ViolationKind::Fault(fault), thread, at)

@@ -67,6 +67,8 @@ pub struct Checks {
     pub deadlocks: bool,
     pub livelocks: bool,
     pub overflows: bool,
+    /// Of what belongs to `assertions` only calls of functions that mark errors (`reach_error`) count.
+    pub only_error_calls: bool,
 }
 
 impl Default for Checks {
@@ -78,6 +80,7 @@ impl Default for Checks {
             deadlocks: true,
             livelocks: false,
             overflows: false,
+            only_error_calls: false,
         }
     }
 }
@@ -165,6 +168,10 @@ pub enum Reason {
         limit_bytes: u64,
     },
     Interrupted,
+    /// Nothing was found, but a part of what was asked for is not looked for.
+    NotLookedFor {
+        what: &'static str,
+    },
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
     Thread {
         limit: Limit,

@@ -2,6 +2,7 @@
 
 use crate::Status;
 use crate::cli::{CheckArgs, name_of};
+use crate::compile;
 use crate::error::Error;
 use crate::load::{Loaded, Source};
 use crate::options::{AnswerFormat, Options};
@@ -10,9 +11,12 @@ use raddle_program::Program;
 use raddle_report::source::Sources;
 use raddle_report::text::Look;
 use raddle_report::trace_file::{RunOptions, TraceFile};
-use raddle_report::{Report, html, json, text};
+use raddle_report::witness::{self, Task};
+use raddle_report::{Report, html, json, sarif, text};
 use raddle_search::driver::{self, Limits, SearchOptions};
-use raddle_search::{EngineKind, Outcome, Verdict, choose_engine};
+use raddle_search::{
+    Check, EngineKind, Outcome, Reason, Verdict, Violation, ViolationKind, choose_engine,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -43,7 +47,12 @@ pub(crate) struct Checked {
 
 pub(crate) fn checked(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
     let mut loaded = source(options).load()?;
-    let outcome = explore(options, &mut loaded.program, interrupt)?;
+    let mut outcome = explore(options, &mut loaded.program, interrupt)?;
+    if let (Verdict::Verified(_), Some(property)) = (&outcome.verdict, &options.property)
+        && let Some(what) = property.unchecked
+    {
+        outcome.verdict = Verdict::Inconclusive(Reason::NotLookedFor { what });
+    }
     Ok(Checked { loaded, outcome })
 }
 
@@ -104,6 +113,7 @@ fn answer(options: &Options, report: &Report<'_>, sources: &Sources) -> String {
             },
         ),
         AnswerFormat::Json => json::render(report, sources),
+        AnswerFormat::Sarif => sarif::render(report, sources),
     }
 }
 
@@ -119,29 +129,55 @@ fn write_files(
     if let Some(file) = &options.report {
         write(file, &html::render(report, sources))?;
     }
-    if let Some(file) = &options.trace {
-        match &report.outcome.verdict {
-            Verdict::Violation(violations) => {
-                let trace = TraceFile::new(
-                    report,
-                    &violations[0],
-                    run_options(options),
-                    clang_args(options)?,
-                    fingerprint.to_owned(),
-                );
-                write(file, &trace.render())?;
-            }
-            _ => nothing_to_write(file),
+    let Verdict::Violation(violations) = &report.outcome.verdict else {
+        for file in options.trace.iter().chain(&options.witness) {
+            eprintln!(
+                "note: {} is not written: there is no violation to show in it",
+                file.display()
+            );
         }
+        return Ok(());
+    };
+    let violation = &violations[0];
+    if let Some(file) = &options.trace {
+        let trace = TraceFile::new(
+            report,
+            violation,
+            run_options(options),
+            clang_args(options)?,
+            fingerprint.to_owned(),
+        );
+        write(file, &trace.render())?;
+    }
+    if let Some(file) = &options.witness {
+        let contents = std::fs::read(&options.file).map_err(|error| Error::Read {
+            file: options.file.clone(),
+            error,
+        })?;
+        let task = Task {
+            contents: &contents,
+            specification: specification(options, violation),
+            language: compile::language(&options.file),
+        };
+        write(file, &witness::render(report, sources, violation, &task))?;
     }
     Ok(())
 }
 
-fn nothing_to_write(file: &Path) {
-    eprintln!(
-        "note: {} is not written: there is no violation to show in it",
-        file.display()
-    );
+/// The property that a violation breaks, in the words of the competition.
+fn specification<'a>(options: &'a Options, violation: &Violation) -> &'a str {
+    if let Some(property) = &options.property {
+        return &property.specification;
+    }
+    match &violation.kind {
+        ViolationKind::Race(_) => "G ! data-race",
+        ViolationKind::Fault(fault) => match driver::check_of(fault) {
+            Check::Overflow => "G ! overflow",
+            Check::Memory => "G valid-free\nG valid-deref",
+            _ => "G ! call(reach_error())",
+        },
+        ViolationKind::Deadlock { .. } | ViolationKind::Livelock { .. } => "G ! deadlock",
+    }
 }
 
 fn run_options(options: &Options) -> RunOptions {

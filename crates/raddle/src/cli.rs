@@ -71,6 +71,10 @@ pub struct CheckArgs {
     )]
     pub checks: Vec<Check>,
 
+    /// What to look for, as a property file of SV-COMP says it; `abort` then ends the program silently
+    #[arg(long, value_name = "FILE.prp", conflicts_with = "checks")]
+    pub property: Option<PathBuf>,
+
     /// What happens to other threads when `main` returns
     #[arg(long, value_enum, default_value_t = OnMainReturn::Wait)]
     pub on_main_return: OnMainReturn,
@@ -111,7 +115,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_ifaa: bool,
 
-    /// How to print the answer on standard output (sarif is not available yet)
+    /// How to print the answer on standard output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
@@ -123,7 +127,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
-    /// Write an SV-COMP witness besides (not available yet)
+    /// Write a violation witness (format 2.0 of SV-COMP) besides
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
 

@@ -2,6 +2,7 @@
 
 use crate::cli::{Check, CheckArgs, Engine, Format, Memory, OnMainReturn, When, name_of};
 use crate::error::Error;
+use crate::property::{self, Property};
 use raddle_search::{Checks, EngineKind, MemoryModel, Reductions};
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -37,12 +38,15 @@ pub struct Options {
     pub silent_abort: bool,
     pub trace: Option<PathBuf>,
     pub report: Option<PathBuf>,
+    pub witness: Option<PathBuf>,
+    pub property: Option<Property>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerFormat {
     Text,
     Json,
+    Sarif,
 }
 
 /// The engines of this version by name. `auto` is the best of them for the program; under TSO and PSO it is `naive`, the only
@@ -66,19 +70,21 @@ impl Options {
     pub fn from_args(args: CheckArgs) -> Result<Self, Error> {
         let memory = memory(args.memory);
         let engine = engine(args.engine, memory)?;
-        let format = format(args.format)?;
-        for (option, given) in [("--witness", args.witness.is_some())] {
-            if given {
-                return Err(Error::UnavailableOption { option });
-            }
-        }
-        if args.jobs != 1 && engine != EngineKind::Mcr {
+        let property = args.property.as_deref().map(property::read).transpose()?;
+        let list = match &property {
+            Some(property) => &property.checks,
+            None => &args.checks,
+        };
+        if args.jobs != 1 && engine != Some(EngineKind::Mcr) {
             return Err(Error::SingleWorker {
-                engine: engine.name(),
+                engine: engine.map_or("auto", EngineKind::name),
             });
         }
         Ok(Self {
-            checks: checks(&args.checks),
+            checks: Checks {
+                only_error_calls: property.as_ref().is_some_and(|it| it.only_error_calls),
+                ..checks(list)
+            },
             reductions: Reductions {
                 purity: !args.no_purity,
                 awaits: !args.no_await,
@@ -95,7 +101,11 @@ impl Options {
             max_executions: args.max_executions,
             time_limit: args.time_limit,
             memory_limit_bytes: args.memory_limit.map(|mebibytes| mebibytes << 20),
-            format,
+            format: match args.format {
+                Format::Text => AnswerFormat::Text,
+                Format::Json => AnswerFormat::Json,
+                Format::Sarif => AnswerFormat::Sarif,
+            },
             quiet: args.quiet,
             full: args.full,
             progress: wanted(args.progress, || {
@@ -103,10 +113,12 @@ impl Options {
             }),
             color: color(args.color),
             columns: columns(),
-            check_names: args.checks.iter().map(|&check| name_of(check)).collect(),
-            silent_abort: false,
+            check_names: list.iter().map(|&check| name_of(check)).collect(),
+            silent_abort: property.is_some(),
+            property,
             trace: args.trace,
             report: args.report,
+            witness: args.witness,
         })
     }
 }
@@ -146,18 +158,6 @@ fn memory(memory: Memory) -> MemoryModel {
     }
 }
 
-fn format(format: Format) -> Result<AnswerFormat, Error> {
-    match format {
-        Format::Text => Ok(AnswerFormat::Text),
-        Format::Json => Ok(AnswerFormat::Json),
-        Format::Sarif => Err(Error::Unavailable {
-            option: "format",
-            value: name_of(format),
-            available: "text, json".to_owned(),
-        }),
-    }
-}
-
 pub(crate) fn checks(list: &[Check]) -> Checks {
     let on = |check| list.contains(&check);
     Checks {
@@ -167,6 +167,7 @@ pub(crate) fn checks(list: &[Check]) -> Checks {
         deadlocks: on(Check::Deadlock),
         livelocks: on(Check::Livelock),
         overflows: on(Check::Overflow),
+        only_error_calls: false,
     }
 }
 
@@ -236,14 +237,9 @@ mod tests {
                 "engine `bmc` is not available yet; available: auto, dpor, rf, rvf, mcr, icb, bpor, naive",
             ),
             (
-                ["--format", "sarif"],
-                "format `sarif` is not available yet; available: text, json",
-            ),
-            (
                 ["--jobs", "2"],
-                "engine `dpor` has one worker only: `--jobs` is for engine `mcr`",
+                "engine `auto` has one worker only: `--jobs` is for engine `mcr`",
             ),
-            (["--witness", "w"], "`--witness` is not available yet"),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);
         }
