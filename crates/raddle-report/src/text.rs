@@ -12,7 +12,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Sni
 use raddle_memory::race::RaceAccess;
 use raddle_program::{Fault, ObjectId, Op, SrcId, ThreadId, Unsupported};
 use raddle_search::verdict::Waiting;
-use raddle_search::{Reason, Statistics, Trace, Verdict, Violation, ViolationKind};
+use raddle_search::{EngineKind, Reason, Statistics, Trace, Verdict, Violation, ViolationKind};
 
 /// How a text looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +99,9 @@ impl Writer<'_> {
         let Statistics {
             complete, blocked, ..
         } = self.report.outcome.statistics;
+        if self.report.outcome.engine == EngineKind::Bmc {
+            return format!("data races not checked; {}", self.circumstances());
+        }
         let mut text = words::executions(complete + blocked);
         if blocked == 1 && complete == 0 {
             text += ", blocked";
@@ -130,10 +133,13 @@ impl Writer<'_> {
         let Statistics {
             complete, blocked, ..
         } = self.report.outcome.statistics;
+        let place = match self.report.outcome.engine {
+            EngineKind::Bmc => String::new(),
+            _ => format!(" in {}", words::executions(complete + blocked)),
+        };
         text += &format!(
-            "{} found in {} ({})\n",
+            "{} found{place} ({})\n",
             self.paint.bad(&found),
-            words::executions(complete + blocked),
             self.circumstances()
         );
         text

@@ -91,6 +91,8 @@ pub enum InternalError {
         schedule: Schedule,
         mismatch: Mismatch,
     },
+    /// A violation was found in a formula, but the program did not behave that way.
+    Diverged { what: String },
 }
 
 impl fmt::Display for InternalError {
@@ -104,6 +106,10 @@ impl fmt::Display for InternalError {
                 f,
                 "internal error: a violation was not reproduced ({mismatch:?} after {} events): {kind:?}",
                 schedule.steps.len()
+            ),
+            Self::Diverged { what } => write!(
+                f,
+                "internal error: an execution that was found could not be run: {what}"
             ),
         }
     }
@@ -158,6 +164,7 @@ pub fn check(
         (_, EngineKind::Naive) => Naive.explore(program, &mut frame),
         (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
         (_, EngineKind::Rf) => Rf.explore(program, &mut frame),
+        (_, EngineKind::Bmc) => unreachable!("bmc does not explore: see raddle-bmc"),
     };
     debug_assert!(
         flow.is_continue() || frame.has_reason(),

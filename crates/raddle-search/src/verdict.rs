@@ -10,6 +10,7 @@ pub enum EngineKind {
     Naive,
     Dpor,
     Rf,
+    Bmc,
 }
 
 impl EngineKind {
@@ -19,6 +20,7 @@ impl EngineKind {
             Self::Naive => "naive",
             Self::Dpor => "dpor",
             Self::Rf => "rf",
+            Self::Bmc => "bmc",
         }
     }
 }
@@ -26,6 +28,8 @@ impl EngineKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemoryModel {
     Sc,
+    Tso,
+    Pso,
 }
 
 impl MemoryModel {
@@ -33,6 +37,8 @@ impl MemoryModel {
     pub fn name(self) -> &'static str {
         match self {
             Self::Sc => "sc",
+            Self::Tso => "tso",
+            Self::Pso => "pso",
         }
     }
 }
@@ -152,6 +158,10 @@ pub enum Reason {
         limit_bytes: u64,
     },
     Interrupted,
+    /// Some execution goes round a loop, or calls itself, more often than any bound that was tried.
+    Unrolled {
+        bound: u32,
+    },
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
     Thread {
         limit: Limit,

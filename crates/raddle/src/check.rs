@@ -6,13 +6,16 @@ use crate::compile;
 use crate::error::Error;
 use crate::options::{AnswerFormat, Options};
 use crate::progress::StatusLine;
+use raddle_bmc::BmcOptions;
+use raddle_ir::Module;
 use raddle_program::Program;
+use raddle_program::interp::view::View;
 use raddle_program::interp::{self, InterpOptions, Interpreter};
 use raddle_report::source::Sources;
 use raddle_report::text::Look;
 use raddle_report::{Report, json, text};
 use raddle_search::driver::{self, Limits, SearchOptions};
-use raddle_search::{Outcome, Verdict};
+use raddle_search::{EngineKind, Outcome, Verdict};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -30,23 +33,68 @@ pub(crate) fn outcome(
     interrupt: &Arc<AtomicBool>,
 ) -> Result<(Program, Outcome), Error> {
     let ir = compile::to_ir(&options.file, &options.clang_args)?;
-    let mut program = load(options, ir)?;
+    if options.engine == EngineKind::Bmc {
+        return solve(options, ir, interrupt);
+    }
+    let module = parse(options, ir)?;
+    let mut program = Interpreter::load(module, interpretation(options))
+        .map_err(|error| load_error(options, &error))?;
     let outcome = explore(options, &mut program, interrupt)?;
     Ok((program, outcome))
 }
 
-fn load(options: &Options, ir: String) -> Result<Program, Error> {
+/// Engine `bmc` sees the module itself; the interpreter is for replaying.
+fn solve(
+    options: &Options,
+    ir: String,
+    interrupt: &Arc<AtomicBool>,
+) -> Result<(Program, Outcome), Error> {
+    let looked_at = InterpOptions {
+        // Loops that are known to end are not bounded.
+        unroll: Some(options.unroll.unwrap_or(1)),
+        ..interpretation(options)
+    };
+    let view = View::new(parse(options, ir.clone())?, looked_at)
+        .map_err(|error| load_error(options, &error))?;
+    let replayed = InterpOptions {
+        unroll: None,
+        wide_choices: true,
+        ..interpretation(options)
+    };
+    let mut program = Interpreter::load(parse(options, ir)?, replayed)
+        .map_err(|error| load_error(options, &error))?;
+    let bmc = BmcOptions {
+        memory: options.memory,
+        unroll: options.unroll,
+        exit_with_main: options.on_main_return == OnMainReturn::Exit,
+    };
+    let outcome = raddle_bmc::check(view, &mut program, bmc, search_options(options, interrupt))
+        .map_err(|error| Error::Internal(error.to_string()))?;
+    Ok((program, outcome))
+}
+
+fn load_error(options: &Options, error: &interp::LoadError) -> Error {
+    Error::Load {
+        file: options.file.clone(),
+        what: error.to_string(),
+    }
+}
+
+fn parse(options: &Options, ir: String) -> Result<Module, Error> {
     let from_clang = !compile::is_ir(&options.file);
     let name = match options.file.display() {
         // Line numbers of messages are those of the IR, not of the source.
         file if from_clang => format!("LLVM IR of {file}"),
         file => file.to_string(),
     };
-    let module = raddle_ir::parse_module(ir, &name).map_err(|error| Error::Ir {
+    raddle_ir::parse_module(ir, &name).map_err(|error| Error::Ir {
         what: error.to_string(),
         from_clang,
-    })?;
-    let interpretation = InterpOptions {
+    })
+}
+
+fn interpretation(options: &Options) -> InterpOptions {
+    InterpOptions {
         unroll: options.unroll,
         on_main_return: match options.on_main_return {
             OnMainReturn::Wait => interp::OnMainReturn::Wait,
@@ -55,11 +103,7 @@ fn load(options: &Options, ir: String) -> Result<Program, Error> {
         check_overflow: options.checks.overflows,
         check_memory: options.checks.memory,
         ..InterpOptions::default()
-    };
-    Interpreter::load(module, interpretation).map_err(|error| Error::Load {
-        file: options.file.clone(),
-        what: error.to_string(),
-    })
+    }
 }
 
 fn explore(
@@ -67,8 +111,13 @@ fn explore(
     program: &mut Program,
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Outcome, Error> {
+    driver::check(program, options.engine, search_options(options, interrupt))
+        .map_err(|error| Error::Internal(error.to_string()))
+}
+
+fn search_options(options: &Options, interrupt: &Arc<AtomicBool>) -> SearchOptions {
     let mut status_line = StatusLine::new();
-    let search = SearchOptions {
+    SearchOptions {
         checks: options.checks,
         reductions: options.reductions,
         limits: Limits {
@@ -81,9 +130,7 @@ fn explore(
         progress: options
             .progress
             .then(|| Box::new(move |progress: &_| status_line.show(progress)) as _),
-    };
-    driver::check(program, options.engine, search)
-        .map_err(|error| Error::Internal(error.to_string()))
+    }
 }
 
 fn answer(options: &Options, program: &Program, outcome: &Outcome) -> String {

@@ -36,11 +36,11 @@ pub struct CheckArgs {
     /// The program: .c .i .cc .cpp .cxx .C, or LLVM IR as text (.ll)
     pub file: PathBuf,
 
-    /// How to explore executions (available now: auto, dpor, rf, naive)
+    /// How to explore executions (available now: auto, dpor, rf, bmc, naive)
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
-    /// Memory model (available now: sc)
+    /// Memory model; tso and pso have store buffers, and need engine bmc
     #[arg(long, value_enum, default_value_t = Memory::Sc)]
     pub memory: Memory,
 
@@ -48,14 +48,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
-    /// What to look for, separated by commas
-    #[arg(
-        long = "check",
-        value_enum,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_values_t = [Check::Assert, Check::Memory, Check::Race, Check::Deadlock]
-    )]
+    /// What to look for, separated by commas [default: assert,memory,race,deadlock; bmc does not check race]
+    #[arg(long = "check", value_enum, value_name = "LIST", value_delimiter = ',')]
     pub checks: Vec<Check>,
 
     /// What happens to other threads when `main` returns

@@ -41,6 +41,7 @@ pub const ENGINES: &[(&str, EngineKind)] = &[
     ("auto", EngineKind::Dpor),
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
+    ("bmc", EngineKind::Bmc),
     ("naive", EngineKind::Naive),
 ];
 
@@ -51,8 +52,8 @@ const COLUMNS: std::ops::RangeInclusive<usize> = 60..=160;
 
 impl Options {
     pub fn from_args(args: CheckArgs) -> Result<Self, Error> {
-        let engine = engine(args.engine)?;
-        let memory = memory(args.memory)?;
+        let memory = memory(args.memory);
+        let engine = engine(args.engine, memory)?;
         let format = format(args.format)?;
         for (option, given) in [
             ("--report", args.report.is_some()),
@@ -71,7 +72,7 @@ impl Options {
             });
         }
         Ok(Self {
-            checks: checks(&args.checks),
+            checks: checks(&args.checks, engine)?,
             reductions: Reductions {
                 purity: !args.no_purity,
                 awaits: !args.no_await,
@@ -100,8 +101,19 @@ impl Options {
     }
 }
 
-fn engine(engine: Engine) -> Result<EngineKind, Error> {
+fn engine(engine: Engine, memory: MemoryModel) -> Result<EngineKind, Error> {
     let name = name_of(engine);
+    if memory != MemoryModel::Sc {
+        // Only one engine knows store buffers.
+        return match engine {
+            Engine::Auto | Engine::Bmc => Ok(EngineKind::Bmc),
+            _ => Err(Error::Unavailable {
+                option: "with this memory model, engine",
+                value: name,
+                available: "auto, bmc".to_owned(),
+            }),
+        };
+    }
     match ENGINES.iter().find(|(available, _)| *available == name) {
         Some(&(_, kind)) => Ok(kind),
         None => Err(Error::Unavailable {
@@ -116,14 +128,11 @@ fn engine(engine: Engine) -> Result<EngineKind, Error> {
     }
 }
 
-fn memory(memory: Memory) -> Result<MemoryModel, Error> {
+fn memory(memory: Memory) -> MemoryModel {
     match memory {
-        Memory::Sc => Ok(MemoryModel::Sc),
-        Memory::Tso | Memory::Pso => Err(Error::Unavailable {
-            option: "memory model",
-            value: name_of(memory),
-            available: "sc".to_owned(),
-        }),
+        Memory::Sc => MemoryModel::Sc,
+        Memory::Tso => MemoryModel::Tso,
+        Memory::Pso => MemoryModel::Pso,
     }
 }
 
@@ -139,16 +148,32 @@ fn format(format: Format) -> Result<AnswerFormat, Error> {
     }
 }
 
-fn checks(list: &[Check]) -> Checks {
+fn checks(list: &[Check], engine: EngineKind) -> Result<Checks, Error> {
+    if list.is_empty() {
+        // What `bmc` does not check is said in its answer.
+        return Ok(Checks {
+            races: engine != EngineKind::Bmc,
+            ..Checks::default()
+        });
+    }
     let on = |check| list.contains(&check);
-    Checks {
+    for check in [Check::Race, Check::Livelock] {
+        if engine == EngineKind::Bmc && on(check) {
+            return Err(Error::Unavailable {
+                option: "with engine bmc, check",
+                value: name_of(check),
+                available: "assert, memory, deadlock, overflow".to_owned(),
+            });
+        }
+    }
+    Ok(Checks {
         assertions: on(Check::Assert),
         memory: on(Check::Memory),
         races: on(Check::Race),
         deadlocks: on(Check::Deadlock),
         livelocks: on(Check::Livelock),
         overflows: on(Check::Overflow),
-    }
+    })
 }
 
 fn wanted(when: When, auto: impl FnOnce() -> bool) -> bool {
@@ -210,11 +235,7 @@ mod tests {
         for (args, message) in [
             (
                 ["--engine", "rvf"],
-                "engine `rvf` is not available yet; available: auto, dpor, rf, naive",
-            ),
-            (
-                ["--memory", "tso"],
-                "memory model `tso` is not available yet; available: sc",
+                "engine `rvf` is not available yet; available: auto, dpor, rf, bmc, naive",
             ),
             (
                 ["--format", "sarif"],

@@ -1,0 +1,184 @@
+//! Leads the machine through an execution that the solver found.
+//!
+//! The solver knows only of accesses that several threads can see at the same time; the machine does more. A thread is run up
+//! to the operation that the next step stands for, then it is the next step's turn.
+
+use crate::events::{Encoding, What};
+use crate::facts::Cell;
+use crate::problem::{Found, Happened};
+use raddle_memory::{Machine, Readiness};
+use raddle_program::{LocId, Op, Program, Tables, ThreadId};
+use raddle_search::guided::{self, Move};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+/// After the steps, so many operations may be needed to come to the end.
+const LAST_MOVES: usize = 1 << 20;
+
+pub(crate) struct Guide<'a> {
+    encoding: &'a Encoding,
+    /// The tables that cells are named in.
+    tables: &'a Tables,
+    steps: VecDeque<Happened>,
+    /// By thread of the encoding.
+    choices: Vec<VecDeque<u32>>,
+    threads: FxHashMap<usize, ThreadId>,
+    /// The atomic block that was run last: its steps are done.
+    block: Option<usize>,
+    /// The thread whose choices the last move may have used.
+    chooser: Option<usize>,
+    /// Threads that are to be run to their end when the steps are done.
+    last: Vec<usize>,
+    moves_left: usize,
+    /// Whether the machine could not follow.
+    pub(crate) lost: Option<String>,
+}
+
+impl<'a> Guide<'a> {
+    pub(crate) fn new(encoding: &'a Encoding, tables: &'a Tables, found: Found) -> Self {
+        Self {
+            encoding,
+            tables,
+            steps: found.steps.into(),
+            choices: found.choices.into_iter().map(VecDeque::from).collect(),
+            threads: [(0, ThreadId::MAIN)].into_iter().collect(),
+            block: None,
+            chooser: None,
+            last: found.wrong,
+            moves_left: LAST_MOVES,
+            lost: None,
+        }
+    }
+
+    /// The machine's thread for one of the encoding.
+    fn thread(&self, index: usize) -> Option<ThreadId> {
+        self.threads.get(&index).copied()
+    }
+
+    /// A move of the thread, with what it may choose.
+    fn go(&mut self, index: usize, thread: ThreadId) -> Move {
+        self.chooser = Some(index);
+        Move {
+            thread,
+            choices: self.choices[index].iter().copied().collect(),
+        }
+    }
+
+    fn lose(&mut self, why: &str, happened: &Happened) -> Option<Move> {
+        let step = &self.encoding.steps[happened.step];
+        self.lost = Some(format!(
+            "{why} at {:?} of thread {}",
+            step.what, step.thread
+        ));
+        None
+    }
+
+    fn matches(&self, program: &Program, op: Op, happened: &Happened) -> bool {
+        let at = |loc: LocId| {
+            happened
+                .cells
+                .iter()
+                .any(|cell| self.is_at(program, loc, cell))
+        };
+        match (&self.encoding.steps[happened.step].what, op) {
+            (What::Load, Op::Load { loc, .. })
+            | (What::Store, Op::Store { loc, .. })
+            | (What::Update, Op::Rmw { loc, .. } | Op::Cas { loc, .. }) => at(loc),
+            (What::Sync, Op::Sync { cell, .. }) => at(cell),
+            (What::Lock | What::Unlock, Op::Sync { .. })
+            | (What::Spawn { .. }, Op::Spawn { .. })
+            | (What::Join { .. }, Op::Join { .. }) => true,
+            (What::Life, Op::Free { object }) => {
+                let number = program.tables().object_info(object).address_number;
+                happened
+                    .cells
+                    .iter()
+                    .any(|cell| self.number(cell) == number)
+            }
+            _ => false,
+        }
+    }
+
+    fn number(&self, cell: &Cell) -> u32 {
+        self.tables.object_info(cell.region.object).address_number
+    }
+
+    fn is_at(&self, program: &Program, loc: LocId, cell: &Cell) -> bool {
+        let info = program.tables().loc_info(loc);
+        let object = program.tables().object_info(info.object);
+        let end = info.offset + u64::from(info.size.max(1));
+        object.address_number == self.number(cell)
+            && info.is_sync() == cell.region.is_sync
+            && (info.offset..end).contains(&cell.offset)
+    }
+
+    /// Is there nothing for the machine to do?
+    fn is_silent(&self, happened: &Happened) -> bool {
+        let step = &self.encoding.steps[happened.step];
+        match step.what {
+            What::Begin | What::Flush | What::Fence { .. } | What::End => true,
+            What::Life => {
+                let is_free = step.accesses.iter().any(|access| access.is_write);
+                !is_free || happened.cells.iter().any(|cell| cell.region.object.0 == 0)
+            }
+            _ => step.block.is_some() && step.block == self.block,
+        }
+    }
+}
+
+impl guided::Guide for Guide<'_> {
+    fn next(&mut self, program: &mut Program, machine: &mut Machine) -> Option<Move> {
+        if let Some(chooser) = self.chooser.take() {
+            for _ in machine.chosen() {
+                self.choices[chooser].pop_front();
+            }
+        }
+        while let Some(happened) = self.steps.front().cloned() {
+            if self.is_silent(&happened) {
+                self.steps.pop_front();
+                continue;
+            }
+            let step = &self.encoding.steps[happened.step];
+            let index = step.thread;
+            let Some(thread) = self.thread(index) else {
+                return self.lose("a thread that was not started", &happened);
+            };
+            let Some(state) = machine.thread_state(thread) else {
+                return self.lose("a thread that was not started", &happened);
+            };
+            if machine.readiness(program, thread) != Readiness::Ready {
+                return self.lose("a thread cannot go on", &happened);
+            }
+            let op = *program.op(state);
+            let is_block = step.block.is_some() && op == Op::AtomicBegin;
+            // A wide access is a block of its own for the machine.
+            if is_block || self.matches(program, op, &happened) {
+                self.steps.pop_front();
+                if let (What::Spawn { child }, Op::Spawn { child: real, .. }) = (&step.what, op) {
+                    self.threads.insert(*child, real);
+                }
+                if is_block {
+                    self.block = step.block;
+                }
+            }
+            return Some(self.go(index, thread));
+        }
+        // The rest of those that go wrong.
+        while let Some(&index) = self.last.first() {
+            let thread = self.thread(index);
+            let ready = thread.filter(|&thread| {
+                self.moves_left > 0 && machine.readiness(program, thread) == Readiness::Ready
+            });
+            match ready {
+                Some(thread) => {
+                    self.moves_left -= 1;
+                    return Some(self.go(index, thread));
+                }
+                None => {
+                    self.last.remove(0);
+                }
+            }
+        }
+        None
+    }
+}
