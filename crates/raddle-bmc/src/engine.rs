@@ -4,7 +4,7 @@ use crate::encode::{EncodeOptions, Encoder, RETRY, Shapes};
 use crate::events::Encoding;
 use crate::facts::Facts;
 use crate::guide::Guide;
-use crate::problem::Problem;
+use crate::problem::{Found, Problem};
 use raddle_order::bits::Bit;
 use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Outcome as Answer, Stopped};
@@ -155,7 +155,7 @@ impl Run {
             MemoryModel::Tso => Model::Tso,
             MemoryModel::Pso => Model::Pso,
         };
-        let mut problem = Problem::new(encoding, model);
+        let mut problem = Problem::new(encoding, model, self.search.checks.deadlocks);
         let checks = self.search.checks;
         let bad: Vec<Bit> = problem
             .encoding
@@ -165,7 +165,23 @@ impl Run {
             .map(|bad| bad.guard)
             .collect();
         match problem.ask(&bad, &self.limits()) {
-            Answer::Sat => return self.confirm(view, program, &problem).map(Round::Done),
+            Answer::Sat => {
+                let found = problem.found();
+                return self
+                    .confirm(view, program, &problem, found)
+                    .map(Round::Done);
+            }
+            Answer::Unsat => {}
+            Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
+        }
+        match problem.ask_for_deadlock(&self.limits()) {
+            Answer::Sat => {
+                let mut found = problem.found();
+                found.wrong = (0..problem.encoding.threads.len()).collect();
+                return self
+                    .confirm(view, program, &problem, found)
+                    .map(Round::Done);
+            }
             Answer::Unsat => {}
             Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
         }
@@ -194,8 +210,8 @@ impl Run {
         view: &View,
         program: &mut Program,
         problem: &Problem,
+        found: Found,
     ) -> Result<Verdict, InternalError> {
-        let found = problem.found();
         let mut guide = Guide::new(&problem.encoding, view.tables(), found);
         let options = SearchOptions {
             checks: self.search.checks,

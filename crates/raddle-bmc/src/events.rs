@@ -2,6 +2,7 @@
 
 use crate::contents::Contents;
 use crate::facts::{Cell, Region};
+use crate::path::Path;
 use raddle_order::bits::{Bit, Bits, Word};
 use raddle_order::{ClauseSink, Lit, Var};
 use raddle_program::{Fault, Order, SrcId, ThreadId, Unsupported};
@@ -53,6 +54,8 @@ pub(crate) enum What {
     Life,
     /// Values that the thread wrote before others could see them.
     Flush,
+    /// The thread commits a fault while it holds mutexes.
+    Fault,
 }
 
 #[derive(Clone, Debug)]
@@ -66,16 +69,48 @@ pub(crate) struct Step {
     pub(crate) is_atomic: bool,
     /// The atomic block that it is part of.
     pub(crate) block: Option<usize>,
+    /// The synchronisation object that it works on.
+    pub(crate) object: Option<Place>,
 }
+
+/// The place of a synchronisation object.
+pub(crate) type Place = (raddle_program::ObjectId, u64);
 
 /// A critical section: from taking a mutex to giving it back.
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
-    pub(crate) mutex: (raddle_program::ObjectId, u64),
+    pub(crate) mutex: Place,
     pub(crate) thread: ThreadIndex,
     pub(crate) lock: StepIndex,
-    /// Steps that leave it; at most one happens.
+    /// Steps that leave it; at most one happens. A fault in it counts, as if the mutex were given back there: what others do
+    /// after a fault does not matter, and it must not keep them from what they did before.
     pub(crate) unlocks: Vec<StepIndex>,
+    pub(crate) entered: Path,
+    pub(crate) left: Vec<Path>,
+}
+
+impl Section {
+    /// Is it left whenever it is entered?
+    pub(crate) fn is_always_left(&self, bits: &mut Bits) -> bool {
+        let mut paths = self.left.clone();
+        while paths.len() > 1 {
+            let mut best = (0, 1, 0);
+            for a in 0..paths.len() {
+                for b in a + 1..paths.len() {
+                    let common = paths[a].common(&paths[b]);
+                    if common > best.2 {
+                        best = (a, b, common);
+                    }
+                }
+            }
+            let second = paths.remove(best.1);
+            let (joined, _) = paths[best.0].join(bits, &second);
+            paths[best.0] = joined;
+        }
+        paths
+            .first()
+            .is_some_and(|path| path.guard() == self.entered.guard())
+    }
 }
 
 /// When a waiting operation may go on, by the value of its cell.
@@ -83,10 +118,10 @@ pub(crate) struct Section {
 pub(crate) enum Rule {
     Zero,
     Positive,
-    /// The cell differs from this word.
-    Differs(Word),
     /// No bit of these is set.
     Clear(u32),
+    /// The high half differs from this word, or nothing has to be waited for.
+    Past(Word, Bit),
 }
 
 impl Rule {
@@ -94,7 +129,11 @@ impl Rule {
         match self {
             Self::Zero => bits.is_zero(value),
             Self::Positive => !bits.is_zero(value),
-            Self::Differs(word) => bits.ne(value, word),
+            Self::Past(word, anyway) => {
+                let high = value.extract(value.width() / 2, value.width());
+                let differs = bits.ne(&high, word);
+                bits.bit_or(differs, *anyway)
+            }
             Self::Clear(mask) => {
                 let set = value.bits().iter().enumerate();
                 let set: Vec<Bit> = set
@@ -110,13 +149,15 @@ impl Rule {
 /// What a thread waits for.
 #[derive(Clone, Debug)]
 pub(crate) enum Awaited {
-    Mutex((raddle_program::ObjectId, u64)),
-    /// Nothing will ever let it go on: it holds the mutex itself.
+    Mutex(Place),
+    /// Nothing will ever let it go on: it holds the mutex itself, or nobody else knows of the object.
     Itself,
     Cell(Cell, Rule),
+    /// The thread whose handle is in the cell.
+    Owner(Cell),
     Threads(Vec<(Bit, u64)>),
-    /// A signal.
-    Signal,
+    /// A signal: position in [`Encoding::waiters`].
+    Signal(usize),
 }
 
 /// A thread that may have to wait: the condition under which it does, for good as far as this execution goes.
@@ -130,14 +171,16 @@ pub(crate) struct Wait {
 /// A wait on a condition variable, or a wake-up.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiter {
-    pub(crate) condition: (raddle_program::ObjectId, u64),
+    pub(crate) condition: Place,
+    pub(crate) thread: ThreadIndex,
     pub(crate) enter: StepIndex,
     pub(crate) leave: StepIndex,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Waker {
-    pub(crate) condition: (raddle_program::ObjectId, u64),
+    pub(crate) thread: ThreadIndex,
+    pub(crate) condition: Place,
     pub(crate) step: StepIndex,
     pub(crate) wakes_all: bool,
 }

@@ -46,6 +46,8 @@ pub(crate) struct Facts {
     stored: FxHashMap<Cell, Stored>,
     /// Mutexes whose sections are not known from the text alone.
     tangled: FxHashSet<(ObjectId, u64)>,
+    /// Mutexes that a thread may wait for in vain.
+    blocking: FxHashSet<(ObjectId, u64)>,
     /// Objects that are freed somewhere.
     freed: FxHashSet<ObjectId>,
 }
@@ -138,6 +140,14 @@ impl Facts {
 
     pub(crate) fn tangle(&mut self, mutex: (ObjectId, u64)) {
         self.changed |= self.tangled.insert(mutex);
+    }
+
+    pub(crate) fn is_blocking(&self, mutex: (ObjectId, u64)) -> bool {
+        self.blocking.contains(&mutex)
+    }
+
+    pub(crate) fn block(&mut self, mutex: (ObjectId, u64)) {
+        self.changed |= self.blocking.insert(mutex);
     }
 
     pub(crate) fn is_freed(&self, object: ObjectId) -> bool {

@@ -3,11 +3,11 @@
 //! The solver knows only of accesses that several threads can see at the same time; the machine does more. A thread is run up
 //! to the operation that the next step stands for, then it is the next step's turn.
 
-use crate::events::{Encoding, What};
+use crate::events::{Encoding, Place, What};
 use crate::facts::Cell;
 use crate::problem::{Found, Happened};
 use raddle_memory::{Machine, Readiness};
-use raddle_program::{LocId, Op, Program, Tables, ThreadId};
+use raddle_program::{LocId, Op, Program, SyncAction, Tables, ThreadId};
 use raddle_search::guided::{self, Move};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -55,6 +55,12 @@ impl<'a> Guide<'a> {
         self.threads.get(&index).copied()
     }
 
+    /// A thread that was started outside the steps.
+    fn find(&self, program: &Program, index: usize) -> Option<ThreadId> {
+        let handle = self.encoding.threads[index].handle;
+        program.tables().thread_of_handle(handle)
+    }
+
     /// A move of the thread, with what it may choose.
     fn go(&mut self, index: usize, thread: ThreadId) -> Move {
         self.chooser = Some(index);
@@ -84,10 +90,18 @@ impl<'a> Guide<'a> {
             (What::Load, Op::Load { loc, .. })
             | (What::Store, Op::Store { loc, .. })
             | (What::Update, Op::Rmw { loc, .. } | Op::Cas { loc, .. }) => at(loc),
-            (What::Sync, Op::Sync { cell, .. }) => at(cell),
-            (What::Lock | What::Unlock, Op::Sync { .. })
-            | (What::Spawn { .. }, Op::Spawn { .. })
-            | (What::Join { .. }, Op::Join { .. }) => true,
+            (What::Sync | What::Lock | What::Unlock, Op::Sync { cell, action }) => {
+                let works_on = |loc: LocId| {
+                    self.encoding.steps[happened.step]
+                        .object
+                        .is_some_and(|place| self.is_object(program, loc, place))
+                };
+                match action {
+                    SyncAction::CondRelease { mutex } => works_on(cell) || works_on(mutex),
+                    _ => works_on(cell),
+                }
+            }
+            (What::Spawn { .. }, Op::Spawn { .. }) | (What::Join { .. }, Op::Join { .. }) => true,
             (What::Life, Op::Free { object }) => {
                 let number = program.tables().object_info(object).address_number;
                 happened
@@ -101,6 +115,12 @@ impl<'a> Guide<'a> {
 
     fn number(&self, cell: &Cell) -> u32 {
         self.tables.object_info(cell.region.object).address_number
+    }
+
+    fn is_object(&self, program: &Program, loc: LocId, (object, offset): Place) -> bool {
+        let info = program.tables().loc_info(loc);
+        let number = program.tables().object_info(info.object).address_number;
+        number == self.tables.object_info(object).address_number && info.offset == offset
     }
 
     fn is_at(&self, program: &Program, loc: LocId, cell: &Cell) -> bool {
@@ -147,6 +167,10 @@ impl guided::Guide for Guide<'_> {
                 return self.lose("a thread that was not started", &happened);
             };
             if machine.readiness(program, thread) != Readiness::Ready {
+                if step.what == What::Fault {
+                    self.steps.pop_front();
+                    continue;
+                }
                 return self.lose("a thread cannot go on", &happened);
             }
             let op = *program.op(state);
@@ -163,20 +187,16 @@ impl guided::Guide for Guide<'_> {
             }
             return Some(self.go(index, thread));
         }
-        // The rest of those that go wrong.
-        while let Some(&index) = self.last.first() {
-            let thread = self.thread(index);
-            let ready = thread.filter(|&thread| {
-                self.moves_left > 0 && machine.readiness(program, thread) == Readiness::Ready
-            });
-            match ready {
-                Some(thread) => {
-                    self.moves_left -= 1;
-                    return Some(self.go(index, thread));
-                }
-                None => {
-                    self.last.remove(0);
-                }
+        // The rest of those that go wrong: as far as they come, one after the other, as long as any of them can.
+        for turn in 0..self.last.len() {
+            let index = self.last[turn];
+            let thread = self.thread(index).or_else(|| self.find(program, index));
+            let Some(thread) = thread else {
+                continue;
+            };
+            if self.moves_left > 0 && machine.readiness(program, thread) == Readiness::Ready {
+                self.moves_left -= 1;
+                return Some(self.go(index, thread));
             }
         }
         None

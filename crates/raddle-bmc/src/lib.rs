@@ -14,5 +14,6 @@ mod problem;
 mod shape;
 mod state;
 mod value;
+mod waits;
 
 pub use engine::{BmcOptions, check};

@@ -20,16 +20,18 @@ struct Occurrence {
 /// A program up to a bound, as a formula.
 pub(crate) struct Problem {
     pub(crate) encoding: Encoding,
-    solver: OrderSolver,
-    memory: Memory,
+    pub(crate) solver: OrderSolver,
+    pub(crate) memory: Memory,
     model: MemoryModel,
     fixed: FixedOrder,
     /// By thread.
-    lanes: Vec<ThreadIndex>,
+    pub(crate) lanes: Vec<ThreadIndex>,
     locations: FxHashMap<Cell, Location>,
     /// By event.
     occurrences: FxHashMap<EventId, Occurrence>,
-    values: FxHashMap<EventId, Word>,
+    pub(crate) values: FxHashMap<EventId, Word>,
+    /// Asks for a deadlock, if there can be one.
+    deadlock: Option<Lit>,
     /// By step: the event that stands for it.
     nodes: Vec<Option<EventId>>,
     /// The steps that events belong to.
@@ -55,7 +57,7 @@ pub(crate) struct Found {
 }
 
 impl Problem {
-    pub(crate) fn new(encoding: Encoding, model: MemoryModel) -> Self {
+    pub(crate) fn new(encoding: Encoding, model: MemoryModel, looks_for_deadlocks: bool) -> Self {
         let mut solver = OrderSolver::new(OrderConfig::default());
         for _ in 0..encoding.vars.count {
             solver.new_lit();
@@ -77,11 +79,21 @@ impl Problem {
             occurrences: FxHashMap::default(),
             values: FxHashMap::default(),
             step_of: FxHashMap::default(),
+            deadlock: None,
         };
         problem.add_steps();
         problem.add_threads();
         problem.add_sections();
+        let wakeups = problem.add_wakeups();
+        let mut last = FxHashMap::default();
+        let asked = problem.solver.new_lit();
+        if looks_for_deadlocks {
+            last = problem.add_last_reads(asked);
+        }
         problem.add_sources();
+        if looks_for_deadlocks && problem.deadlock(asked, &wakeups, &last) {
+            problem.deadlock = Some(asked);
+        }
         for bit in std::mem::take(&mut problem.encoding.required) {
             problem.require(bit);
         }
@@ -96,7 +108,7 @@ impl Problem {
         self.encoding.bits.require(bit, &mut self.solver);
     }
 
-    fn location(&mut self, cell: Cell) -> Location {
+    pub(crate) fn location(&mut self, cell: Cell) -> Location {
         if let Some(&location) = self.locations.get(&cell) {
             return location;
         }
@@ -293,6 +305,14 @@ impl Problem {
         self.solver.order_if(global, from, to, lit);
     }
 
+    /// `a` comes before `b` while the literal holds.
+    pub(crate) fn order_while(&mut self, a: StepIndex, b: StepIndex, lit: Lit) {
+        let global = self.memory.global();
+        if let (Some(from), Some(to)) = (self.nodes[a], self.nodes[b]) {
+            self.solver.order_if(global, from, to, lit);
+        }
+    }
+
     /// Critical sections of one mutex come one after the other.
     fn add_sections(&mut self) {
         let sections = self.encoding.sections.clone();
@@ -419,7 +439,10 @@ impl Problem {
         let sources = memory.connect_knowing(
             solver,
             |write, read| {
-                let hidden = &certain[&read];
+                // What cells hold in the end is read when everything has happened.
+                let Some(hidden) = certain.get(&read) else {
+                    return true;
+                };
                 let Some(write) = occurrences.get(&write) else {
                     // The first contents.
                     return hidden.is_empty();
@@ -454,6 +477,14 @@ impl Problem {
         }
         let lit = self.lit(any);
         self.solver.solve(&[lit], limits)
+    }
+
+    /// Is there an execution in which threads wait for good?
+    pub(crate) fn ask_for_deadlock(&mut self, limits: &Limits<'_>) -> Outcome {
+        match self.deadlock {
+            Some(asked) => self.solver.solve(&[asked], limits),
+            None => Outcome::Unsat,
+        }
     }
 
     /// The execution that answered the last question.

@@ -55,10 +55,13 @@ impl Encoder<'_> {
             }
             None => 32,
         };
-        let value = match self.special(state, name, &args, width)? {
+        let value = match self.special(state, name, &args)? {
             Some(After::Next) => None,
             Some(after) => return Ok(after),
-            None => self.valued(state, name, &args, width)?,
+            None => match self.waiting(state, name, &args)? {
+                Some(value) => Some(value),
+                None => self.valued(state, name, &args, width)?,
+            },
         };
         if let Some(value) = value {
             self.set(state, result, vec![resize(&value, width)]);
@@ -72,7 +75,6 @@ impl Encoder<'_> {
         state: &mut State,
         name: &str,
         args: &Args,
-        width: u32,
     ) -> Result<Option<After>, Stop> {
         match name {
             "__VERIFIER_assume" => {
@@ -112,7 +114,7 @@ impl Encoder<'_> {
             _ if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") => {
                 self.copy(state, args)?;
             }
-            _ => return self.waiting(state, name, args, width),
+            _ => return Ok(None),
         }
         Ok(Some(After::Next))
     }

@@ -17,7 +17,7 @@ mod library;
 mod sync;
 
 use crate::contents::Contents;
-use crate::events::{Bad, Beyond, Encoding, Step, StepIndex, Thread, ThreadIndex, What};
+use crate::events::{Bad, Beyond, Encoding, Place, Step, StepIndex, Thread, ThreadIndex, What};
 use crate::facts::{Facts, Region};
 use crate::path::Path;
 use crate::shape::Shape;
@@ -28,7 +28,7 @@ use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::View;
 use raddle_program::{Fault, Limit, Order, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// How a program is encoded.
@@ -70,6 +70,8 @@ pub(crate) struct Encoder<'a> {
     results: FxHashMap<ThreadIndex, Option<Sym>>,
     /// Threads that are encoded to their end.
     encoded: FxHashSet<ThreadIndex>,
+    /// Mutexes that are taken while others are held: held, taken.
+    nested: BTreeSet<(Place, Place)>,
     /// By handle: that a thread will have finished that is not encoded yet.
     promised: BTreeMap<u64, Bit>,
 }
@@ -93,6 +95,7 @@ impl<'a> Encoder<'a> {
             results: FxHashMap::default(),
             encoded: FxHashSet::default(),
             promised: BTreeMap::new(),
+            nested: BTreeSet::new(),
         }
     }
 
@@ -128,6 +131,7 @@ impl<'a> Encoder<'a> {
             let differs = self.out.bits.bit_xor(promise, finished);
             self.out.required.push(!differs);
         }
+        self.find_blocking();
         Ok(self.out)
     }
 
@@ -277,6 +281,7 @@ impl<'a> Encoder<'a> {
             accesses: Vec::new(),
             is_atomic: true,
             block: state.block,
+            object: None,
         });
         self.out.steps.len() - 1
     }
@@ -285,11 +290,14 @@ impl<'a> Encoder<'a> {
     fn stopped(&mut self, state: &State, stop: Stop) -> Result<(), Stop> {
         let guard = state.path.guard();
         match stop {
-            Stop::Fault(fault) => self.out.bad.push(Bad {
-                thread: self.thread,
-                guard,
-                fault,
-            }),
+            Stop::Fault(fault) => {
+                self.out.bad.push(Bad {
+                    thread: self.thread,
+                    guard,
+                    fault,
+                });
+                self.leave_all(state);
+            }
             Stop::Limit(RETRY) => return Err(stop),
             Stop::Limit(Limit::Unroll { .. }) => self.out.cuts.push(guard),
             Stop::Limit(_) => return Err(stop),
@@ -316,6 +324,11 @@ impl<'a> Encoder<'a> {
                 guard,
                 fault,
             });
+            if !state.held.is_empty() {
+                let mut faulty = state.clone();
+                faulty.path.push(&mut self.out.bits, condition);
+                self.leave_all(&faulty);
+            }
         }
         state.path.push(&mut self.out.bits, !condition);
     }
