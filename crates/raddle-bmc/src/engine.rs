@@ -9,7 +9,7 @@ use raddle_order::bits::Bit;
 use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Outcome as Answer, Stopped};
 use raddle_program::interp::view::View;
-use raddle_program::{Program, SrcId, Stop, ThreadId};
+use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId};
 use raddle_search::driver::{InternalError, SearchOptions, check_of};
 use raddle_search::{
     Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, guided,
@@ -192,7 +192,7 @@ impl Run {
             .map(|beyond| beyond.guard)
             .collect();
         match problem.ask(&beyond, &self.limits()) {
-            Answer::Sat => return Ok(Round::Done(problem.unsupported())),
+            Answer::Sat => return Ok(Round::Done(problem.unsupported(view, program))),
             Answer::Unsat => {}
             Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
         }
@@ -215,6 +215,7 @@ impl Run {
         let mut guide = Guide::new(&problem.encoding, view.tables(), found);
         let options = SearchOptions {
             checks: self.search.checks,
+            memory: self.options.memory,
             ..SearchOptions::default()
         };
         let outcome = guided::run(program, EngineKind::Bmc, options, &mut guide)?;
@@ -252,14 +253,28 @@ fn beyond(stop: Stop) -> Verdict {
     }
 }
 
+/// A source position of the view in the tables of the program.
+fn copy_source(view: &View, program: &mut Program, at: SrcId) -> SrcId {
+    let Some(loc) = view.tables().source_loc(at).cloned() else {
+        return SrcId::NOWHERE;
+    };
+    let inlined_at = loc
+        .inlined_at
+        .map(|outer| copy_source(view, program, outer));
+    program.intern_source(SourceLoc { inlined_at, ..loc })
+}
+
 impl Problem {
     /// What is beyond this engine in the execution that was found.
-    fn unsupported(&self) -> Verdict {
+    fn unsupported(&self, view: &View, program: &mut Program) -> Verdict {
         let beyond = self.first_beyond();
+        // The report knows the program's names, not the view's.
+        let handle = view.tables().handle_of_thread(beyond.thread);
+        let thread = program.tables().thread_of_handle(handle);
         Verdict::Unsupported {
             what: beyond.what.clone(),
-            thread: beyond.thread,
-            at: beyond.at,
+            thread: thread.unwrap_or(ThreadId::MAIN),
+            at: copy_source(view, program, beyond.at),
             trace: Trace::default(),
         }
     }

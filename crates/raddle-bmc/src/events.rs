@@ -118,6 +118,8 @@ impl Section {
 pub(crate) enum Rule {
     Zero,
     Positive,
+    /// The cell is 0, or one of these.
+    ZeroOr(u32, u32),
     /// No bit of these is set.
     Clear(u32),
     /// The high half differs from this word, or nothing has to be waited for.
@@ -129,6 +131,15 @@ impl Rule {
         match self {
             Self::Zero => bits.is_zero(value),
             Self::Positive => !bits.is_zero(value),
+            Self::ZeroOr(first, second) => {
+                let zero = bits.is_zero(value);
+                let words = [first, second];
+                let others = words.map(|&word| {
+                    let word = Word::constant(value.width(), u128::from(word));
+                    bits.eq(value, &word)
+                });
+                bits.any([zero, others[0], others[1]])
+            }
             Self::Past(word, anyway) => {
                 let high = value.extract(value.width() / 2, value.width());
                 let differs = bits.ne(&high, word);
@@ -241,6 +252,8 @@ pub(crate) struct Encoding {
     /// Each thread's in program order.
     pub(crate) steps: Vec<Step>,
     pub(crate) sections: Vec<Section>,
+    /// Steps that destroy mutexes.
+    pub(crate) destroyed: Vec<(Place, StepIndex)>,
     pub(crate) waits: Vec<Wait>,
     pub(crate) waiters: Vec<Waiter>,
     pub(crate) wakers: Vec<Waker>,

@@ -7,8 +7,9 @@ use crate::events::{Encoding, Place, What};
 use crate::facts::Cell;
 use crate::problem::{Found, Happened};
 use raddle_memory::{Machine, Readiness};
-use raddle_program::{LocId, Op, Program, SyncAction, Tables, ThreadId};
-use raddle_search::guided::{self, Move};
+use raddle_program::{LocId, Op, Order, Program, SyncAction, Tables, ThreadId};
+use raddle_search::guided;
+use raddle_search::replay::ScheduleStep;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
@@ -62,15 +63,15 @@ impl<'a> Guide<'a> {
     }
 
     /// A move of the thread, with what it may choose.
-    fn go(&mut self, index: usize, thread: ThreadId) -> Move {
+    fn go(&mut self, index: usize, thread: ThreadId) -> ScheduleStep {
         self.chooser = Some(index);
-        Move {
+        ScheduleStep::Run {
             thread,
             choices: self.choices[index].iter().copied().collect(),
         }
     }
 
-    fn lose(&mut self, why: &str, happened: &Happened) -> Option<Move> {
+    fn lose(&mut self, why: &str, happened: &Happened) -> Option<ScheduleStep> {
         let step = &self.encoding.steps[happened.step];
         self.lost = Some(format!(
             "{why} at {:?} of thread {}",
@@ -132,6 +133,32 @@ impl<'a> Guide<'a> {
             && (info.offset..end).contains(&cell.offset)
     }
 
+    /// Lets the delayed store that a step stands for reach memory; those before it that nobody else can see go first.
+    fn flush_of(
+        &mut self,
+        program: &Program,
+        machine: &Machine,
+        thread: ThreadId,
+        happened: &Happened,
+    ) -> Option<ScheduleStep> {
+        let delayed = machine.delayed(thread);
+        let is_it = |loc: LocId| {
+            happened
+                .cells
+                .iter()
+                .any(|cell| self.is_at(program, loc, cell))
+        };
+        let position = delayed.iter().position(|store| is_it(store.loc))?;
+        if !machine.may_flush(thread, position) {
+            return flush_any(machine, thread);
+        }
+        self.steps.pop_front();
+        Some(ScheduleStep::Flush {
+            thread,
+            position: position as u32,
+        })
+    }
+
     /// Is there nothing for the machine to do?
     fn is_silent(&self, happened: &Happened) -> bool {
         let step = &self.encoding.steps[happened.step];
@@ -146,8 +173,24 @@ impl<'a> Guide<'a> {
     }
 }
 
+/// Does the operation put a store into its thread's buffer? Then it is the flush that its step stands for.
+fn is_delayed(machine: &Machine, op: Op) -> bool {
+    let waits = matches!(op, Op::Store { order, .. } if order != Order::SeqCst);
+    waits && machine.model().delays_stores()
+}
+
+/// Lets the oldest store that may reach memory.
+fn flush_any(machine: &Machine, thread: ThreadId) -> Option<ScheduleStep> {
+    let count = machine.delayed(thread).len();
+    let position = (0..count).find(|&position| machine.may_flush(thread, position))?;
+    Some(ScheduleStep::Flush {
+        thread,
+        position: position as u32,
+    })
+}
+
 impl guided::Guide for Guide<'_> {
-    fn next(&mut self, program: &mut Program, machine: &mut Machine) -> Option<Move> {
+    fn next(&mut self, program: &mut Program, machine: &mut Machine) -> Option<ScheduleStep> {
         if let Some(chooser) = self.chooser.take() {
             for _ in machine.chosen() {
                 self.choices[chooser].pop_front();
@@ -166,7 +209,15 @@ impl guided::Guide for Guide<'_> {
             let Some(state) = machine.thread_state(thread) else {
                 return self.lose("a thread that was not started", &happened);
             };
+            if step.what == What::Store
+                && let Some(flush) = self.flush_of(program, machine, thread, &happened)
+            {
+                return Some(flush);
+            }
             if machine.readiness(program, thread) != Readiness::Ready {
+                if let Some(flush) = flush_any(machine, thread) {
+                    return Some(flush);
+                }
                 if step.what == What::Fault {
                     self.steps.pop_front();
                     continue;
@@ -177,7 +228,9 @@ impl guided::Guide for Guide<'_> {
             let is_block = step.block.is_some() && op == Op::AtomicBegin;
             // A wide access is a block of its own for the machine.
             if is_block || self.matches(program, op, &happened) {
-                self.steps.pop_front();
+                if !is_delayed(machine, op) {
+                    self.steps.pop_front();
+                }
                 if let (What::Spawn { child }, Op::Spawn { child: real, .. }) = (&step.what, op) {
                     self.threads.insert(*child, real);
                 }
@@ -194,9 +247,15 @@ impl guided::Guide for Guide<'_> {
             let Some(thread) = thread else {
                 continue;
             };
-            if self.moves_left > 0 && machine.readiness(program, thread) == Readiness::Ready {
+            if self.moves_left == 0 {
+                break;
+            }
+            if machine.readiness(program, thread) == Readiness::Ready {
                 self.moves_left -= 1;
                 return Some(self.go(index, thread));
+            }
+            if let Some(flush) = flush_any(machine, thread) {
+                return Some(flush);
             }
         }
         None

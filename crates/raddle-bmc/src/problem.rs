@@ -154,18 +154,18 @@ impl Problem {
             }
             What::Load => self.add_accesses(index, &accesses),
             What::Life if !has_writes => self.add_accesses(index, &accesses),
+            // On such a machine this is an exchange.
+            What::Store if order == Order::SeqCst && self.model != MemoryModel::Sc => {
+                self.add_atomic(&[index]);
+            }
             What::Store | What::Flush => {
                 let guard = self.encoding.steps[index].guard;
                 let guard = self.lit(guard);
                 let (memory, solver) = (&mut self.memory, &mut self.solver);
-                if order.releases() && order != Order::SeqCst {
+                if order.releases() {
                     memory.fence(solver, lane, Fence::StoreStore, guard);
                 }
                 self.add_accesses(index, &accesses);
-                if order == Order::SeqCst && self.model != MemoryModel::Sc {
-                    self.memory
-                        .fence(&mut self.solver, lane, Fence::Full, guard);
-                }
             }
             What::Fence { stores_only } => {
                 let guard = self.encoding.steps[index].guard;
@@ -281,7 +281,13 @@ impl Problem {
                             .filter_map(|thread| thread.end)
                             .collect();
                         for end in ends {
-                            self.order_if(end, index, condition);
+                            if end < index {
+                                self.order_if(end, index, condition);
+                            } else {
+                                // Threads that wait for each other: then not all of this can happen.
+                                let lit = self.lit(condition);
+                                self.order_while(end, index, lit);
+                            }
                         }
                     }
                 }

@@ -4,7 +4,7 @@
 //! starts, ends or awaits the other's thread. Objects that come and go have a life cell: allocation and free write it, every
 //! access to the object reads it.
 
-use crate::machine::MicroStep;
+use crate::machine::{Effect, MicroStep};
 use raddle_program::{LocId, ObjectId, Op, Program, SyncAction, Tables};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +45,10 @@ pub struct Access {
 pub fn accesses(program: &Program, step: &MicroStep, mut touch: impl FnMut(Access)) {
     let tables = program.tables();
     match *program.op(step.state) {
+        // Memory sees it when it is flushed. What its own thread sees is no conflict with others.
+        Op::Store { loc, .. } if step.effect == Effect::Delayed => {
+            touch_life(tables, loc, &mut touch);
+        }
         Op::Load { loc, .. } => touch_loc(tables, loc, AccessMode::Read, &mut touch),
         Op::Store { loc, .. } => touch_loc(tables, loc, AccessMode::Write, &mut touch),
         Op::Rmw { loc, .. } => touch_loc(tables, loc, AccessMode::Update, &mut touch),
@@ -82,6 +86,12 @@ pub fn accesses(program: &Program, step: &MicroStep, mut touch: impl FnMut(Acces
 #[inline]
 fn touch_loc(tables: &Tables, loc: LocId, mode: AccessMode, touch: &mut impl FnMut(Access)) {
     touch(Access { loc, mode });
+    touch_life(tables, loc, touch);
+}
+
+/// Every access reads whether the object is alive.
+#[inline]
+fn touch_life(tables: &Tables, loc: LocId, touch: &mut impl FnMut(Access)) {
     let info = tables.loc_info(loc);
     if info.life != raddle_program::tables::NO_SLOT
         && let Some(life) = tables.object_info(info.object).life
@@ -113,9 +123,15 @@ pub fn sync_mode(action: SyncAction, value: u64) -> AccessMode {
 #[inline]
 #[must_use]
 pub fn conflict(tables: &Tables, a: Access, b: Access) -> bool {
-    (a.mode.writes() || b.mode.writes())
-        && !(a.mode == AccessMode::Add && b.mode == AccessMode::Add && a.loc == b.loc)
-        && (a.loc == b.loc || (tables.loc_info(a.loc).mixed && overlap(tables, a.loc, b.loc)))
+    if a.loc == b.loc {
+        (a.mode.writes() || b.mode.writes())
+            && !(a.mode == AccessMode::Add && b.mode == AccessMode::Add)
+    } else {
+        tables.has_mixed_sizes()
+            && (a.mode.writes() || b.mode.writes())
+            && tables.loc_info(a.loc).mixed
+            && overlap(tables, a.loc, b.loc)
+    }
 }
 
 /// Do two locations share bytes?

@@ -1,14 +1,17 @@
 //! Which values may a read return, given what all threads did?
 //!
-//! [`Machine`] is the operational answer under sequential consistency: memory contents, thread states, one step of one
-//! thread at a time, undone in any number. Nothing here knows of search.
+//! [`Machine`] is the operational answer under sequential consistency, TSO and PSO: memory contents, store buffers, thread
+//! states, one step of one thread at a time, undone in any number. Nothing here knows of search.
 
 pub mod access;
 pub mod consistency;
+pub mod goodwrites;
 pub mod machine;
 pub mod race;
 pub mod sync;
 
 pub use access::{Access, AccessMode, accesses};
-pub use machine::{Chosen, Ending, Machine, Mark, MicroStep, Readiness, StepEnd};
+pub use machine::{
+    Chosen, DelayedStore, Effect, Ending, Machine, Mark, MemoryModel, MicroStep, Readiness, StepEnd,
+};
 pub use race::{RaceAccess, RaceDetector, RaceInfo};

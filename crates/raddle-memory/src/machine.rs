@@ -1,14 +1,22 @@
-//! The state of an execution under sequential consistency, one event at a time, undone in any number.
+//! The state of an execution, one event at a time, undone in any number.
 //!
 //! An *event* is one visible operation of one thread, or a whole atomic block: then it consists of several
-//! [`MicroStep`]s. Each micro-step remembers the local state it left and the value its operation returned, which is all
+//! [`MicroStep`]s. Under TSO and PSO that a delayed store reaches memory is an event too ([`delay`]). Each micro-step remembers the local state it left and the value its operation returned, which is all
 //! that is needed to undo it, to replay it and to say what it accessed ([`crate::access`]).
 //!
 //! Invariants
 //! - `memory` is a prefix-extended copy of the tables' arena: bytes beyond its length have their initial contents.
 //! - Undoing `k` micro-steps restores memory, thread states and flags exactly as they were.
 
+mod buffer;
+mod delay;
+#[cfg(test)]
+mod tests;
+
+pub use buffer::{DelayedStore, MemoryModel};
+
 use crate::sync::{self, Lists, SyncStep};
+use buffer::Buffers;
 use raddle_program::op::mask;
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{
@@ -24,6 +32,19 @@ pub struct MicroStep {
     pub state: StateId,
     /// What it returned.
     pub value: Value,
+    pub effect: Effect,
+}
+
+/// What a micro-step did of its operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// All of it.
+    Whole,
+    /// It is a store that its own thread sees now, and memory later.
+    Delayed,
+    /// A delayed store, the micro-step with this index, reached memory. The thread's local state is what it was; `state` is
+    /// that of the store.
+    Flushed { store: u32 },
 }
 
 /// Can a thread take a step?
@@ -89,6 +110,7 @@ enum Undo {
     Memory { arena: u32, size: u8, old: u64 },
     Flags { thread: ThreadId, old: u8 },
     Started { thread: ThreadId },
+    Buffer(buffer::Undo),
 }
 
 /// A point to return to.
@@ -119,12 +141,20 @@ pub struct Machine {
     suspended: Option<StateId>,
     /// How much of the tables' arena is in `memory`, which has eight bytes of slack behind it.
     known: usize,
+    model: MemoryModel,
+    buffers: Buffers,
 }
 
 impl Machine {
     /// The initial state: `main` before its first operation.
     #[must_use]
     pub fn new(program: &Program) -> Self {
+        Self::with_model(program, MemoryModel::Sc)
+    }
+
+    /// The same with another memory model.
+    #[must_use]
+    pub fn with_model(program: &Program, model: MemoryModel) -> Self {
         let mut machine = Self {
             memory: Vec::new(),
             threads: vec![ThreadState {
@@ -137,6 +167,8 @@ impl Machine {
             chosen: Vec::new(),
             suspended: None,
             known: 0,
+            model,
+            buffers: Buffers::default(),
         };
         machine.grow(program.tables());
         machine
@@ -191,7 +223,9 @@ impl Machine {
         // Steps first: a thread's steps come after its start, whose undoing must have the last word on its state.
         while self.steps.len() > mark.steps as usize {
             let step = self.steps.pop().expect("the length was checked");
-            self.threads[step.thread.index()].state = step.state;
+            if !matches!(step.effect, Effect::Flushed { .. }) {
+                self.threads[step.thread.index()].state = step.state;
+            }
         }
         while self.undo.len() > mark.undo as usize {
             match self.undo.pop().expect("the length was checked") {
@@ -200,6 +234,7 @@ impl Machine {
                 }
                 Undo::Flags { thread, old } => self.threads[thread.index()].flags = old,
                 Undo::Started { thread } => self.threads[thread.index()].state = NOT_STARTED,
+                Undo::Buffer(undo) => self.buffers.undo(undo),
             }
         }
     }
@@ -211,7 +246,7 @@ impl Machine {
             .iter()
             .all(|undo| match *undo {
                 Undo::Memory { arena, size, old } => read_bytes(&self.memory, arena, size) == old,
-                Undo::Flags { .. } | Undo::Started { .. } => false,
+                Undo::Flags { .. } | Undo::Started { .. } | Undo::Buffer(_) => false,
             })
     }
 
@@ -227,7 +262,11 @@ impl Machine {
         if flags & FAULTED != 0 {
             return Readiness::Ended(Ending::Faulted);
         }
-        match *program.op(state) {
+        let op = program.op(state);
+        if self.model.delays_stores() && self.waits_for_buffer(thread, op) {
+            return Readiness::Waiting;
+        }
+        match *op {
             Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } | Op::Cas { .. } => {
                 Readiness::Ready
             }
@@ -268,7 +307,8 @@ impl Machine {
             Some(other) if other.flags & (JOINED | DETACHED) != 0 => Readiness::Ready,
             Some(other)
                 if other.state != NOT_STARTED
-                    && matches!(program.op(other.state), Op::Exit { .. }) =>
+                    && matches!(program.op(other.state), Op::Exit { .. })
+                    && self.buffers.of(target).is_empty() =>
             {
                 Readiness::Ready
             }
@@ -334,9 +374,17 @@ impl Machine {
         op: Op,
         choices: &[u32],
     ) -> StepEnd {
+        let mut effect = Effect::Whole;
         let result = match op {
-            Op::Load { loc, .. } => self.load(program.tables(), loc),
-            Op::Store { loc, value, .. } => self.store(program.tables(), loc, value),
+            Op::Load { loc, .. } => self.load(program.tables(), thread, loc),
+            Op::Store { loc, value, order } => {
+                if self.model.delays_stores() && self.delays(thread, order) {
+                    effect = Effect::Delayed;
+                    self.delay(program.tables(), thread, state, op)
+                } else {
+                    self.store(program.tables(), loc, value)
+                }
+            }
             Op::Rmw {
                 loc, kind, operand, ..
             } => self.update(program.tables(), loc, |old, size| {
@@ -355,6 +403,7 @@ impl Machine {
                     thread,
                     state,
                     value,
+                    effect,
                 });
                 self.threads[thread.index()].state = program.after(state, value);
                 StepEnd::Done
@@ -364,6 +413,7 @@ impl Machine {
                     thread,
                     state,
                     value: 0,
+                    effect: Effect::Whole,
                 });
                 self.set_flags(thread, FAULTED);
                 StepEnd::Fault(fault)
@@ -372,10 +422,14 @@ impl Machine {
     }
 
     #[inline]
-    fn load(&mut self, tables: &Tables, loc: LocId) -> Result<Value, Fault> {
+    fn load(&mut self, tables: &Tables, thread: ThreadId, loc: LocId) -> Result<Value, Fault> {
         let info = *tables.loc_info(loc);
         self.check_alive(tables, &info, AccessKind::Read)?;
-        Ok(read_bytes(&self.memory, info.arena, info.size))
+        let value = read_bytes(&self.memory, info.arena, info.size);
+        if self.model.delays_stores() {
+            return Ok(self.buffers.forward(thread, info.arena, info.size, value));
+        }
+        Ok(value)
     }
 
     #[inline]
@@ -502,6 +556,10 @@ impl Machine {
             }
             Op::AtomicEnd => {
                 self.clear_flags(thread, IN_BLOCK);
+                Ok(0)
+            }
+            Op::Fence { order } => {
+                self.fence(thread, order);
                 Ok(0)
             }
             _ => Ok(0),

@@ -155,6 +155,12 @@ pub fn release_for_wait(word: u64, thread: ThreadId) -> Option<u64> {
     (mutex.owner() == Some(thread) && word & Mutex::DESTROYED == 0).then(|| mutex.free())
 }
 
+/// Does a mutex cell know its kind? One that was never locked nor initialised by a call does not.
+#[must_use]
+pub fn knows_kind(word: u64) -> bool {
+    word & 3 != 0
+}
+
 /// A mutex cell that was never initialised by a call takes its kind from the static initialiser's bytes.
 #[must_use]
 pub fn with_static_kind(word: u64, kind: MutexKind) -> u64 {

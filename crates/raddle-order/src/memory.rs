@@ -191,6 +191,26 @@ impl Memory {
         event
     }
 
+    /// A write that waits for the stores before it and that everything later waits for: a `seq_cst` store.
+    pub fn write_through(
+        &mut self,
+        solver: &mut OrderSolver,
+        thread: ThreadIndex,
+        location: Location,
+        guard: Lit,
+    ) -> EventId {
+        let event = solver.new_event(guard);
+        self.drain(solver, thread, event, guard);
+        // As if it were a read: stores that follow are ordered after it, and those before it are in its chain if it happens.
+        self.chain_strong(solver, thread, event);
+        self.chain_location(solver, thread, location, event);
+        self.place(location).writes.push(Access {
+            event,
+            thread: Some(thread),
+        });
+        event
+    }
+
     /// An atomic read and write; `stores` must imply `guard`, and may be stronger (compare-and-exchange). Drains the
     /// store buffer if `guard` holds.
     pub fn read_modify_write(

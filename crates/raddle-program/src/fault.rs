@@ -1,6 +1,7 @@
 //! Why an execution is wrong, or cannot go on. Data only; wording lives in `raddle-report`.
 
 use crate::ids::{ObjectId, ThreadId};
+use crate::op::Value;
 
 /// How memory was touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +34,30 @@ pub enum Misuse {
     BarrierCountZero,
 }
 
+/// The values behind a condition that is false. Where the condition is of the form `a && b`, those of one part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Comparison {
+    pub left: Value,
+    /// None where `left` is itself the truth value.
+    pub right: Option<Value>,
+    pub kind: ComparedAs,
+    /// Which part of the condition is false, counted from 0, and how many there are.
+    pub part: u32,
+    pub parts: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ComparedAs {
+    /// Equality does not tell whether the numbers have a sign.
+    Integer {
+        bits: u8,
+        signed: Option<bool>,
+    },
+    Pointer,
+    Float,
+    Double,
+}
+
 /// A violation that one thread commits: by its own values (found by the program) or by the state it meets (found by the
 /// memory).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -40,6 +65,8 @@ pub enum Fault {
     /// `assert`: the condition's text as the compiler passed it.
     Assertion {
         condition: Box<str>,
+        /// What was compared, where the code shows it.
+        comparison: Option<Comparison>,
     },
     /// `__VERIFIER_error`, `reach_error`.
     ErrorReached {

@@ -10,13 +10,14 @@ pub mod fault;
 pub mod generate;
 pub mod ids;
 pub mod interp;
+pub mod litmus;
 pub mod models;
 pub mod op;
 pub mod samples;
 pub mod tables;
 
 pub use automaton::{Program, Semantics, Transition};
-pub use fault::{AccessKind, Fault, Limit, Misuse, Stop, Unsupported};
+pub use fault::{AccessKind, ComparedAs, Comparison, Fault, Limit, Misuse, Stop, Unsupported};
 pub use ids::{LocId, ObjectId, SrcId, StateId, StopId, ThreadId};
 pub use interp::{InterpOptions, Interpreter, LoadError, OnMainReturn};
 pub use op::{MutexKind, Op, Order, RmwKind, SyncAction, Value};

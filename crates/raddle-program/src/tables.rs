@@ -463,6 +463,13 @@ impl Tables {
         Ok(id)
     }
 
+    /// Do any two locations share bytes?
+    #[inline]
+    #[must_use]
+    pub fn has_mixed_sizes(&self) -> bool {
+        !self.overlaps.is_empty()
+    }
+
     fn overlapping(&self, object: ObjectId, offset: u64, size: u8) -> Vec<LocId> {
         let end = offset + u64::from(size);
         self.objects[object.index()]

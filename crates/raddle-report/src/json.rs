@@ -6,7 +6,7 @@ use crate::source::{Sources, position};
 use crate::steps::op_kind;
 use crate::words;
 use raddle_program::{LocId, Op, Program, SrcId};
-use raddle_search::{Bound, Reason, Trace, TraceStep, Verdict, Violation};
+use raddle_search::{Bound, Effect, Reason, Trace, TraceStep, Verdict, Violation};
 use serde::Serialize;
 use serde_json::Number;
 
@@ -166,10 +166,17 @@ impl Writer<'_> {
             Step {
                 step: index + 1,
                 thread: step.thread.index(),
-                op: op_kind(op),
+                op: match step.effect {
+                    Effect::Whole => op_kind(op),
+                    Effect::Delayed => "delayed-store",
+                    Effect::Flushed { .. } => "flush",
+                },
                 location,
                 value,
-                reads_from: step.reads_from.map(|index| index + 1),
+                reads_from: match step.effect {
+                    Effect::Flushed { store } => Some(store as usize + 1),
+                    Effect::Whole | Effect::Delayed => step.reads_from.map(|index| index + 1),
+                },
                 at: self.place(self.program.at(step.state)),
             }
         };

@@ -5,11 +5,14 @@
 
 pub mod json;
 pub mod names;
+mod operands;
 pub mod source;
 mod steps;
 mod style;
 pub mod text;
 mod timeline;
+pub mod trace_file;
+mod view;
 mod waits;
 pub mod words;
 

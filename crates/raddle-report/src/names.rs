@@ -313,7 +313,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn untyped(&self, value: Value, size: u8) -> String {
+    pub(crate) fn untyped(&self, value: Value, size: u8) -> String {
         const SMALL: i64 = -0x1_0000;
         if size == 8 && self.tables.resolve(value).is_some() {
             return self.pointer(value);
@@ -334,7 +334,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn pointer(&self, address: u64) -> String {
+    pub(crate) fn pointer(&self, address: u64) -> String {
         if address == 0 {
             return "null".to_owned();
         }

@@ -3,7 +3,7 @@
 use crate::names::{Names, short};
 use raddle_program::op::mask;
 use raddle_program::{LocId, ObjectId, ObjectKind, Op, Order, Program, RmwKind, SyncAction, Value};
-use raddle_search::TraceStep;
+use raddle_search::{Effect, TraceStep};
 
 const EPERM: Value = 1;
 const EAGAIN: Value = 11;
@@ -11,15 +11,21 @@ const EBUSY: Value = 16;
 const EDEADLK: Value = 35;
 const ETIMEDOUT: Value = 110;
 
-/// The step in words: `x = 1`, `read x → 0`, `lock m`. `None` for steps that tell a reader nothing: the lifetimes of
-/// stack variables other than the one that the violation is about.
-pub(crate) fn phrase(
-    names: &Names<'_>,
-    program: &Program,
-    step: &TraceStep,
-    accused: Option<ObjectId>,
-) -> Option<String> {
-    Some(match *program.op(step.state) {
+/// The step in words: `x = 1`, `read x → 0`, `lock m`.
+pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> String {
+    match *program.op(step.state) {
+        // Whether it is visible is worth more than its ordering.
+        Op::Store { loc, value, .. } if step.effect != Effect::Whole => {
+            let now = match step.effect {
+                Effect::Flushed { .. } => "becomes visible",
+                Effect::Whole | Effect::Delayed => "(delayed)",
+            };
+            format!(
+                "{} = {} {now}",
+                names.location(loc),
+                names.value(loc, value)
+            )
+        }
         Op::Load { loc, order } => format!(
             "read {} → {}{}",
             names.location(loc),
@@ -78,23 +84,18 @@ pub(crate) fn phrase(
         Op::Spawn { child, .. } => format!("start {}", names.thread(child)),
         Op::Join { thread } => format!("join {}", short(thread)),
         Op::Detach { thread } => format!("detach {}", short(thread)),
-        Op::Alloc { object } | Op::Free { object }
-            if is_heap(names, object) || accused == Some(object) =>
-        {
-            life(names, program.op(step.state))
-        }
-        Op::Alloc { .. } | Op::Free { .. } => return None,
+        Op::Alloc { .. } | Op::Free { .. } => life(names, program.op(step.state)),
         Op::Choice { count } => format!("choose {} of 0..{count}", step.value),
         Op::AtomicBegin => "atomic {".to_owned(),
         Op::AtomicEnd => "} atomic".to_owned(),
         Op::AssumeFailed => "assumption fails".to_owned(),
         Op::Exit { .. } => "finish".to_owned(),
         Op::ExitProcess { code } => format!("exit({code})"),
-        Op::Stop(_) => return None,
-    })
+        Op::Stop(_) => "stop".to_owned(),
+    }
 }
 
-fn is_heap(names: &Names<'_>, object: ObjectId) -> bool {
+pub(crate) fn is_heap(names: &Names<'_>, object: ObjectId) -> bool {
     names.tables().object_info(object).kind == ObjectKind::Heap
 }
 

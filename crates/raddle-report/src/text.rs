@@ -5,14 +5,17 @@ use crate::names::{Names, short};
 use crate::source::{Sources, position};
 use crate::steps;
 use crate::style::Paint;
-use crate::timeline::{Mark, Timeline, touched};
+use crate::timeline::{Mark, Timeline};
+use crate::view::{View, accused, before_fault};
 use crate::waits::Explanation;
 use crate::words;
 use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Snippet};
 use raddle_memory::race::RaceAccess;
-use raddle_program::{Fault, ObjectId, Op, SrcId, ThreadId, Unsupported};
+use raddle_program::{ObjectId, Op, Program, SrcId, ThreadId, Unsupported};
 use raddle_search::verdict::Waiting;
-use raddle_search::{EngineKind, Reason, Statistics, Trace, Verdict, Violation, ViolationKind};
+use raddle_search::{
+    EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
+};
 
 /// How a text looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,10 @@ pub struct Look {
     pub columns: usize,
     /// Verdict lines only: no source, no timeline, no hints.
     pub quiet: bool,
+    /// Every step of an execution, folding nothing.
+    pub full: bool,
+    /// What the program prints, too.
+    pub output: bool,
 }
 
 impl Default for Look {
@@ -30,6 +37,8 @@ impl Default for Look {
             color: false,
             columns: 100,
             quiet: false,
+            full: false,
+            output: false,
         }
     }
 }
@@ -37,21 +46,17 @@ impl Default for Look {
 /// The whole answer, ending with a line break.
 #[must_use]
 pub fn render(report: &Report<'_>, sources: &Sources, look: Look) -> String {
-    let writer = Writer {
-        report,
-        sources,
-        look,
-        paint: Paint { color: look.color },
-    };
-    match &report.outcome.verdict {
-        Verdict::Violation(violations) => writer.violations(violations),
+    let writer = Writer::new(report.program, sources, look);
+    let outcome = report.outcome;
+    match &outcome.verdict {
+        Verdict::Violation(violations) => writer.violations(outcome, violations),
         Verdict::Verified(bound) => format!(
             "{}: {} ({})\n",
             writer.paint.good("verified"),
             words::coverage(bound),
-            writer.effort()
+            effort(outcome)
         ),
-        Verdict::Inconclusive(reason) => writer.inconclusive(reason),
+        Verdict::Inconclusive(reason) => writer.inconclusive(outcome, reason),
         Verdict::Unsupported {
             what,
             thread,
@@ -61,8 +66,36 @@ pub fn render(report: &Report<'_>, sources: &Sources, look: Look) -> String {
     }
 }
 
+/// One violation, without what was done to find it.
+#[must_use]
+pub fn violation(
+    program: &Program,
+    violation: &Violation,
+    sources: &Sources,
+    look: Look,
+) -> String {
+    Writer::new(program, sources, look).violation(violation)
+}
+
+/// An execution in which nothing is wrong.
+#[must_use]
+pub fn execution(program: &Program, trace: &Trace, sources: &Sources, look: Look) -> String {
+    if look.quiet {
+        return String::new();
+    }
+    let names = Names::new(program, trace);
+    let writer = Writer::new(program, sources, look);
+    let timeline = Timeline {
+        view: &View::new(program, &names, trace, None),
+        end: Vec::new(),
+        full: look.full,
+        output: look.output,
+    };
+    timeline.render(look.columns, writer.paint)
+}
+
 struct Writer<'a> {
-    report: &'a Report<'a>,
+    program: &'a Program,
     sources: &'a Sources,
     look: Look,
     paint: Paint,
@@ -93,35 +126,43 @@ impl Spot {
     }
 }
 
-impl Writer<'_> {
-    /// What was done for the answer.
-    fn effort(&self) -> String {
-        let Statistics {
-            complete, blocked, ..
-        } = self.report.outcome.statistics;
-        if self.report.outcome.engine == EngineKind::Bmc {
-            return format!("data races not checked; {}", self.circumstances());
+/// What was done for the answer.
+fn effort(outcome: &Outcome) -> String {
+    let Statistics {
+        complete, blocked, ..
+    } = outcome.statistics;
+    if outcome.engine == EngineKind::Bmc {
+        return format!("data races not checked; {}", circumstances(outcome));
+    }
+    let mut text = words::executions(complete + blocked);
+    if blocked == 1 && complete == 0 {
+        text += ", blocked";
+    } else if blocked > 0 {
+        text += &format!(", {} of them blocked", words::grouped(blocked));
+    }
+    format!("{text}; {}", circumstances(outcome))
+}
+
+fn circumstances(outcome: &Outcome) -> String {
+    format!(
+        "{}; engine {}, memory {}",
+        words::seconds(outcome.statistics.elapsed),
+        outcome.engine.name(),
+        outcome.memory.name()
+    )
+}
+
+impl<'a> Writer<'a> {
+    fn new(program: &'a Program, sources: &'a Sources, look: Look) -> Self {
+        Self {
+            program,
+            sources,
+            look,
+            paint: Paint { color: look.color },
         }
-        let mut text = words::executions(complete + blocked);
-        if blocked == 1 && complete == 0 {
-            text += ", blocked";
-        } else if blocked > 0 {
-            text += &format!(", {} of them blocked", words::grouped(blocked));
-        }
-        format!("{text}; {}", self.circumstances())
     }
 
-    fn circumstances(&self) -> String {
-        let outcome = self.report.outcome;
-        format!(
-            "{}; engine {}, memory {}",
-            words::seconds(outcome.statistics.elapsed),
-            outcome.engine.name(),
-            outcome.memory.name()
-        )
-    }
-
-    fn violations(&self, violations: &[Violation]) -> String {
+    fn violations(&self, outcome: &Outcome, violations: &[Violation]) -> String {
         let mut text = String::new();
         for violation in violations {
             text += &self.violation(violation);
@@ -132,22 +173,22 @@ impl Writer<'_> {
         };
         let Statistics {
             complete, blocked, ..
-        } = self.report.outcome.statistics;
-        let place = match self.report.outcome.engine {
+        } = outcome.statistics;
+        let place = match outcome.engine {
             EngineKind::Bmc => String::new(),
             _ => format!(" in {}", words::executions(complete + blocked)),
         };
         text += &format!(
             "{} found{place} ({})\n",
             self.paint.bad(&found),
-            self.circumstances()
+            circumstances(outcome)
         );
         text
     }
 
     fn violation(&self, violation: &Violation) -> String {
-        let names = Names::new(self.report.program, &violation.trace);
-        let headline = words::headline(&names, self.report.program, &violation.kind);
+        let names = Names::new(self.program, &violation.trace);
+        let headline = words::headline(&names, self.program, &violation.kind);
         if self.look.quiet {
             let place = self.place_prefix(violation.at);
             return format!("{place}{}: {headline}\n", self.paint.bad("violation"));
@@ -164,38 +205,23 @@ impl Writer<'_> {
             text.push('\n');
         }
         let timeline = Timeline {
-            program: self.report.program,
-            names: &names,
-            trace: &trace,
-            accused: accused(&violation.kind),
-            touched: touched(self.report.program, &trace),
-            pointed: pointed(violation),
+            view: &View::new(self.program, &names, &trace, Some(&violation.kind)),
             end: self.end_marks(&names, violation, &headline),
+            full: self.look.full,
+            output: self.look.output,
         };
         text += &timeline.render(self.look.columns, self.paint);
-        match timeline.hidden() {
-            0 => {}
-            1 => {
-                text += &self
-                    .paint
-                    .dim("(1 step that no other thread sees is left out)\n")
-            }
-            hidden => {
-                let note = format!("({hidden} steps that no other thread sees are left out)\n");
-                text += &self.paint.dim(&note);
-            }
-        }
         text.push('\n');
         text
     }
 
-    fn explanation<'a>(
-        &'a self,
-        names: &'a Names<'a>,
-        violation: &'a Violation,
-    ) -> Explanation<'a> {
+    fn explanation<'b>(
+        &'b self,
+        names: &'b Names<'b>,
+        violation: &'b Violation,
+    ) -> Explanation<'b> {
         Explanation {
-            program: self.report.program,
+            program: self.program,
             names,
             sources: self.sources,
             violation,
@@ -207,7 +233,7 @@ impl Writer<'_> {
         match &violation.kind {
             ViolationKind::Race(race) => {
                 let label = |access: &RaceAccess, which: &str| {
-                    let what = words::access(names, self.report.program.op(access.state));
+                    let what = words::access(names, self.program.op(access.state));
                     format!("{which}: {what} by {}", short(access.thread))
                 };
                 vec![
@@ -218,9 +244,8 @@ impl Writer<'_> {
             ViolationKind::Deadlock { waiting: stuck }
             | ViolationKind::Livelock { spinning: stuck } => {
                 // Threads that merely join the others are not what the deadlock is about.
-                let joins = |waiting: &Waiting| {
-                    matches!(self.report.program.op(waiting.state), Op::Join { .. })
-                };
+                let joins =
+                    |waiting: &Waiting| matches!(self.program.op(waiting.state), Op::Join { .. });
                 let main = stuck.iter().position(|it| !joins(it)).unwrap_or(0);
                 let verb = match violation.kind {
                     ViolationKind::Livelock { .. } => "spins",
@@ -233,8 +258,12 @@ impl Writer<'_> {
                 };
                 stuck.iter().enumerate().map(spot).collect()
             }
-            ViolationKind::Fault(_) => {
-                let mut spots = vec![Spot::primary(at, names.thread(violation.thread))];
+            ViolationKind::Fault(fault) => {
+                let mut label = names.thread(violation.thread);
+                if let Some(values) = words::operands(names, fault) {
+                    label += &format!(": {values}");
+                }
+                let mut spots = vec![Spot::primary(at, label)];
                 if let Some(object) = accused(&violation.kind) {
                     spots.extend(self.lifetime(names, object, trace));
                 }
@@ -245,7 +274,7 @@ impl Writer<'_> {
 
     /// Where an object was allocated and freed in this execution.
     fn lifetime(&self, names: &Names<'_>, object: ObjectId, trace: &Trace) -> Vec<Spot> {
-        let program = self.report.program;
+        let program = self.program;
         let mut spots = Vec::new();
         for (index, step) in trace.steps.iter().enumerate() {
             let (Op::Alloc { object: other } | Op::Free { object: other }) =
@@ -275,11 +304,17 @@ impl Writer<'_> {
 
     fn end_marks(&self, names: &Names<'_>, violation: &Violation, headline: &str) -> Vec<Mark> {
         match &violation.kind {
-            ViolationKind::Fault(_) => vec![Mark {
-                thread: violation.thread,
-                at: violation.at,
-                text: headline.to_owned(),
-            }],
+            ViolationKind::Fault(fault) => {
+                let mut text = headline.to_owned();
+                if let Some(values) = words::operands(names, fault) {
+                    text += &format!("  ({values})");
+                }
+                vec![Mark {
+                    thread: violation.thread,
+                    at: violation.at,
+                    text,
+                }]
+            }
             ViolationKind::Race(race) => {
                 // An engine may report the race before it takes the second step.
                 if race.second.step < violation.trace.steps.len() {
@@ -290,7 +325,7 @@ impl Writer<'_> {
                     at: race.second.at,
                     text: format!(
                         "race: {}",
-                        words::access(names, self.report.program.op(race.second.state))
+                        words::access(names, self.program.op(race.second.state))
                     ),
                 }]
             }
@@ -309,7 +344,7 @@ impl Writer<'_> {
 
     /// A headline over the source lines of some places. Places nobody knows are left out.
     fn snippet(&self, level: Level<'_>, headline: &str, spots: &[Spot]) -> String {
-        let tables = self.report.program.tables();
+        let tables = self.program.tables();
         let mut group = level.primary_title(headline).elements(None::<Origin<'_>>);
         let mut files: Vec<&str> = Vec::new();
         for loc in spots.iter().filter_map(|spot| position(tables, spot.at)) {
@@ -356,19 +391,19 @@ impl Writer<'_> {
         renderer.term_width(self.look.columns).render(&[group]) + "\n"
     }
 
-    fn inconclusive(&self, reason: &Reason) -> String {
+    fn inconclusive(&self, outcome: &Outcome, reason: &Reason) -> String {
         let mut text = format!(
             "{}: {} ({})\n",
             self.paint.doubtful("inconclusive"),
             words::reason(reason),
-            self.effort()
+            effort(outcome)
         );
         if self.look.quiet {
             return text;
         }
         text += "no violation was found in the part that was explored\n";
         if let Reason::Thread { at, .. } = reason
-            && let Some(place) = self.sources.place(self.report.program.tables(), *at)
+            && let Some(place) = self.sources.place(self.program.tables(), *at)
         {
             text += &format!("  at {place}\n");
         }
@@ -383,7 +418,7 @@ impl Writer<'_> {
         at: SrcId,
         trace: &Trace,
     ) -> String {
-        let names = Names::new(self.report.program, trace);
+        let names = Names::new(self.program, trace);
         let headline = words::unsupported(what);
         if self.look.quiet {
             let place = self.place_prefix(at);
@@ -400,43 +435,10 @@ impl Writer<'_> {
     }
 
     fn place_prefix(&self, at: SrcId) -> String {
-        match self.sources.place(self.report.program.tables(), at) {
+        match self.sources.place(self.program.tables(), at) {
             Some(place) => format!("{place}: "),
             None => String::new(),
         }
-    }
-}
-
-/// The execution up to the fault. What memory refuses to do is the last step of its trace, with no result to show.
-fn before_fault(violation: &Violation) -> Trace {
-    let refused = matches!(
-        &violation.kind,
-        ViolationKind::Fault(
-            Fault::UseAfterFree { .. } | Fault::DoubleFree { .. } | Fault::Misuse { .. }
-        )
-    );
-    let mut trace = violation.trace.clone();
-    if refused
-        && trace
-            .steps
-            .last()
-            .is_some_and(|last| last.thread == violation.thread)
-    {
-        trace.steps.pop();
-    }
-    trace
-}
-
-/// The object whose lifetime explains a fault.
-fn accused(kind: &ViolationKind) -> Option<ObjectId> {
-    match kind {
-        ViolationKind::Fault(
-            Fault::UseAfterFree { object, .. }
-            | Fault::DoubleFree { object }
-            | Fault::OutOfBounds { object, .. },
-        ) => Some(*object),
-        ViolationKind::Fault(Fault::InvalidFree { object, .. }) => *object,
-        _ => None,
     }
 }
 
@@ -446,15 +448,5 @@ fn stuck(kind: &ViolationKind) -> Option<&[Waiting]> {
         ViolationKind::Deadlock { waiting: stuck }
         | ViolationKind::Livelock { spinning: stuck } => Some(stuck),
         ViolationKind::Fault(_) | ViolationKind::Race(_) => None,
-    }
-}
-
-/// The steps that the timeline points out.
-fn pointed(violation: &Violation) -> Vec<(usize, &'static str)> {
-    match &violation.kind {
-        ViolationKind::Race(race) => {
-            vec![(race.first.step, "race"), (race.second.step, "race")]
-        }
-        _ => Vec::new(),
     }
 }

@@ -3,13 +3,12 @@
 //! A row holds one step only, so a long cell may run over the lanes to its right; that is what makes four threads fit in
 //! 80 columns. Where even that does not fit, the table becomes a list with the thread's name in front.
 
-use crate::names::{Names, short};
+use crate::names::short;
 use crate::source::position;
-use crate::steps::phrase;
 use crate::style::Paint;
-use raddle_program::{LocId, ObjectId, Op, Program, SrcId, ThreadId};
-use raddle_search::{Trace, TraceStep};
-use std::collections::BTreeMap;
+use crate::view::{View, Weight};
+use raddle_program::{Op, SrcId, ThreadId};
+use raddle_search::Effect;
 
 /// What ends the execution, or takes part in the violation.
 pub(crate) struct Mark {
@@ -20,25 +19,30 @@ pub(crate) struct Mark {
 
 /// What to show.
 pub(crate) struct Timeline<'a> {
-    pub(crate) program: &'a Program,
-    pub(crate) names: &'a Names<'a>,
-    pub(crate) trace: &'a Trace,
-    /// The object that the violation is about.
-    pub(crate) accused: Option<ObjectId>,
-    /// See [`touched`].
-    pub(crate) touched: BTreeMap<LocId, Option<ThreadId>>,
-    /// Steps (by index) to point out, and why.
-    pub(crate) pointed: Vec<(usize, &'static str)>,
+    pub(crate) view: &'a View<'a>,
     /// What stands below the last step.
     pub(crate) end: Vec<Mark>,
+    /// Everything, also what tells nothing.
+    pub(crate) full: bool,
+    /// Show what the program prints.
+    pub(crate) output: bool,
 }
 
-/// Longer executions are cut in the middle: the end is what explains the violation.
+/// Executions with more rows are folded: steps that only their own thread sees become one row.
+const FOLD_OVER: usize = 30;
+/// Fewer are not worth it.
+const FOLD_LEAST: usize = 3;
+/// The steps just before the violation are what a reader looks for first.
+const FOLD_NOT_LAST: usize = 4;
+/// What is longer still is cut in the middle: the end is what explains the violation.
 const HEAD_ROWS: usize = 20;
 const TAIL_ROWS: usize = 180;
 /// Lanes closer together than this are no lanes.
 const LEAST_PITCH: usize = 12;
 const GAP: usize = 2;
+/// Stands before the first step of a thread that takes over.
+const SWITCH: &str = "▸ ";
+const NO_SWITCH: &str = "  ";
 
 struct Row {
     /// Step number, or the end mark.
@@ -47,11 +51,12 @@ struct Row {
     line: String,
     text: String,
     pointed: bool,
+    weight: Weight,
 }
 
 impl Row {
     fn cell_width(&self) -> usize {
-        width(&self.line) + width(&self.text)
+        width(NO_SWITCH) + width(&self.line) + width(&self.text)
     }
 }
 
@@ -63,7 +68,7 @@ struct Lane {
 }
 
 impl Timeline<'_> {
-    /// The lines of the table, within `columns` where possible.
+    /// The lines of the table, within `columns` where possible, and below it what it leaves out.
     pub(crate) fn render(&self, columns: usize, paint: Paint) -> String {
         let threads = self.threads();
         let rows = self.rows(&threads);
@@ -73,41 +78,32 @@ impl Timeline<'_> {
         let lanes = self.lanes(&threads, &rows);
         let numbers = rows.iter().map(|row| width(&row.number)).max().unwrap_or(0);
         let prefix = numbers.max(4) + 2 * GAP;
-        match offsets(&lanes, &rows, columns.saturating_sub(prefix)) {
+        let table = match offsets(&lanes, &rows, columns.saturating_sub(prefix)) {
             Some(offsets) => table(&lanes, &rows, &offsets, prefix - GAP, paint),
             None => list(&lanes, &rows, prefix - GAP, paint),
-        }
-    }
-
-    /// How many steps the table leaves out because they tell nothing.
-    pub(crate) fn hidden(&self) -> usize {
-        let steps = self.trace.steps.iter().enumerate();
-        steps
-            .filter(|(index, step)| self.phrase(*index, step).is_none())
-            .count()
-    }
-
-    /// The step in words, if it is worth a row.
-    fn phrase(&self, index: usize, step: &TraceStep) -> Option<String> {
-        let is_pointed = self.pointed.iter().any(|(other, _)| *other == index);
-        if !is_pointed && self.is_library_detail(step) {
-            return None;
-        }
-        phrase(self.names, self.program, step, self.accused)
-    }
-
-    /// Does the step stand in a header of the system, and touch what no other thread touches in this execution?
-    fn is_library_detail(&self, step: &TraceStep) -> bool {
-        let (Op::Load { loc, .. } | Op::Store { loc, .. }) = *self.program.op(step.state) else {
-            return false;
         };
-        let in_library = position(self.names.tables(), self.program.at(step.state))
-            .is_some_and(|at| is_system_header(&at.file));
-        in_library && self.touched.get(&loc) == Some(&Some(step.thread))
+        table + &paint.dim(&self.footer(&rows))
+    }
+
+    /// What the table does not show.
+    fn footer(&self, rows: &[Row]) -> String {
+        let shown = |row: &&Row| row.number.starts_with(|c: char| c.is_ascii_digit());
+        let steps = self.view.trace.steps.len();
+        let hidden = steps - rows.iter().filter(shown).count();
+        let switches = match self.view.switches() {
+            0 => return String::new(),
+            1 => "1 context switch".to_owned(),
+            switches => format!("{switches} context switches"),
+        };
+        match hidden {
+            0 => format!("({switches})\n"),
+            1 => format!("({switches}; 1 of {steps} steps left out: --full shows it)\n"),
+            _ => format!("({switches}; {hidden} of {steps} steps left out: --full shows them)\n"),
+        }
     }
 
     fn threads(&self) -> Vec<ThreadId> {
-        let steps = self.trace.steps.iter().map(|step| step.thread);
+        let steps = self.view.trace.steps.iter().map(|step| step.thread);
         let mut threads: Vec<_> = steps
             .chain(self.end.iter().map(|mark| mark.thread))
             .collect();
@@ -119,51 +115,83 @@ impl Timeline<'_> {
     fn rows(&self, threads: &[ThreadId]) -> Vec<Row> {
         let lane_of = |thread| threads.binary_search(&thread).unwrap_or(0);
         let several_files = self.several_files();
-        let mut rows: Vec<_> = self
-            .trace
-            .steps
-            .iter()
-            .enumerate()
-            .filter_map(|(index, step)| {
-                let pointed = self.pointed.iter().find(|(other, _)| *other == index);
-                let mut text = self.phrase(index, step)?;
-                text += &self.origin(step);
-                if let Some((_, why)) = pointed {
-                    text += "  ✗ ";
-                    text += why;
+        let mut rows = Vec::new();
+        if self.output {
+            let main = self.view.program.start_output(self.view.program.main());
+            rows.extend(main.map(|text| self.printed(text, 0)));
+        }
+        for (index, step) in self.view.trace.steps.iter().enumerate() {
+            rows.extend(self.row(index, lane_of(step.thread), several_files));
+            if self.output {
+                let text = self.view.program.output(step.state, step.value);
+                rows.extend(text.map(|text| self.printed(text, lane_of(step.thread))));
+                if let Op::Spawn { child, start } = *self.view.program.op(step.state) {
+                    let text = self.view.program.start_output(start);
+                    rows.extend(text.map(|text| self.printed(text, lane_of(child))));
                 }
-                Some(Row {
-                    number: (index + 1).to_string(),
-                    lane: lane_of(step.thread),
-                    line: self.line(self.program.at(step.state), several_files),
-                    text,
-                    pointed: pointed.is_some(),
-                })
-            })
-            .collect();
-        elide(&mut rows);
+            }
+        }
+        if !self.full {
+            fold(&mut rows);
+            elide(&mut rows);
+        }
         rows.extend(self.end.iter().map(|mark| Row {
             number: "✗".to_owned(),
             lane: lane_of(mark.thread),
             line: self.line(mark.at, several_files),
             text: mark.text.clone(),
             pointed: true,
+            weight: Weight::Shared,
         }));
         align_lines(&mut rows);
         rows
     }
 
-    /// Who wrote what the step read.
-    fn origin(&self, step: &TraceStep) -> String {
-        if !matches!(
-            self.program.op(step.state),
-            Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. }
-        ) {
+    fn row(&self, index: usize, lane: usize, with_file: bool) -> Option<Row> {
+        let weight = self.view.weight(index);
+        if weight == Weight::Noise && !self.full {
+            return None;
+        }
+        let pointed = self.view.why_pointed(index);
+        let mut text = self.view.phrase(index) + &self.origin(index);
+        if let Some(why) = pointed {
+            text += "  ✗ ";
+            text += why;
+        }
+        let at = self.view.program.at(self.view.trace.steps[index].state);
+        Some(Row {
+            number: (index + 1).to_string(),
+            lane,
+            line: self.line(at, with_file),
+            text,
+            pointed: pointed.is_some(),
+            weight,
+        })
+    }
+
+    fn printed(&self, text: &str, lane: usize) -> Row {
+        Row {
+            number: "»".to_owned(),
+            lane,
+            line: String::new(),
+            text: format!("prints {text:?}"),
+            pointed: false,
+            weight: Weight::Shared,
+        }
+    }
+
+    /// Who wrote what the step read, or when the store was done that it makes visible.
+    fn origin(&self, index: usize) -> String {
+        if let Effect::Flushed { store } = self.view.trace.steps[index].effect {
+            return format!("  ← step {}", store + 1);
+        }
+        if !self.view.reads(index) {
             return String::new();
         }
+        let step = &self.view.trace.steps[index];
         match step.reads_from {
             None => "  ← initial".to_owned(),
-            Some(index) => match self.trace.steps.get(index) {
+            Some(index) => match self.view.trace.steps.get(index) {
                 Some(writer) if writer.thread != step.thread => {
                     format!("  ← step {} ({})", index + 1, short(writer.thread))
                 }
@@ -173,7 +201,7 @@ impl Timeline<'_> {
     }
 
     fn line(&self, at: SrcId, with_file: bool) -> String {
-        match position(self.names.tables(), at) {
+        match position(self.view.names.tables(), at) {
             None => String::new(),
             Some(loc) if with_file => {
                 let file = loc.file.rsplit('/').next().unwrap_or(&loc.file);
@@ -183,15 +211,15 @@ impl Timeline<'_> {
         }
     }
 
+    /// Are steps of several files shown?
     fn several_files(&self) -> bool {
-        let steps = self
-            .trace
-            .steps
-            .iter()
-            .map(|step| self.program.at(step.state));
+        let shown = |index: &usize| self.full || self.view.weight(*index) != Weight::Noise;
+        let steps = (0..self.view.trace.steps.len())
+            .filter(shown)
+            .map(|index| self.view.program.at(self.view.trace.steps[index].state));
         let mut files = steps
             .chain(self.end.iter().map(|mark| mark.at))
-            .filter_map(|at| position(self.names.tables(), at))
+            .filter_map(|at| position(self.view.names.tables(), at))
             .map(|loc| &loc.file);
         match files.next() {
             Some(first) => files.any(|file| file != first),
@@ -202,7 +230,7 @@ impl Timeline<'_> {
     fn lanes(&self, threads: &[ThreadId], rows: &[Row]) -> Vec<Lane> {
         let lane = |(lane, &thread): (usize, &ThreadId)| {
             let own = |row: &Row| row.lane == lane;
-            let entry = self.names.entry(thread);
+            let entry = self.view.names.entry(thread);
             Lane {
                 title: format!("{} {entry}", short(thread)).trim_end().to_owned(),
                 first: rows.iter().position(own).unwrap_or(0),
@@ -213,26 +241,40 @@ impl Timeline<'_> {
     }
 }
 
-fn is_system_header(file: &str) -> bool {
-    file.starts_with("/usr/") || file.contains("/include/c++/") || file.contains("/lib/clang/")
-}
-
-/// For each location the thread that touches it, or none if there are several.
-pub(crate) fn touched(program: &Program, trace: &Trace) -> BTreeMap<LocId, Option<ThreadId>> {
-    let mut touched = BTreeMap::new();
-    for step in &trace.steps {
-        if let Op::Load { loc, .. }
-        | Op::Store { loc, .. }
-        | Op::Rmw { loc, .. }
-        | Op::Cas { loc, .. } = *program.op(step.state)
-        {
-            let by = touched.entry(loc).or_insert(Some(step.thread));
-            if *by != Some(step.thread) {
-                *by = None;
-            }
-        }
+/// Makes one row of several that only their own thread sees.
+fn fold(rows: &mut Vec<Row>) {
+    if rows.len() <= FOLD_OVER {
+        return;
     }
-    touched
+    let end = rows.split_off(rows.len() - FOLD_NOT_LAST);
+    let mut folded: Vec<Row> = Vec::new();
+    let mut rest = std::mem::take(rows).into_iter().peekable();
+    while let Some(row) = rest.next() {
+        let lane = row.lane;
+        let foldable = |row: &Row| row.weight == Weight::Local && row.lane == lane;
+        if !foldable(&row) {
+            folded.push(row);
+            continue;
+        }
+        let mut run = vec![row];
+        while let Some(next) = rest.next_if(foldable) {
+            run.push(next);
+        }
+        if run.len() < FOLD_LEAST {
+            folded.append(&mut run);
+            continue;
+        }
+        folded.push(Row {
+            number: "⋮".to_owned(),
+            lane,
+            line: String::new(),
+            text: format!("{} steps that no other thread sees", run.len()),
+            pointed: false,
+            weight: Weight::Local,
+        });
+    }
+    folded.extend(end);
+    *rows = folded;
 }
 
 /// Makes line numbers equally wide, with what separates them from the operation.
@@ -259,8 +301,9 @@ fn elide(rows: &mut Vec<Row>) {
         number: "…".to_owned(),
         lane,
         line: String::new(),
-        text: format!("{hidden} steps not shown (`--format json` has them)"),
+        text: format!("{hidden} rows not shown"),
         pointed: false,
+        weight: Weight::Local,
     };
     rows.splice(HEAD_ROWS..end, [note]);
 }
@@ -273,7 +316,11 @@ fn offsets(lanes: &[Lane], rows: &[Row], columns: usize) -> Option<Vec<usize>> {
                 .iter()
                 .filter(|row| row.lane == lane)
                 .map(Row::cell_width);
-            cells.max().unwrap_or(0).max(width(&lanes[lane].title)) + GAP
+            cells
+                .max()
+                .unwrap_or(0)
+                .max(width(NO_SWITCH) + width(&lanes[lane].title))
+                + GAP
         })
         .collect();
     let pitches: Vec<usize> = if natural.iter().sum::<usize>() <= columns {
@@ -282,7 +329,8 @@ fn offsets(lanes: &[Lane], rows: &[Row], columns: usize) -> Option<Vec<usize>> {
         // The last lane has nothing to its right to run over: it gets its full width, the others share the rest.
         let (&last, others) = natural.split_last()?;
         let pitch = columns.checked_sub(last)? / others.len().max(1);
-        let least_title = lanes.iter().map(|lane| width(&lane.title) + GAP).max()?;
+        let title = |lane: &Lane| width(NO_SWITCH) + width(&lane.title) + GAP;
+        let least_title = lanes.iter().map(title).max()?;
         if pitch < LEAST_PITCH.max(least_title) {
             return None;
         }
@@ -312,15 +360,18 @@ fn table(lanes: &[Lane], rows: &[Row], offsets: &[usize], numbers: usize, paint:
     let mut text = String::new();
     let mut line = Line::new(paint, numbers, "step");
     for (index, lane) in lanes.iter().enumerate() {
-        line.to(offsets[index]);
+        line.to(offsets[index] + width(NO_SWITCH));
         line.put(width(&lane.title), &paint.thread(index, &lane.title));
     }
     line.end(&mut text);
     for (number, row) in rows.iter().enumerate() {
         let mut line = Line::new(paint, numbers, &row.number);
+        let is_step = row.number != "✗";
+        let switched = is_step && number > 0 && rows[number - 1].lane != row.lane;
         for (index, lane) in lanes.iter().enumerate() {
             if index == row.lane {
                 line.to(offsets[index]);
+                line.switch(switched);
                 line.cell(row, index);
             } else if (lane.first..=lane.last).contains(&number) && line.column <= offsets[index] {
                 line.to(offsets[index]);
@@ -391,6 +442,12 @@ impl Line {
     fn put(&mut self, columns: usize, painted: &str) {
         self.text += painted;
         self.column += columns;
+    }
+
+    /// Marks that the processor changes hands.
+    fn switch(&mut self, switched: bool) {
+        let mark = if switched { SWITCH } else { NO_SWITCH };
+        self.put(width(mark), &self.paint.bold(mark));
     }
 
     fn cell(&mut self, row: &Row, lane: usize) {

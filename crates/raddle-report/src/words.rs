@@ -1,6 +1,7 @@
 //! The words for everything that an answer consists of: one place, so that the same thing is always called the same.
 
 use crate::names::{Names, bytes, demangled, short};
+use crate::operands;
 use crate::steps::intention;
 use raddle_program::{
     AccessKind, Fault, Limit, Misuse, ObjectKind, Op, Order, Program, Unsupported,
@@ -80,9 +81,20 @@ pub(crate) fn access(names: &Names<'_>, op: &Op) -> String {
     }
 }
 
+/// The values that an assertion compared, where they are known: `counter is 1`.
+pub(crate) fn operands(names: &Names<'_>, fault: &Fault) -> Option<String> {
+    match fault {
+        Fault::Assertion {
+            condition,
+            comparison: Some(comparison),
+        } => operands::operands(names, condition, comparison),
+        _ => None,
+    }
+}
+
 fn fault_headline(names: &Names<'_>, fault: &Fault) -> String {
     match fault {
-        Fault::Assertion { condition } => format!("assertion failed: {condition}"),
+        Fault::Assertion { condition, .. } => format!("assertion failed: {condition}"),
         Fault::ErrorReached { function } => format!("`{function}` is reached"),
         Fault::Abort => "`abort` is called".to_owned(),
         Fault::Panic { message } if message.is_empty() => "the thread panics".to_owned(),

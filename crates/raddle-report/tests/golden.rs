@@ -7,6 +7,7 @@ use raddle_program::{Fault, Op, Order, Program, SrcId, Stop, ThreadId, Unsupport
 use raddle_report::source::Sources;
 use raddle_report::text::{self, Look};
 use raddle_report::{Report, json};
+use raddle_search::replay::Schedule;
 use raddle_search::verdict::Waiting;
 use raddle_search::{
     Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep, Verdict,
@@ -68,6 +69,7 @@ impl Case {
             kind,
             thread,
             at: self.program.at(state),
+            schedule: Schedule::default(),
             trace: self.trace.clone(),
         }])
     }
@@ -118,6 +120,7 @@ fn trace(program: &Program, machine: &Machine) -> Trace {
             thread: step.thread,
             state: step.state,
             value: step.value,
+            effect: step.effect,
             reads_from: reads.and_then(|loc| last_write.get(&loc).copied()),
             wrote: writes,
         });

@@ -3,9 +3,10 @@
 //! Each line is the best of a few runs, in processor time where the system tells it. Compare ratios of one run, not seconds
 //! of different ones.
 
+use raddle_memory::goodwrites::Decisions;
 use raddle_program::builder::BuiltProgram;
 use raddle_program::samples::{casrot, exponential_bug, fib_bench, lastwrite, readers, ttaslock};
-use raddle_search::{EngineKind, SearchOptions, check};
+use raddle_search::{EngineKind, RvfHeuristics, SearchOptions, check};
 use std::time::{Duration, Instant};
 
 const RUNS: u32 = 3;
@@ -16,12 +17,18 @@ fn main() {
         .filter(|arg| !arg.starts_with('-'))
         .collect();
     println!(
-        "{:24} {:>6} {:>12} {:>10} {:>8}",
+        "{:28} {:>6} {:>12} {:>10} {:>8}",
         "program", "engine", "executions", "seconds", "µs each"
     );
     for (name, built) in programs() {
         if wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str())) {
-            measure(&name, &built, EngineKind::Dpor);
+            for engine in [EngineKind::Dpor, EngineKind::Rf, EngineKind::Rvf] {
+                // `rf` does not end on loops that wait.
+                if engine != EngineKind::Rf || !name.starts_with("ttas") {
+                    measure(&name, &built, engine, RvfHeuristics::default());
+                }
+            }
+            measure_ablations(&name, &built);
         }
     }
 }
@@ -41,23 +48,78 @@ fn programs() -> Vec<(String, BuiltProgram)> {
     all
 }
 
-fn measure(name: &str, built: &BuiltProgram, engine: EngineKind) {
+/// `rvf` with one of its heuristics switched off, as in the ablation studies of its paper.
+fn measure_ablations(name: &str, built: &BuiltProgram) {
+    let all = RvfHeuristics::default();
+    for (without, heuristics) in [
+        (
+            "closure",
+            RvfHeuristics {
+                closure: false,
+                ..all
+            },
+        ),
+        (
+            "guidance",
+            RvfHeuristics {
+                guidance: false,
+                ..all
+            },
+        ),
+        (
+            "signals",
+            RvfHeuristics {
+                signals: false,
+                ..all
+            },
+        ),
+        (
+            "merging",
+            RvfHeuristics {
+                merging: false,
+                ..all
+            },
+        ),
+    ] {
+        let name = format!("{name} -{without}");
+        measure(&name, built, EngineKind::Rvf, heuristics);
+    }
+}
+
+fn measure(name: &str, built: &BuiltProgram, engine: EngineKind, heuristics: RvfHeuristics) {
     let mut best = Duration::MAX;
     let mut executions = 0;
+    let mut verify = Decisions::default();
     for _ in 0..RUNS {
         let mut program = built.program();
         let start = processor_time();
-        let outcome =
-            check(&mut program, engine, SearchOptions::default()).expect("violations replay");
+        let options = SearchOptions {
+            rvf: heuristics,
+            ..SearchOptions::default()
+        };
+        let outcome = check(&mut program, engine, options).expect("violations replay");
         best = best.min(processor_time() - start);
         executions = outcome.statistics.complete + outcome.statistics.blocked;
+        verify = outcome.statistics.verify;
     }
     let seconds = best.as_secs_f64();
     println!(
-        "{name:24} {:>6} {executions:>12} {seconds:>10.3} {:>8.2}",
+        "{name:28} {:>6} {executions:>12} {seconds:>10.3} {:>8.2}",
         engine.name(),
         seconds * 1e6 / executions as f64
     );
+    if engine == EngineKind::Rvf {
+        println!(
+            "    {} dead ends; VerifySC: {} at hand, {} guided, {} found, {} refuted by closure, {} by search; {:.0} % of the time",
+            verify.dead_ends,
+            verify.at_hand,
+            verify.guided,
+            verify.found,
+            verify.closure,
+            verify.refuted,
+            100.0 * verify.time.as_secs_f64() / seconds
+        );
+    }
 }
 
 /// Time that this thread has had a processor, or the time of day where that is not to be had.

@@ -15,7 +15,8 @@ use crate::frame::Frame;
 use crate::naive;
 use crate::replay::{Mismatch, Schedule};
 use crate::rf;
-use crate::verdict::{Check, Checks, EngineKind, Outcome, ViolationKind, Waiting};
+use crate::rvf::{self, RvfHeuristics};
+use crate::verdict::{Check, Checks, EngineKind, MemoryModel, Outcome, ViolationKind, Waiting};
 use raddle_memory::Machine;
 use raddle_program::{Fault, Program, SrcId, ThreadId};
 use std::fmt;
@@ -72,9 +73,12 @@ impl Default for Reductions {
 /// What to look for, and for how long.
 #[derive(Default)]
 pub struct SearchOptions {
+    pub memory: MemoryModel,
     pub checks: Checks,
     pub limits: Limits,
     pub reductions: Reductions,
+    /// Engine `rvf`: heuristics that change no answer.
+    pub rvf: RvfHeuristics,
     /// Find every distinct violation instead of the first.
     pub keep_going: bool,
     /// Set from outside to end the search.
@@ -93,6 +97,11 @@ pub enum InternalError {
     },
     /// A violation was found in a formula, but the program did not behave that way.
     Diverged { what: String },
+    /// See [`EngineKind::supports`].
+    ModelNotSupported {
+        engine: EngineKind,
+        memory: MemoryModel,
+    },
 }
 
 impl fmt::Display for InternalError {
@@ -111,6 +120,12 @@ impl fmt::Display for InternalError {
                 f,
                 "internal error: an execution that was found could not be run: {what}"
             ),
+            Self::ModelNotSupported { engine, memory } => write!(
+                f,
+                "internal error: engine {} was asked to explore under {}",
+                engine.name(),
+                memory.name()
+            ),
         }
     }
 }
@@ -122,11 +137,11 @@ pub(crate) trait Engine {
     fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()>;
 }
 
-struct Naive;
+struct Naive(MemoryModel);
 
 impl Engine for Naive {
     fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
-        naive::explore(program, naive::Sequence::Ascending, frame)
+        naive::explore(program, self.0, naive::Sequence::Ascending, frame)
     }
 }
 
@@ -138,13 +153,24 @@ impl Engine for Dpor {
     }
 }
 
-struct Rf;
+struct Rf(Reductions);
 
 impl Engine for Rf {
     fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
-        let mut search = rf::Search::new(program);
+        let mut search = rf::Search::new(program, self.0);
         let flow = search.run(program, frame);
         frame.set_phases(search.phases());
+        flow
+    }
+}
+
+struct Rvf(rvf::RvfOptions);
+
+impl Engine for Rvf {
+    fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
+        let mut search = rvf::Search::new(program, self.0);
+        let flow = search.run(program, frame);
+        frame.set_decisions(search.decisions());
         flow
     }
 }
@@ -155,16 +181,28 @@ pub fn check(
     kind: EngineKind,
     options: SearchOptions,
 ) -> Result<Outcome, InternalError> {
-    let reductions = options.reductions;
+    let (reductions, memory) = (options.reductions, options.memory);
+    if !kind.supports(memory) {
+        return Err(InternalError::ModelNotSupported {
+            engine: kind,
+            memory,
+        });
+    }
+    let rvf_options = rvf::RvfOptions {
+        reductions,
+        heuristics: options.rvf,
+        races: options.checks.races,
+    };
     let mut frame = Frame::new(options);
     // `main` may stop before it does anything.
-    let start = Machine::new(program);
+    let start = Machine::with_model(program, memory);
     let flow = match (frame.arrived(program, &start, ThreadId::MAIN), kind) {
         (ControlFlow::Break(()), _) => ControlFlow::Break(()),
-        (_, EngineKind::Naive) => Naive.explore(program, &mut frame),
+        (_, EngineKind::Naive) => Naive(memory).explore(program, &mut frame),
         (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
-        (_, EngineKind::Rf) => Rf.explore(program, &mut frame),
+        (_, EngineKind::Rf) => Rf(reductions).explore(program, &mut frame),
         (_, EngineKind::Bmc) => unreachable!("bmc does not explore: see raddle-bmc"),
+        (_, EngineKind::Rvf) => Rvf(rvf_options).explore(program, &mut frame),
     };
     debug_assert!(
         flow.is_continue() || frame.has_reason(),

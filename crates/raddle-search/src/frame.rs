@@ -4,11 +4,12 @@ use crate::dpor::Listener;
 use crate::driver::{InternalError, Progress, SearchOptions, ViolationKey, check_of};
 use crate::ending;
 use crate::replay::{self, Schedule};
+use crate::simplify::{Simplified, simplify};
 use crate::verdict::{
-    Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, Violation,
-    ViolationKind,
+    Bound, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
 };
 use raddle_memory::consistency::Phases;
+use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
@@ -85,6 +86,10 @@ impl Frame {
 
     pub(crate) fn set_phases(&mut self, phases: Phases) {
         self.statistics.consistency = phases;
+    }
+
+    pub(crate) fn set_decisions(&mut self, decisions: Decisions) {
+        self.statistics.verify = decisions;
     }
 
     /// Is there a reason to stop?
@@ -164,14 +169,23 @@ impl Frame {
         if !self.seen.insert(ViolationKey::new(&kind, at)) {
             return ControlFlow::Continue(());
         }
-        let schedule = Schedule::of(program, machine.steps(), &self.ends);
+        let schedule = Schedule::of(program, machine.model(), machine.steps(), &self.ends);
         match replay::confirm(program, &schedule, &kind, thread) {
-            Ok(trace) => self.violations.push(Violation {
-                kind,
-                thread,
-                at,
-                trace,
-            }),
+            Ok(trace) => {
+                // The user gets the plainest execution that shows it.
+                let simplest = simplify(program, &schedule, &kind, thread).unwrap_or(Simplified {
+                    kind,
+                    schedule,
+                    trace,
+                });
+                self.violations.push(Violation {
+                    kind: simplest.kind,
+                    thread,
+                    at,
+                    schedule: simplest.schedule,
+                    trace: simplest.trace,
+                });
+            }
             Err(mismatch) => {
                 self.error = Some(InternalError::NotReproduced {
                     kind: Box::new(kind),
@@ -193,14 +207,12 @@ impl Frame {
         program: &mut Program,
         machine: &Machine,
         thread: ThreadId,
+        at: SrcId,
         fault: Fault,
     ) -> ControlFlow<()> {
         if !self.options.checks.contains(check_of(&fault)) {
             return ControlFlow::Continue(());
         }
-        let at = machine
-            .thread_state(thread)
-            .map_or(SrcId::NOWHERE, |state| program.at(state));
         self.violation(program, machine, ViolationKind::Fault(fault), thread, at)
     }
 
@@ -218,7 +230,7 @@ impl Frame {
             .thread_state(thread)
             .map_or(SrcId::NOWHERE, |state| program.at(state));
         match stop {
-            Stop::Fault(fault) => return self.fault(program, machine, thread, fault),
+            Stop::Fault(fault) => return self.fault(program, machine, thread, at, fault),
             Stop::Limit(Limit::Unroll { bound }) => {
                 self.unrolled = self.unrolled.max(Some(bound));
             }
@@ -324,7 +336,7 @@ impl Frame {
         };
         Ok(Outcome {
             engine,
-            memory: MemoryModel::Sc,
+            memory: self.options.memory,
             verdict,
             statistics: self.statistics,
         })
@@ -354,7 +366,12 @@ impl Listener for Frame {
         self.ends.push(machine.steps().len() as u32);
         match end {
             StepEnd::Done => {}
-            StepEnd::Fault(fault) => self.fault(program, machine, thread, fault)?,
+            StepEnd::Fault(fault) => {
+                // The thread may be elsewhere by now: its store was delayed.
+                let last = machine.steps().last();
+                let at = last.map_or(SrcId::NOWHERE, |step| program.at(step.state));
+                self.fault(program, machine, thread, at, fault)?;
+            }
             StepEnd::EndlessBlock => {
                 let at = program.at(machine.steps()[start].state);
                 let limit = Limit::PrivateSteps { steps: BLOCK_STEPS };
@@ -383,6 +400,13 @@ impl Listener for Frame {
         self.detector.truncate(steps);
     }
 
+    fn restarted(&mut self) {
+        self.undone(0);
+        self.midway = false;
+        self.statistics.complete = 0;
+        self.statistics.blocked = 0;
+    }
+
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
         let complete = ending::is_complete(program, machine);
         self.count(complete);
@@ -402,6 +426,14 @@ impl Listener for Frame {
 
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
         self.count(false);
+        self.look_around()
+    }
+
+    fn busy(&mut self) -> ControlFlow<()> {
+        self.events_since_look += 1;
+        if self.events_since_look < EVENTS_BETWEEN_LOOKS {
+            return ControlFlow::Continue(());
+        }
         self.look_around()
     }
 }

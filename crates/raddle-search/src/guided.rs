@@ -3,22 +3,17 @@
 use crate::dpor::Listener;
 use crate::driver::{InternalError, SearchOptions};
 use crate::frame::Frame;
+use crate::naive;
+use crate::replay::ScheduleStep;
 use crate::verdict::{EngineKind, Outcome};
 use raddle_memory::{Machine, Readiness};
 use raddle_program::{Program, ThreadId};
 use std::ops::ControlFlow;
 
-/// One event: who acts, and what it chooses on the way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Move {
-    pub thread: ThreadId,
-    pub choices: Vec<u32>,
-}
-
 /// Says which event comes next.
 pub trait Guide {
     /// None when the execution need not go on.
-    fn next(&mut self, program: &mut Program, machine: &mut Machine) -> Option<Move>;
+    fn next(&mut self, program: &mut Program, machine: &mut Machine) -> Option<ScheduleStep>;
 }
 
 /// Runs the execution that `guide` leads through. The answer is a violation, or `verified` if there was nothing wrong with
@@ -29,8 +24,9 @@ pub fn run(
     options: SearchOptions,
     guide: &mut impl Guide,
 ) -> Result<Outcome, InternalError> {
+    let memory = options.memory;
     let mut frame = Frame::new(options);
-    let mut machine = Machine::new(program);
+    let mut machine = Machine::with_model(program, memory);
     let flow = lead(program, &mut machine, &mut frame, guide);
     debug_assert!(
         flow.is_continue() || frame.has_reason(),
@@ -46,16 +42,26 @@ fn lead(
     guide: &mut impl Guide,
 ) -> ControlFlow<()> {
     frame.arrived(program, machine, ThreadId::MAIN)?;
-    while let Some(Move { thread, choices }) = guide.next(program, machine) {
-        if machine.readiness(program, thread) != Readiness::Ready {
-            break;
-        }
-        let end = machine.step(program, thread, &choices);
+    while let Some(step) = guide.next(program, machine) {
+        let thread = step.thread();
+        let end = match step {
+            ScheduleStep::Run { choices, .. } => {
+                if machine.readiness(program, thread) != Readiness::Ready {
+                    break;
+                }
+                machine.step(program, thread, &choices)
+            }
+            ScheduleStep::Flush { position, .. } => {
+                let position = position as usize;
+                if !machine.may_flush(thread, position) {
+                    break;
+                }
+                machine.flush(program, thread, position)
+            }
+        };
         frame.stepped(program, machine, thread, end)?;
     }
-    let mut threads = crate::ending::threads(machine);
-    let is_over = threads.all(|thread| machine.readiness(program, thread) != Readiness::Ready);
-    if is_over {
+    if naive::possible(program, machine).is_empty() {
         frame.ended(program, machine)?;
     }
     ControlFlow::Continue(())

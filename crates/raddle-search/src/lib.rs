@@ -12,11 +12,18 @@ mod naive;
 pub mod oracle;
 #[cfg(test)]
 mod properties;
+mod purity;
 pub mod replay;
 mod rf;
+mod rvf;
+pub mod simplify;
+#[cfg(test)]
+mod spinning;
 pub mod verdict;
 
 pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, check};
+pub use raddle_memory::Effect;
+pub use rvf::RvfHeuristics;
 pub use verdict::{
     Bound, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep,
     Verdict, Violation, ViolationKind, Waiting,

@@ -1,7 +1,9 @@
-//! `naive`: every interleaving under sequential consistency, by depth-first search. The oracle of the other engines.
+//! `naive`: every interleaving, by depth-first search. The oracle of the other engines.
+//!
+//! Under TSO and PSO an interleaving also says when each delayed store reaches memory. Nothing is left out there.
 
 use crate::dpor::Listener;
-use raddle_memory::{Machine, Mark, Readiness};
+use raddle_memory::{Machine, Mark, MemoryModel, Readiness, StepEnd};
 use raddle_program::{Program, ThreadId};
 use std::ops::ControlFlow;
 
@@ -13,26 +15,56 @@ pub(crate) enum Sequence {
     Descending,
 }
 
+/// An event that can come next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Run(ThreadId),
+    /// The delayed store at this position reaches memory.
+    Flush(ThreadId, usize),
+}
+
+impl Next {
+    pub(crate) fn thread(self) -> ThreadId {
+        match self {
+            Self::Run(thread) | Self::Flush(thread, _) => thread,
+        }
+    }
+
+    /// Does it.
+    pub(crate) fn step(
+        self,
+        program: &mut Program,
+        machine: &mut Machine,
+        choices: &[u32],
+    ) -> StepEnd {
+        match self {
+            Self::Run(thread) => machine.step(program, thread, choices),
+            Self::Flush(thread, position) => machine.flush(program, thread, position),
+        }
+    }
+}
+
 /// A prefix of the current execution, and what is left to be explored after it.
 struct Level {
     mark: Mark,
-    /// Threads to be explored after the present one.
-    threads: Vec<ThreadId>,
-    /// The choices with which the last of `threads` is explored next.
+    /// Events to be explored after the present one.
+    next: Vec<Next>,
+    /// The choices with which the last of `next` is explored next.
     choices: Vec<u32>,
 }
 
 /// Explores every interleaving of events.
 pub(crate) fn explore(
     program: &mut Program,
+    memory: MemoryModel,
     sequence: Sequence,
     listener: &mut impl Listener,
 ) -> ControlFlow<()> {
-    let mut machine = Machine::new(program);
+    let mut machine = Machine::with_model(program, memory);
     let mut levels = Vec::new();
     descend(program, &mut machine, sequence, &mut levels, listener)?;
     while let Some(present) = levels.last_mut() {
-        let Some(&thread) = present.threads.last() else {
+        let Some(&next) = present.next.last() else {
             levels.pop();
             continue;
         };
@@ -41,14 +73,14 @@ pub(crate) fn explore(
             listener.undone(present.mark.steps());
         }
         let choices = std::mem::take(&mut present.choices);
-        let end = machine.step(program, thread, &choices);
+        let end = next.step(program, &mut machine, &choices);
         match other_choices(&machine) {
             Some(choices) => present.choices = choices,
             None => {
-                present.threads.pop();
+                present.next.pop();
             }
         }
-        listener.stepped(program, &mut machine, thread, end)?;
+        listener.stepped(program, &mut machine, next.thread(), end)?;
         descend(program, &mut machine, sequence, &mut levels, listener)?;
     }
     ControlFlow::Continue(())
@@ -62,11 +94,19 @@ fn descend(
     levels: &mut Vec<Level>,
     listener: &mut impl Listener,
 ) -> ControlFlow<()> {
-    let next = level(program, machine, sequence);
-    if next.threads.is_empty() {
+    let mut next = possible(program, machine);
+    if next.is_empty() {
         return listener.ended(program, machine);
     }
-    levels.push(next);
+    // They are taken from the end.
+    if sequence == Sequence::Ascending {
+        next.reverse();
+    }
+    levels.push(Level {
+        mark: machine.mark(),
+        next,
+        choices: Vec::new(),
+    });
     ControlFlow::Continue(())
 }
 
@@ -81,17 +121,16 @@ pub(crate) fn other_choices(machine: &Machine) -> Option<Vec<u32>> {
     Some(choices)
 }
 
-fn level(program: &Program, machine: &mut Machine, sequence: Sequence) -> Level {
-    let mut threads: Vec<ThreadId> = crate::ending::threads(machine)
-        .filter(|&thread| machine.readiness(program, thread) == Readiness::Ready)
-        .collect();
-    // They are taken from the end.
-    if sequence == Sequence::Ascending {
-        threads.reverse();
+/// All events that can come next, by thread; a thread's own operation before its delayed stores.
+pub(crate) fn possible(program: &Program, machine: &mut Machine) -> Vec<Next> {
+    let mut next = Vec::new();
+    for thread in crate::ending::threads(machine) {
+        if machine.readiness(program, thread) == Readiness::Ready {
+            next.push(Next::Run(thread));
+        }
+        let delayed = machine.delayed(thread).len();
+        let flushes = (0..delayed).filter(|&position| machine.may_flush(thread, position));
+        next.extend(flushes.map(|position| Next::Flush(thread, position)));
     }
-    Level {
-        mark: machine.mark(),
-        threads,
-        choices: Vec::new(),
-    }
+    next
 }

@@ -2,46 +2,89 @@
 
 use crate::ending;
 use crate::verdict::{Trace, TraceStep, ViolationKind};
-use raddle_memory::{Machine, MicroStep, RaceDetector, RaceInfo, Readiness, StepEnd};
-use raddle_program::{Fault, LocId, Op, Program, Stop, ThreadId, Value};
+use raddle_memory::{
+    Effect, Machine, MemoryModel, MicroStep, RaceDetector, RaceInfo, Readiness, StepEnd,
+};
+use raddle_program::{Fault, LocId, Op, Program, SrcId, Stop, ThreadId, Value};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
-/// One event: who acts, and what it chooses on the way.
+/// One event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScheduleStep {
-    pub thread: ThreadId,
-    pub choices: Vec<u32>,
+pub enum ScheduleStep {
+    /// The thread does its next operation, or a whole atomic block, and chooses this on the way.
+    Run { thread: ThreadId, choices: Vec<u32> },
+    /// A delayed store of the thread reaches memory: the one at this position among those it has then, oldest first. Always
+    /// 0 under TSO.
+    Flush { thread: ThreadId, position: u32 },
+}
+
+impl ScheduleStep {
+    #[must_use]
+    pub fn thread(&self) -> ThreadId {
+        match *self {
+            Self::Run { thread, .. } | Self::Flush { thread, .. } => thread,
+        }
+    }
 }
 
 /// All that is needed to repeat an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
+    pub memory: MemoryModel,
     pub steps: Vec<ScheduleStep>,
 }
 
 impl Schedule {
     /// The schedule of micro-steps; `ends` are the lengths of the execution after each event.
     #[must_use]
-    pub fn of(program: &Program, steps: &[MicroStep], ends: &[u32]) -> Self {
+    pub fn of(program: &Program, memory: MemoryModel, steps: &[MicroStep], ends: &[u32]) -> Self {
         let mut start = 0;
-        let mut schedule = Self::default();
+        let mut schedule = Self {
+            memory,
+            steps: Vec::with_capacity(ends.len()),
+        };
+        // Delayed stores in the order in which they were done.
+        let mut delayed: Vec<(ThreadId, u32)> = Vec::new();
         for &end in ends {
             let event = &steps[start..end as usize];
-            start = end as usize;
-            let choices = event
-                .iter()
-                .filter(|step| matches!(program.op(step.state), Op::Choice { .. }))
-                .map(|step| step.value as u32)
-                .collect();
-            if let Some(first) = event.first() {
-                schedule.steps.push(ScheduleStep {
-                    thread: first.thread,
-                    choices,
-                });
+            let Some(first) = event.first() else {
+                continue;
+            };
+            let thread = first.thread;
+            schedule.steps.push(match first.effect {
+                Effect::Flushed { store } => ScheduleStep::Flush {
+                    thread,
+                    position: take(&mut delayed, thread, store),
+                },
+                Effect::Whole | Effect::Delayed => ScheduleStep::Run {
+                    thread,
+                    choices: choices(program, event),
+                },
+            });
+            if first.effect == Effect::Delayed {
+                delayed.push((thread, start as u32));
             }
+            start = end as usize;
         }
         schedule
     }
+}
+
+fn choices(program: &Program, event: &[MicroStep]) -> Vec<u32> {
+    event
+        .iter()
+        .filter(|step| matches!(program.op(step.state), Op::Choice { .. }))
+        .map(|step| step.value as u32)
+        .collect()
+}
+
+/// Removes a delayed store, and says which of its thread's it was.
+fn take(delayed: &mut Vec<(ThreadId, u32)>, thread: ThreadId, store: u32) -> u32 {
+    let own = delayed.iter().filter(|(of, _)| *of == thread);
+    let position = own.take_while(|&&(_, other)| other != store).count();
+    delayed.retain(|&entry| entry != (thread, store));
+    position as u32
 }
 
 /// How a replay differed from what it should have repeated. Always a mistake in Raddle.
@@ -77,17 +120,17 @@ pub struct Replayed {
 
 /// Runs a schedule from the start.
 pub fn replay(program: &mut Program, schedule: &Schedule) -> Result<Replayed, Mismatch> {
-    let mut machine = Machine::new(program);
+    let mut machine = Machine::with_model(program, schedule.memory);
     let mut detector = RaceDetector::new();
     let mut races = Vec::new();
     let mut ends = Vec::new();
     let mut fault = None;
-    for (step, ScheduleStep { thread, choices }) in schedule.steps.iter().enumerate() {
-        let thread = *thread;
-        if machine.readiness(program, thread) != Readiness::Ready {
-            return Err(Mismatch::NotReady { step, thread });
-        }
-        fault = match machine.step(program, thread, choices) {
+    for (index, step) in schedule.steps.iter().enumerate() {
+        let end = do_step(program, &mut machine, step).ok_or(Mismatch::NotReady {
+            step: index,
+            thread: step.thread(),
+        })?;
+        fault = match end {
             StepEnd::Fault(fault) => Some(fault),
             StepEnd::Done | StepEnd::EndlessBlock => None,
         };
@@ -107,6 +150,77 @@ pub fn replay(program: &mut Program, schedule: &Schedule) -> Result<Replayed, Mi
     })
 }
 
+/// Something wrong in an execution that was run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub kind: ViolationKind,
+    pub thread: ThreadId,
+    pub at: SrcId,
+}
+
+/// Everything that is wrong in an execution: faults of threads, races, and what the end of it means.
+pub fn violations(
+    program: &mut Program,
+    schedule: &Schedule,
+    replayed: &mut Replayed,
+) -> Vec<Found> {
+    let mut found = Vec::new();
+    let last = schedule.steps.last().map(ScheduleStep::thread);
+    if let (Some(fault), Some(thread), Some(step)) =
+        (&replayed.fault, last, replayed.trace.steps.last())
+    {
+        let kind = ViolationKind::Fault(fault.clone());
+        let at = program.at(step.state);
+        found.push(Found { kind, thread, at });
+    }
+    for thread in ending::threads(&replayed.machine) {
+        let Some(Stop::Fault(fault)) = stop_of(program, &replayed.machine, thread) else {
+            continue;
+        };
+        let kind = ViolationKind::Fault(fault.clone());
+        let state = replayed.machine.thread_state(thread);
+        let at = state.map_or(SrcId::NOWHERE, |state| program.at(state));
+        found.push(Found { kind, thread, at });
+    }
+    for race in &replayed.races {
+        let (thread, at) = (race.second.thread, race.second.at);
+        let kind = ViolationKind::Race(race.clone());
+        found.push(Found { kind, thread, at });
+    }
+    let waiting = ending::deadlock(program, &mut replayed.machine);
+    let deadlock = waiting.map(|waiting| ViolationKind::Deadlock { waiting });
+    let spinning = ending::livelock(program, &mut replayed.machine);
+    let livelock = spinning.map(|spinning| ViolationKind::Livelock { spinning });
+    for kind in [deadlock, livelock].into_iter().flatten() {
+        if let ViolationKind::Deadlock { waiting: stuck }
+        | ViolationKind::Livelock { spinning: stuck } = &kind
+        {
+            let (thread, at) = (stuck[0].thread, stuck[0].at);
+            found.push(Found { kind, thread, at });
+        }
+    }
+    found
+}
+
+/// Does one event, if it can be done.
+pub(crate) fn do_step(
+    program: &mut Program,
+    machine: &mut Machine,
+    step: &ScheduleStep,
+) -> Option<StepEnd> {
+    match step {
+        ScheduleStep::Run { thread, choices } => {
+            let is_ready = machine.readiness(program, *thread) == Readiness::Ready;
+            is_ready.then(|| machine.step(program, *thread, choices))
+        }
+        &ScheduleStep::Flush { thread, position } => {
+            let position = position as usize;
+            let is_ready = machine.may_flush(thread, position);
+            is_ready.then(|| machine.flush(program, thread, position))
+        }
+    }
+}
+
 /// Reproduces a violation, and tells its execution.
 pub fn confirm(
     program: &mut Program,
@@ -117,12 +231,14 @@ pub fn confirm(
     let mut replayed = replay(program, schedule)?;
     match kind {
         ViolationKind::Fault(expected) => {
-            let stopped = stop_of(program, &replayed.machine, thread);
-            let found = match stopped {
+            // A thread that has stopped may still have a delayed store that goes wrong.
+            let stopped = match stop_of(program, &replayed.machine, thread) {
                 Some(Stop::Fault(fault)) => Some(fault.clone()),
-                _ => replayed.fault,
+                _ => None,
             };
-            if found.as_ref() != Some(expected) {
+            let expected = Some(expected);
+            if stopped.as_ref() != expected && replayed.fault.as_ref() != expected {
+                let found = stopped.or(replayed.fault);
                 return Err(Mismatch::Fault { found });
             }
         }
@@ -161,48 +277,84 @@ pub(crate) fn stop_of<'a>(
 /// `done` took effect.
 #[must_use]
 pub fn trace(program: &Program, steps: &[MicroStep], done: usize) -> Trace {
-    let tables = program.tables();
-    // Last writer of each byte of memory.
-    let mut writers: FxHashMap<u32, usize> = FxHashMap::default();
+    let mut writers = Writers::default();
     let mut trace = Trace::default();
     for (index, &step) in steps.iter().enumerate() {
-        let MicroStep {
-            thread,
-            state,
-            value,
-        } = step;
         let mut told = TraceStep {
-            thread,
-            state,
-            value,
+            thread: step.thread,
+            state: step.state,
+            value: step.value,
+            effect: step.effect,
             reads_from: None,
             wrote: None,
         };
         if index < done {
-            raddle_memory::accesses(program, &step, |access| {
-                let info = tables.loc_info(access.loc);
-                if is_life(program, access.loc) {
-                    return;
-                }
-                let size = if info.is_sync() {
-                    8
-                } else {
-                    u32::from(info.size)
-                };
-                for byte in info.arena..info.arena + size {
-                    if access.mode.reads() {
-                        told.reads_from = told.reads_from.max(writers.get(&byte).copied());
-                    }
-                    if access.mode.writes() {
-                        writers.insert(byte, index);
-                    }
-                }
-            });
+            told.reads_from = writers.step(program, index, &step);
             told.wrote = written(program, step);
         }
         trace.steps.push(told);
     }
     trace
+}
+
+/// The steps that wrote what memory and the store buffers hold.
+#[derive(Default)]
+struct Writers {
+    /// Of each byte of memory.
+    memory: FxHashMap<u32, usize>,
+    /// Delayed stores: thread, bytes, step.
+    delayed: Vec<(ThreadId, Range<u32>, usize)>,
+}
+
+impl Writers {
+    /// The step whose write this step read, and what it writes itself.
+    fn step(&mut self, program: &Program, index: usize, step: &MicroStep) -> Option<usize> {
+        let mut reads_from = None;
+        let mut writer = index;
+        if let Effect::Flushed { store } = step.effect {
+            writer = store as usize;
+            self.delayed.retain(|&(_, _, delayed)| delayed != writer);
+        }
+        if let (Effect::Delayed, Op::Store { loc, .. }) = (step.effect, *program.op(step.state)) {
+            let entry = (step.thread, bytes_of(program, loc), index);
+            self.delayed.push(entry);
+        }
+        raddle_memory::accesses(program, step, |access| {
+            if is_life(program, access.loc) {
+                return;
+            }
+            for byte in bytes_of(program, access.loc) {
+                if access.mode.reads() {
+                    reads_from = reads_from.max(self.writer_of(step.thread, byte));
+                }
+                if access.mode.writes() {
+                    self.memory.insert(byte, writer);
+                }
+            }
+        });
+        reads_from
+    }
+
+    /// Where the thread finds a byte: the newest of its own delayed stores, else memory.
+    fn writer_of(&self, thread: ThreadId, byte: u32) -> Option<usize> {
+        let own = self
+            .delayed
+            .iter()
+            .rfind(|(of, bytes, _)| *of == thread && bytes.contains(&byte));
+        own.map(|&(_, _, index)| index)
+            .or_else(|| self.memory.get(&byte).copied())
+    }
+}
+
+/// The bytes of a location in the arena.
+fn bytes_of(program: &Program, loc: LocId) -> Range<u32> {
+    let info = program.tables().loc_info(loc);
+    let size = if info.is_sync() {
+        8
+    } else {
+        u32::from(info.size)
+    };
+    info.arena..info.arena + size
 }
 
 fn is_life(program: &Program, loc: LocId) -> bool {

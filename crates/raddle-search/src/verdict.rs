@@ -1,7 +1,10 @@
 //! What a check answers. A verdict is never a `bool`.
 
-use raddle_memory::RaceInfo;
+use crate::replay::Schedule;
+pub use raddle_memory::MemoryModel;
 use raddle_memory::consistency::Phases;
+use raddle_memory::goodwrites::Decisions;
+use raddle_memory::{Effect, RaceInfo};
 use raddle_program::{Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value};
 use std::time::Duration;
 
@@ -10,6 +13,8 @@ pub enum EngineKind {
     Naive,
     Dpor,
     Rf,
+    Rvf,
+    /// Not one that explores: see `raddle-bmc`.
     Bmc,
 }
 
@@ -20,26 +25,15 @@ impl EngineKind {
             Self::Naive => "naive",
             Self::Dpor => "dpor",
             Self::Rf => "rf",
+            Self::Rvf => "rvf",
             Self::Bmc => "bmc",
         }
     }
-}
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MemoryModel {
-    Sc,
-    Tso,
-    Pso,
-}
-
-impl MemoryModel {
+    /// Can the engine explore executions under this memory model?
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sc => "sc",
-            Self::Tso => "tso",
-            Self::Pso => "pso",
-        }
+    pub fn supports(self, memory: MemoryModel) -> bool {
+        matches!(self, Self::Naive | Self::Bmc) || memory == MemoryModel::Sc
     }
 }
 
@@ -113,8 +107,10 @@ pub struct TraceStep {
     pub state: StateId,
     /// What the operation returned.
     pub value: Value,
+    /// Was it done at once, delayed, or is it that a delayed store reached memory?
+    pub effect: Effect,
     /// Index of the step whose write this step's read got its (last) bytes from; `None` for initial values and
-    /// operations that read nothing.
+    /// operations that read nothing. For a delayed store that is the step in which its thread did it.
     pub reads_from: Option<usize>,
     /// Location and value written, if any.
     pub wrote: Option<(LocId, Value)>,
@@ -133,6 +129,8 @@ pub struct Violation {
     /// The thread that committed it; for a race the second access, for a deadlock the first that waits.
     pub thread: ThreadId,
     pub at: SrcId,
+    /// How to run the execution again.
+    pub schedule: Schedule,
     pub trace: Trace,
 }
 
@@ -200,6 +198,8 @@ pub struct Statistics {
     pub states: usize,
     /// Engine `rf`: how often each phase of the consistency check had the last word.
     pub consistency: Phases,
+    /// Engine `rvf`: how often VerifySC was asked, how it decided, and the time that it took.
+    pub verify: Decisions,
     pub elapsed: Duration,
     pub peak_memory_bytes: u64,
 }

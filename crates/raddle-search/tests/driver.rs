@@ -68,7 +68,7 @@ fn an_assertion_is_violated_in_one_of_two_executions() {
     let found = violations(&built);
     assert!(matches!(
         &found[..],
-        [Violation { kind: ViolationKind::Fault(Fault::Assertion { condition }), thread: ThreadId(2), .. }]
+        [Violation { kind: ViolationKind::Fault(Fault::Assertion { condition, .. }), thread: ThreadId(2), .. }]
             if &**condition == "r3 == 0"
     ));
     // The load at the end of the trace reads from the store.

@@ -1,108 +1,90 @@
 //! `raddle check`: from a source file to an answer.
 
 use crate::Status;
-use crate::cli::{CheckArgs, OnMainReturn};
-use crate::compile;
+use crate::cli::{CheckArgs, OnMainReturn, name_of};
 use crate::error::Error;
+use crate::load::{Loaded, Source};
 use crate::options::{AnswerFormat, Options};
 use crate::progress::StatusLine;
 use raddle_bmc::BmcOptions;
-use raddle_ir::Module;
 use raddle_program::Program;
-use raddle_program::interp::view::View;
-use raddle_program::interp::{self, InterpOptions, Interpreter};
 use raddle_report::source::Sources;
 use raddle_report::text::Look;
+use raddle_report::trace_file::{RunOptions, TraceFile};
 use raddle_report::{Report, json, text};
 use raddle_search::driver::{self, Limits, SearchOptions};
 use raddle_search::{EngineKind, Outcome, Verdict};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Checks a program and prints the answer on standard output.
 pub fn check(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Error> {
     let options = Options::from_args(args)?;
-    let (program, outcome) = outcome(&options, interrupt)?;
-    crate::print(&answer(&options, &program, &outcome))?;
-    Ok(status(&outcome.verdict))
+    let checked = checked(&options, interrupt)?;
+    let sources = Sources::new();
+    let file = options.file.display().to_string();
+    let report = Report {
+        outcome: &checked.outcome,
+        program: &checked.loaded.program,
+        file: &file,
+    };
+    // Files first: an answer on the screen says that all is done.
+    write_files(&options, &report, &checked.loaded.fingerprint)?;
+    crate::print(&answer(&options, &report, &sources))?;
+    Ok(status(&checked.outcome.verdict))
 }
 
-/// The program, and what can be said about it.
-pub(crate) fn outcome(
-    options: &Options,
-    interrupt: &Arc<AtomicBool>,
-) -> Result<(Program, Outcome), Error> {
-    let ir = compile::to_ir(&options.file, &options.clang_args)?;
+/// A program, and what can be said about it.
+pub(crate) struct Checked {
+    pub(crate) loaded: Loaded,
+    pub(crate) outcome: Outcome,
+}
+
+pub(crate) fn checked(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
     if options.engine == EngineKind::Bmc {
-        return solve(options, ir, interrupt);
+        return solve(options, interrupt);
     }
-    let module = parse(options, ir)?;
-    let mut program = Interpreter::load(module, interpretation(options))
-        .map_err(|error| load_error(options, &error))?;
-    let outcome = explore(options, &mut program, interrupt)?;
-    Ok((program, outcome))
+    let mut loaded = source(options).load()?;
+    let outcome = explore(options, &mut loaded.program, interrupt)?;
+    Ok(Checked { loaded, outcome })
 }
 
-/// Engine `bmc` sees the module itself; the interpreter is for replaying.
-fn solve(
-    options: &Options,
-    ir: String,
-    interrupt: &Arc<AtomicBool>,
-) -> Result<(Program, Outcome), Error> {
-    let looked_at = InterpOptions {
-        // Loops that are known to end are not bounded.
-        unroll: Some(options.unroll.unwrap_or(1)),
-        ..interpretation(options)
-    };
-    let view = View::new(parse(options, ir.clone())?, looked_at)
-        .map_err(|error| load_error(options, &error))?;
-    let replayed = InterpOptions {
-        unroll: None,
+/// Engine `bmc` looks at the module itself; the program is for replaying.
+fn solve(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
+    let source = Source {
         wide_choices: true,
-        ..interpretation(options)
+        ..source(options)
     };
-    let mut program = Interpreter::load(parse(options, ir)?, replayed)
-        .map_err(|error| load_error(options, &error))?;
+    let (mut loaded, view) = source.load_with_view()?;
+    // What was found is replayed in full: bounds are the formula's.
+    if options.unroll.is_some() {
+        let unbounded = Source {
+            unroll: None,
+            ..source
+        };
+        loaded = unbounded.load()?;
+    }
     let bmc = BmcOptions {
         memory: options.memory,
         unroll: options.unroll,
         exit_with_main: options.on_main_return == OnMainReturn::Exit,
     };
-    let outcome = raddle_bmc::check(view, &mut program, bmc, search_options(options, interrupt))
+    let search = search_options(options, interrupt);
+    let outcome = raddle_bmc::check(view, &mut loaded.program, bmc, search)
         .map_err(|error| Error::Internal(error.to_string()))?;
-    Ok((program, outcome))
+    Ok(Checked { loaded, outcome })
 }
 
-fn load_error(options: &Options, error: &interp::LoadError) -> Error {
-    Error::Load {
-        file: options.file.clone(),
-        what: error.to_string(),
-    }
-}
-
-fn parse(options: &Options, ir: String) -> Result<Module, Error> {
-    let from_clang = !compile::is_ir(&options.file);
-    let name = match options.file.display() {
-        // Line numbers of messages are those of the IR, not of the source.
-        file if from_clang => format!("LLVM IR of {file}"),
-        file => file.to_string(),
-    };
-    raddle_ir::parse_module(ir, &name).map_err(|error| Error::Ir {
-        what: error.to_string(),
-        from_clang,
-    })
-}
-
-fn interpretation(options: &Options) -> InterpOptions {
-    InterpOptions {
+fn source(options: &Options) -> Source<'_> {
+    Source {
+        file: &options.file,
+        clang_args: &options.clang_args,
         unroll: options.unroll,
-        on_main_return: match options.on_main_return {
-            OnMainReturn::Wait => interp::OnMainReturn::Wait,
-            OnMainReturn::Exit => interp::OnMainReturn::Exit,
-        },
-        check_overflow: options.checks.overflows,
-        check_memory: options.checks.memory,
-        ..InterpOptions::default()
+        on_main_return: options.on_main_return,
+        checks: options.checks,
+        silent_abort: options.silent_abort,
+        wide_choices: false,
     }
 }
 
@@ -118,6 +100,7 @@ fn explore(
 fn search_options(options: &Options, interrupt: &Arc<AtomicBool>) -> SearchOptions {
     let mut status_line = StatusLine::new();
     SearchOptions {
+        memory: options.memory,
         checks: options.checks,
         reductions: options.reductions,
         limits: Limits {
@@ -130,32 +113,82 @@ fn search_options(options: &Options, interrupt: &Arc<AtomicBool>) -> SearchOptio
         progress: options
             .progress
             .then(|| Box::new(move |progress: &_| status_line.show(progress)) as _),
+        ..SearchOptions::default()
     }
 }
 
-fn answer(options: &Options, program: &Program, outcome: &Outcome) -> String {
-    let file = options.file.display().to_string();
-    let report = Report {
-        outcome,
-        program,
-        file: &file,
-    };
-    let sources = Sources::new();
+fn answer(options: &Options, report: &Report<'_>, sources: &Sources) -> String {
     match options.format {
         AnswerFormat::Text => text::render(
-            &report,
-            &sources,
+            report,
+            sources,
             Look {
                 color: options.color,
                 columns: options.columns,
                 quiet: options.quiet,
+                full: options.full,
+                output: false,
             },
         ),
-        AnswerFormat::Json => json::render(&report, &sources),
+        AnswerFormat::Json => json::render(report, sources),
     }
 }
 
-fn status(verdict: &Verdict) -> Status {
+// ---- files
+
+/// What was asked for besides the answer.
+fn write_files(options: &Options, report: &Report<'_>, fingerprint: &str) -> Result<(), Error> {
+    if let Some(file) = &options.trace {
+        match &report.outcome.verdict {
+            Verdict::Violation(violations) => {
+                let trace = TraceFile::new(
+                    report,
+                    &violations[0],
+                    run_options(options),
+                    clang_args(options)?,
+                    fingerprint.to_owned(),
+                );
+                write(file, &trace.render())?;
+            }
+            _ => nothing_to_write(file),
+        }
+    }
+    Ok(())
+}
+
+fn nothing_to_write(file: &Path) {
+    eprintln!(
+        "note: {} is not written: there is no violation to show in it",
+        file.display()
+    );
+}
+
+fn run_options(options: &Options) -> RunOptions {
+    RunOptions {
+        check: options.check_names.clone(),
+        unroll: options.unroll,
+        on_main_return: name_of(options.on_main_return),
+        silent_abort: options.silent_abort,
+    }
+}
+
+fn clang_args(options: &Options) -> Result<Vec<String>, Error> {
+    let text = |arg: &std::ffi::OsString| {
+        arg.to_str()
+            .map(str::to_owned)
+            .ok_or_else(|| Error::ArgumentNotText { arg: arg.clone() })
+    };
+    options.clang_args.iter().map(text).collect()
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Error> {
+    std::fs::write(file, text).map_err(|error| Error::Write {
+        file: file.into(),
+        error,
+    })
+}
+
+pub(crate) fn status(verdict: &Verdict) -> Status {
     match verdict {
         Verdict::Verified(_) => Status::Verified,
         Verdict::Violation(_) => Status::Violation,

@@ -20,6 +20,10 @@ pub enum Command {
     /// Exit status: 0 verified, 1 a violation was found, 2 the input or the command line is at fault, 3 inconclusive.
     #[command(args_override_self = true)]
     Check(Box<CheckArgs>),
+    /// Run a saved execution again, step by step
+    ///
+    /// Exit status: 1 it goes wrong (again), 0 it does not any more, 2 it cannot be run.
+    Replay(ReplayArgs),
     /// Run the programs of `benchmarks/` and compare with their expected counts
     ///
     /// Exit status: 0 all is as expected, 1 something is not, 2 there was an error.
@@ -36,11 +40,11 @@ pub struct CheckArgs {
     /// The program: .c .i .cc .cpp .cxx .C, or LLVM IR as text (.ll)
     pub file: PathBuf,
 
-    /// How to explore executions (available now: auto, dpor, rf, bmc, naive)
+    /// How to explore executions (available now: auto, dpor, rf, rvf, bmc, naive)
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
-    /// Memory model; tso and pso have store buffers, and need engine bmc
+    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engines bmc and naive)
     #[arg(long, value_enum, default_value_t = Memory::Sc)]
     pub memory: Memory,
 
@@ -100,13 +104,17 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 
-    /// Write the violating execution besides, for replay (not available yet)
+    /// Write the violating execution besides, for `raddle replay`
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
     /// Write an SV-COMP witness besides (not available yet)
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
+
+    /// Show every step of a violating execution, folding nothing
+    #[arg(long)]
+    pub full: bool,
 
     /// Print the verdict only
     #[arg(long, short)]
@@ -125,6 +133,20 @@ pub struct CheckArgs {
     /// Raddle's own (-O0 -g and what makes clang write IR) come after them and win: optimisations would remove accesses.
     #[arg(last = true, value_name = "CLANG-ARGS")]
     pub clang_args: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// What `raddle check --trace` wrote
+    pub trace: PathBuf,
+
+    /// Print the verdict only
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// Use colours
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub color: When,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

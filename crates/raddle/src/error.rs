@@ -2,6 +2,8 @@
 
 use crate::bench::BenchError;
 use crate::compile::CompileError;
+use raddle_report::trace_file::TraceFileError;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -11,6 +13,12 @@ pub enum Error {
     Unavailable {
         option: &'static str,
         value: String,
+        available: String,
+    },
+    /// An engine that does not know the memory model.
+    WrongEngine {
+        engine: String,
+        memory: &'static str,
         available: String,
     },
     /// An option that this version cannot serve at all.
@@ -32,6 +40,31 @@ pub enum Error {
     Load {
         file: PathBuf,
         what: String,
+    },
+    /// A file that was asked for cannot be written.
+    Write {
+        file: PathBuf,
+        error: std::io::Error,
+    },
+    Read {
+        file: PathBuf,
+        error: std::io::Error,
+    },
+    /// What should be a saved execution is none.
+    Trace {
+        file: PathBuf,
+        error: TraceFileError,
+    },
+    /// A saved execution that the program does not have (any more).
+    CannotRepeat {
+        event: usize,
+        thread: usize,
+        did: String,
+        changed: bool,
+    },
+    /// A saved execution cannot hold such an argument of clang's.
+    ArgumentNotText {
+        arg: OsString,
     },
     /// A mistake of Raddle's own.
     Internal(String),
@@ -61,12 +94,44 @@ impl fmt::Display for Error {
                 f,
                 "{option} `{value}` is not available yet; available: {available}"
             ),
+            Self::WrongEngine {
+                engine,
+                memory,
+                available,
+            } => write!(
+                f,
+                "engine `{engine}` does not know memory model `{memory}`; engines that do: {available}"
+            ),
             Self::UnavailableOption { option } => write!(f, "`{option}` is not available yet"),
             Self::UnknownTopic { topic, .. } => write!(f, "there is no topic `{topic}`"),
             Self::Compile(error) => error.fmt(f),
             Self::Bench(error) => error.fmt(f),
             Self::Ir { what, .. } => write!(f, "cannot read the LLVM IR: {what}"),
             Self::Load { file, what } => write!(f, "{}: {what}", file.display()),
+            Self::Write { file, error } => write!(f, "cannot write {}: {error}", file.display()),
+            Self::Read { file, error } => write!(f, "cannot read {}: {error}", file.display()),
+            Self::Trace { file, error } => write!(f, "{}: {error}", file.display()),
+            Self::CannotRepeat {
+                event,
+                thread,
+                did,
+                changed,
+            } => {
+                let did = match did.as_str() {
+                    "" => String::new(),
+                    did => format!(" (`{did}`)"),
+                };
+                let so = if *changed { " any more" } else { "" };
+                write!(
+                    f,
+                    "the program does not have the saved execution{so}: T{thread} cannot do event {event}{did}"
+                )
+            }
+            Self::ArgumentNotText { arg } => write!(
+                f,
+                "the argument `{}` for clang is not valid UTF-8, and cannot be saved",
+                arg.display()
+            ),
             Self::Internal(what) => f.write_str(what),
             Self::Output(error) => write!(f, "cannot write the answer: {error}"),
         }
@@ -78,7 +143,20 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Unavailable { .. } | Self::Output(_) | Self::Load { .. } => None,
+            Self::Unavailable { .. }
+            | Self::WrongEngine { .. }
+            | Self::Output(_)
+            | Self::Load { .. } => None,
+            Self::Write { .. } => Some("is the directory there, and may you write to it?".to_owned()),
+            Self::Read { .. } => Some("name a file that `raddle check --trace FILE` wrote".to_owned()),
+            Self::Trace { .. } => Some("write it anew with `raddle check PROGRAM --trace FILE`".to_owned()),
+            Self::CannotRepeat { changed: true, .. } => Some(
+                "the change may well have removed the bug: `raddle check` the program again".to_owned(),
+            ),
+            Self::CannotRepeat { .. } => Some(
+                "the file was changed by hand, or written by another version of Raddle: write it anew with `raddle check --trace`".to_owned(),
+            ),
+            Self::ArgumentNotText { .. } => Some("leave out `--trace`".to_owned()),
             Self::Internal(_) => Some(
                 "this is a bug of Raddle; please report it with the program and the command line"
                     .to_owned(),

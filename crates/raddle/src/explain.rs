@@ -11,7 +11,8 @@ struct Topic {
 const TOPICS: &[Topic] = &[
     Topic {
         names: &["auto"],
-        text: "Engine `auto` takes the best engine that this version has for the program. Now: `dpor`.",
+        text: "Engine `auto` takes the best engine that this version has for the program. Now: `dpor`, \
+               and `naive` with `--memory tso` or `pso`.",
     },
     Topic {
         names: &["dpor"],
@@ -26,7 +27,24 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["naive"],
         text: "Engine `naive` runs every interleaving of the threads' visible operations. It is slow and simple: the \
-               oracle that other engines are tested against.",
+               oracle that other engines are tested against. It knows all memory models.",
+    },
+    Topic {
+        names: &["sc"],
+        text: "Memory model `sc` (the default) is sequential consistency: the threads' operations happen one after another, \
+               and a read returns what was written last.",
+    },
+    Topic {
+        names: &["tso"],
+        text: "Memory model `tso` is that of x86. A store waits in a buffer of its thread, which alone sees it, until it \
+               reaches memory; the stores of a thread reach it in order. Sequentially consistent stores and fences, \
+               read-modify-writes, operations on mutexes and the like, starting and joining threads wait until the buffer \
+               is empty.",
+    },
+    Topic {
+        names: &["pso"],
+        text: "Memory model `pso` is `tso`, but the stores of a thread to different locations reach memory in any order. \
+               A release store or fence keeps the stores before it before those after it.",
     },
     Topic {
         names: &["assert", "assertion"],

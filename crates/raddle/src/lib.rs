@@ -9,8 +9,10 @@ pub mod cli;
 pub mod compile;
 pub mod error;
 pub mod explain;
+mod load;
 pub mod options;
 mod progress;
+pub mod replay;
 
 use cli::{Cli, Command};
 use error::Error;
@@ -33,6 +35,7 @@ pub enum Status {
 pub fn run(cli: Cli, interrupt: &Arc<AtomicBool>) -> Status {
     let result = match cli.command {
         Command::Check(args) => check::check(*args, interrupt),
+        Command::Replay(args) => replay::replay(&args),
         Command::Bench(args) => bench::bench(&args, interrupt),
         Command::Explain { topic } => explain::explain(topic.as_deref()).and_then(|text| {
             print(&text)?;

@@ -25,9 +25,15 @@ pub struct Options {
     pub memory_limit_bytes: Option<u64>,
     pub format: AnswerFormat,
     pub quiet: bool,
+    pub full: bool,
     pub progress: bool,
     pub color: bool,
     pub columns: usize,
+    /// The checks by name.
+    pub check_names: Vec<String>,
+    /// `abort` is no violation, but an end of the program.
+    pub silent_abort: bool,
+    pub trace: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +42,12 @@ pub enum AnswerFormat {
     Json,
 }
 
-/// The engines of this version by name. `auto` is the best of them for any program.
+/// The engines of this version by name. `auto` is the best of them for any program; under TSO and PSO it is `bmc`.
 pub const ENGINES: &[(&str, EngineKind)] = &[
     ("auto", EngineKind::Dpor),
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
+    ("rvf", EngineKind::Rvf),
     ("bmc", EngineKind::Bmc),
     ("naive", EngineKind::Naive),
 ];
@@ -57,7 +64,6 @@ impl Options {
         let format = format(args.format)?;
         for (option, given) in [
             ("--report", args.report.is_some()),
-            ("--trace", args.trace.is_some()),
             ("--witness", args.witness.is_some()),
         ] {
             if given {
@@ -72,7 +78,7 @@ impl Options {
             });
         }
         Ok(Self {
-            checks: checks(&args.checks, engine)?,
+            checks: checks_with(&args.checks, engine)?,
             reductions: Reductions {
                 purity: !args.no_purity,
                 awaits: !args.no_await,
@@ -90,32 +96,37 @@ impl Options {
             memory_limit_bytes: args.memory_limit.map(|mebibytes| mebibytes << 20),
             format,
             quiet: args.quiet,
+            full: args.full,
             progress: wanted(args.progress, || {
                 std::io::stderr().is_terminal() && !args.quiet
             }),
-            color: wanted(args.color, || {
-                std::io::stdout().is_terminal() && colors_welcome()
-            }),
+            color: color(args.color),
             columns: columns(),
+            check_names: named(&args.checks, engine)
+                .iter()
+                .map(|&check| name_of(check))
+                .collect(),
+            silent_abort: false,
+            trace: args.trace,
         })
     }
 }
 
 fn engine(engine: Engine, memory: MemoryModel) -> Result<EngineKind, Error> {
     let name = name_of(engine);
-    if memory != MemoryModel::Sc {
-        // Only one engine knows store buffers.
-        return match engine {
-            Engine::Auto | Engine::Bmc => Ok(EngineKind::Bmc),
-            _ => Err(Error::Unavailable {
-                option: "with this memory model, engine",
-                value: name,
-                available: "auto, bmc".to_owned(),
-            }),
-        };
-    }
     match ENGINES.iter().find(|(available, _)| *available == name) {
-        Some(&(_, kind)) => Ok(kind),
+        Some(&(_, kind)) if kind.supports(memory) => Ok(kind),
+        Some(_) if engine == Engine::Auto => Ok(EngineKind::Bmc),
+        Some(_) => Err(Error::WrongEngine {
+            engine: name,
+            memory: memory.name(),
+            available: ENGINES
+                .iter()
+                .filter(|(_, kind)| kind.supports(memory))
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", "),
+        }),
         None => Err(Error::Unavailable {
             option: "engine",
             value: name,
@@ -148,17 +159,19 @@ fn format(format: Format) -> Result<AnswerFormat, Error> {
     }
 }
 
-fn checks(list: &[Check], engine: EngineKind) -> Result<Checks, Error> {
-    if list.is_empty() {
-        // What `bmc` does not check is said in its answer.
-        return Ok(Checks {
-            races: engine != EngineKind::Bmc,
-            ..Checks::default()
-        });
+/// What is looked for unless the user says otherwise. What `bmc` does not check is said in its answer.
+fn named(list: &[Check], engine: EngineKind) -> Vec<Check> {
+    match (list.is_empty(), engine) {
+        (false, _) => list.to_vec(),
+        (true, EngineKind::Bmc) => vec![Check::Assert, Check::Memory, Check::Deadlock],
+        (true, _) => vec![Check::Assert, Check::Memory, Check::Race, Check::Deadlock],
     }
-    let on = |check| list.contains(&check);
+}
+
+fn checks_with(list: &[Check], engine: EngineKind) -> Result<Checks, Error> {
+    let list = named(list, engine);
     for check in [Check::Race, Check::Livelock] {
-        if engine == EngineKind::Bmc && on(check) {
+        if engine == EngineKind::Bmc && list.contains(&check) {
             return Err(Error::Unavailable {
                 option: "with engine bmc, check",
                 value: name_of(check),
@@ -166,14 +179,19 @@ fn checks(list: &[Check], engine: EngineKind) -> Result<Checks, Error> {
             });
         }
     }
-    Ok(Checks {
+    Ok(checks(&list))
+}
+
+pub(crate) fn checks(list: &[Check]) -> Checks {
+    let on = |check| list.contains(&check);
+    Checks {
         assertions: on(Check::Assert),
         memory: on(Check::Memory),
         races: on(Check::Race),
         deadlocks: on(Check::Deadlock),
         livelocks: on(Check::Livelock),
         overflows: on(Check::Overflow),
-    })
+    }
 }
 
 fn wanted(when: When, auto: impl FnOnce() -> bool) -> bool {
@@ -184,13 +202,17 @@ fn wanted(when: When, auto: impl FnOnce() -> bool) -> bool {
     }
 }
 
+pub(crate) fn color(when: When) -> bool {
+    wanted(when, || std::io::stdout().is_terminal() && colors_welcome())
+}
+
 /// See <https://no-color.org>.
 fn colors_welcome() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-fn columns() -> usize {
+pub(crate) fn columns() -> usize {
     match terminal_size::terminal_size() {
         Some((terminal_size::Width(columns), _)) if std::io::stdout().is_terminal() => {
             usize::from(columns).clamp(*COLUMNS.start(), *COLUMNS.end())
@@ -234,8 +256,8 @@ mod tests {
     fn what_is_not_built_yet_is_refused() {
         for (args, message) in [
             (
-                ["--engine", "rvf"],
-                "engine `rvf` is not available yet; available: auto, dpor, rf, bmc, naive",
+                ["--engine", "mcr"],
+                "engine `mcr` is not available yet; available: auto, dpor, rf, rvf, bmc, naive",
             ),
             (
                 ["--format", "sarif"],
@@ -248,6 +270,22 @@ mod tests {
             (["--witness", "w"], "`--witness` is not available yet"),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn engines_are_asked_for_memory_models_they_know_only() {
+        for memory in ["tso", "pso"] {
+            let auto = options(&["--memory", memory]).unwrap();
+            assert_eq!(auto.engine, EngineKind::Naive);
+            assert_eq!(auto.memory.name(), memory);
+            let wrong = options(&["--memory", memory, "--engine", "dpor"]).unwrap_err();
+            assert_eq!(
+                wrong.to_string(),
+                format!(
+                    "engine `dpor` does not know memory model `{memory}`; engines that do: bmc, naive"
+                )
+            );
         }
     }
 }

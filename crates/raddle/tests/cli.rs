@@ -1,53 +1,9 @@
 //! What the command line says when something is wrong with the input, and with which exit status.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
-/// A directory of its own for each test, removed in the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("raddle-cli-{test}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        fs::write(&path, text).unwrap();
-        path
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn raddle() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_raddle"))
-}
-
-fn check(file: &Path, args: &[&str]) -> Output {
-    raddle().arg("check").arg(file).args(args).output().unwrap()
-}
-
-/// The status, and all of the texts in what was printed.
-#[track_caller]
-fn says(output: &Output, status: i32, texts: &[&str]) {
-    let printed = format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    assert_eq!(output.status.code(), Some(status), "{printed}");
-    for text in texts {
-        assert!(printed.contains(text), "`{text}` is not in:\n{printed}");
-    }
-}
+use common::{Scratch, check, raddle, says};
+use std::path::Path;
 
 const EMPTY_MAIN: &str = "int main(void) { return 0; }\n";
 
@@ -202,9 +158,9 @@ fn an_engine_that_is_not_there() {
     let scratch = Scratch::new("engine");
     let file = scratch.file("a.c", EMPTY_MAIN);
     says(
-        &check(&file, &["--engine", "rvf"]),
+        &check(&file, &["--engine", "mcr"]),
         2,
-        &["engine `rvf` is not available yet; available: auto, "],
+        &["engine `mcr` is not available yet; available: auto, "],
     );
     says(
         &check(&file, &["--engine", "magic"]),

@@ -551,6 +551,7 @@ impl Encoder<'_> {
         order: Order,
     ) -> Result<Sym, Stop> {
         let cases = self.resolve(state, address, u64::from(size), AccessKind::Read)?;
+        self.check_alignment(state, &cases, (size, AccessKind::Read, order));
         let mut accesses = Vec::new();
         let mut value: Option<Sym> = None;
         let is_split = self.is_split(state, &cases, size);
@@ -586,6 +587,7 @@ impl Encoder<'_> {
         order: Order,
     ) -> Result<(), Stop> {
         let cases = self.resolve(state, address, u64::from(size), AccessKind::Write)?;
+        self.check_alignment(state, &cases, (size, AccessKind::Write, order));
         let mut accesses = Vec::new();
         let is_split = self.is_split(state, &cases, size);
         for case in cases {
@@ -626,6 +628,7 @@ impl Encoder<'_> {
         mut change: impl FnMut(&mut Self, &Sym) -> Result<Updated, Stop>,
     ) -> Result<Sym, Stop> {
         let cases = self.resolve(state, address, u64::from(size), AccessKind::Update)?;
+        self.check_alignment(state, &cases, (size, AccessKind::Update, order));
         let mut accesses = Vec::new();
         let mut value: Option<Sym> = None;
         for case in cases {
@@ -663,6 +666,29 @@ impl Encoder<'_> {
             self.out.steps[step].accesses = accesses;
         }
         Ok(value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8)))
+    }
+
+    /// Atomic accesses to shared memory must be aligned.
+    fn check_alignment(
+        &mut self,
+        state: &mut State,
+        cases: &[Case],
+        (size, access, order): (u8, AccessKind, Order),
+    ) {
+        for case in cases {
+            if let Target::Shared(region) = case.target
+                && order.is_atomic()
+                && !case.offset.is_multiple_of(u64::from(size))
+            {
+                let fault = Fault::Misaligned {
+                    access,
+                    object: region.object,
+                    offset: case.offset as i64,
+                    size: u64::from(size),
+                };
+                self.fault_if(state, case.condition, fault);
+            }
+        }
     }
 
     /// Does an access consist of several cells, because others access them by parts?

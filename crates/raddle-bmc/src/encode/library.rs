@@ -91,6 +91,7 @@ impl Encoder<'_> {
             "__assert_fail" | "__assert" | "__assert_rtn" => {
                 return Err(Stop::Fault(Fault::Assertion {
                     condition: "".into(),
+                    comparison: None,
                 }));
             }
             "abort" => return Err(Stop::Fault(Fault::Abort)),
@@ -420,6 +421,11 @@ impl Encoder<'_> {
             object,
             is_sync: true,
         };
+        if self.options.is_weak && !self.knows(state, region) {
+            return Err(unsupported(
+                "the end of memory that several threads access, under tso and pso",
+            ));
+        }
         let mut dead = Bit::FALSE;
         self.update_cell(state, (region, LIFE), condition, |encoder, old| {
             dead = !encoder.out.bits.is_zero(&old.word);

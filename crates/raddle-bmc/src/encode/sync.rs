@@ -12,6 +12,7 @@ use super::library::{Args, misused};
 use super::{Encoder, unsupported_call};
 use crate::events::{Awaited, Place, Rule, Section, Wait, Waiter, Waker, What};
 use crate::facts::Region;
+use crate::order::FixedOrder;
 use crate::state::{Held, State};
 use crate::value::Sym;
 use raddle_order::bits::Bit;
@@ -26,6 +27,10 @@ const EBUSY: u64 = 16;
 const UNCONTENDED: usize = usize::MAX;
 /// A read-write lock is held by a writer; the other bits count readers.
 const WRITER: u32 = 1 << 31;
+/// What a mutex holds that was destroyed: no handle is that large.
+const DESTROYED: u32 = u32::MAX;
+/// What waiting for oneself returns.
+const EDEADLK: u64 = 35;
 
 fn region_of(place: Place) -> Region {
     Region {
@@ -85,7 +90,10 @@ impl Encoder<'_> {
                 }
                 zero
             }
-            "mutex_destroy" => zero,
+            "mutex_destroy" => {
+                self.destroy(state, place)?;
+                zero
+            }
             "mutex_lock" => {
                 self.refuse_kinds(name, place)?;
                 self.lock(state, place)?;
@@ -165,8 +173,31 @@ impl Encoder<'_> {
                 })?;
             }
             "rwlock_wrlock" => {
-                let writer = Sym::constant(32, u64::from(WRITER));
-                self.change_cell(state, place, Some(Rule::Zero), |_, _| writer)?;
+                let own = self.writer();
+                let writer = Sym::constant(32, u64::from(own));
+                let rule = Rule::ZeroOr(own, own);
+                let old = self.change_cell(state, place, Some(rule), |_, _| writer)?;
+                let again = old.is(&mut self.out.bits, u64::from(own));
+                let refused = Sym::constant(32, EDEADLK);
+                return Ok(Sym::ite(&mut self.out.bits, again, &refused, &zero));
+            }
+            "rwlock_tryrdlock" => {
+                let old = self.change_cell(state, place, None, |encoder, old| {
+                    let more = encoder.plus(old, &one);
+                    Sym::ite(&mut encoder.out.bits, old.word.sign(), old, &more)
+                })?;
+                let busy = Sym::constant(32, EBUSY);
+                return Ok(Sym::ite(&mut self.out.bits, old.word.sign(), &busy, &zero));
+            }
+            "rwlock_trywrlock" => {
+                let writer = Sym::constant(32, u64::from(self.writer()));
+                let old = self.change_cell(state, place, None, |encoder, old| {
+                    let is_free = encoder.out.bits.is_zero(&old.word);
+                    Sym::ite(&mut encoder.out.bits, is_free, &writer, old)
+                })?;
+                let busy = Sym::constant(32, EBUSY);
+                let is_free = self.out.bits.is_zero(&old.word);
+                return Ok(Sym::ite(&mut self.out.bits, is_free, &zero, &busy));
             }
             "rwlock_unlock" => {
                 let mut unheld = Bit::FALSE;
@@ -214,6 +245,11 @@ impl Encoder<'_> {
         Ok(Sym::ite(&mut self.out.bits, last, &serial, &Sym::zero(32)))
     }
 
+    /// A read-write lock that this thread holds for writing.
+    fn writer(&self) -> u32 {
+        WRITER | self.out.threads[self.thread].handle as u32
+    }
+
     // ---- mutexes
 
     /// Only ordinary mutexes are known here.
@@ -238,7 +274,10 @@ impl Encoder<'_> {
     fn lock(&mut self, state: &mut State, mutex: Place) -> Result<(), Stop> {
         if self.facts.is_tangled(mutex) {
             let own = Sym::constant(32, self.out.threads[self.thread].handle);
-            self.change_cell(state, mutex, Some(Rule::Zero), |_, _| own)?;
+            let rule = Rule::ZeroOr(DESTROYED, DESTROYED);
+            let old = self.change_cell(state, mutex, Some(rule), |_, _| own)?;
+            let gone = old.is(&mut self.out.bits, u64::from(DESTROYED));
+            self.fault_if(state, gone, misused(Misuse::UseDestroyed));
             return Ok(());
         }
         if state.held.contains_key(&mutex) {
@@ -295,6 +334,36 @@ impl Encoder<'_> {
         }
     }
 
+    /// Destroying a mutex that somebody holds, or may still want, makes it a cell: it must be seen whether it is free.
+    fn destroy(&mut self, state: &mut State, mutex: Place) -> Result<(), Stop> {
+        if self.facts.is_tangled(mutex) {
+            let gone = Sym::constant(32, u64::from(DESTROYED));
+            let old = self.change_cell(state, mutex, None, |_, _| gone)?;
+            let taken = !self.out.bits.is_zero(&old.word);
+            self.fault_if(state, taken, misused(Misuse::DestroyLocked));
+            return Ok(());
+        }
+        if state.held.contains_key(&mutex) {
+            return Err(Stop::Fault(misused(Misuse::DestroyLocked)));
+        }
+        let step = self.step(state, What::Life, Order::SeqCst);
+        self.out.destroyed.push((mutex, step));
+        Ok(())
+    }
+
+    /// Mutexes that are destroyed when all their sections are over need no further thought.
+    fn find_destroyed(&mut self) {
+        let fixed = FixedOrder::new(&self.out);
+        for (mutex, step) in self.out.destroyed.clone() {
+            for section in &self.out.sections {
+                let is_over = section.unlocks.iter().all(|&at| fixed.before(at, step));
+                if section.mutex == mutex && !(is_over && !self.facts.is_blocking(mutex)) {
+                    self.facts.tangle(mutex);
+                }
+            }
+        }
+    }
+
     fn leave(&mut self, state: &State, section: usize, step: usize) {
         let section = &mut self.out.sections[section];
         section.unlocks.push(step);
@@ -327,6 +396,8 @@ impl Encoder<'_> {
             let is_free = bits.is_zero(&old.word);
             Sym::ite(bits, is_free, &own, old)
         })?;
+        let gone = old.is(&mut self.out.bits, u64::from(DESTROYED));
+        self.fault_if(state, gone, misused(Misuse::UseDestroyed));
         let is_free = self.out.bits.is_zero(&old.word);
         let (zero, busy) = (Sym::zero(32), Sym::constant(32, EBUSY));
         Ok(Sym::ite(&mut self.out.bits, is_free, &zero, &busy))
@@ -334,6 +405,7 @@ impl Encoder<'_> {
 
     /// Finds mutexes that a thread may wait for in vain: see the top of this file.
     pub(super) fn find_blocking(&mut self) {
+        self.find_destroyed();
         let sections = std::mem::take(&mut self.out.sections);
         for section in &sections {
             if !section.is_always_left(&mut self.out.bits) {
@@ -531,6 +603,8 @@ fn operation(name: &str) -> Option<&'static str> {
         "pthread_rwlock_rdlock" => "rwlock_rdlock",
         "pthread_rwlock_wrlock" => "rwlock_wrlock",
         "pthread_rwlock_unlock" => "rwlock_unlock",
+        "pthread_rwlock_tryrdlock" => "rwlock_tryrdlock",
+        "pthread_rwlock_trywrlock" => "rwlock_trywrlock",
         "pthread_barrier_init" => "barrier_init",
         "pthread_barrier_destroy" => "barrier_destroy",
         "pthread_barrier_wait" => "barrier_wait",

@@ -13,6 +13,7 @@ pub mod liveness;
 pub mod loops;
 pub mod print;
 pub mod promote;
+pub mod purity;
 pub mod uses;
 
 #[cfg(test)]

@@ -17,6 +17,11 @@
 //! A free is a plain write to the whole object. An operation on a synchronisation object is an atomic access to the object
 //! it lies in, so it races with an unordered free only.
 //!
+//! Where stores are delayed (TSO, PSO) these definitions are the same. A store is an access when its thread does it: nothing
+//! that another thread does before it reaches memory can be ordered after it by happens-before. What it publishes is what
+//! happened before it was done; others learn of that from the time it reaches memory. A thread that reads its own delayed
+//! store learns nothing.
+//!
 //! The detector follows one execution step by step and can go back to any prefix. Thread ids index its clocks, so they
 //! must be those of one program.
 
@@ -26,11 +31,11 @@ mod history;
 mod tests;
 
 use crate::access::sync_mode;
-use crate::machine::MicroStep;
+use crate::machine::{Effect, MicroStep};
 use clock::Clock;
 use history::{Cell, Class, History, Message, Slot};
 use raddle_program::{
-    LocId, ObjectId, Op, Order, Program, SrcId, StateId, SyncAction, Tables, ThreadId,
+    LocId, LocInfo, ObjectId, Op, Order, Program, SrcId, StateId, SyncAction, Tables, ThreadId,
 };
 
 /// One side of a race.
@@ -88,6 +93,17 @@ enum Undo {
     Cell(LocId, Box<Cell>),
     BlockBegun,
     BlockGrown(u32, Clock),
+    Delayed,
+    Flushed(usize, Delayed),
+}
+
+/// What a store will publish when it reaches memory.
+#[derive(Clone, Debug)]
+struct Delayed {
+    thread: ThreadId,
+    loc: LocId,
+    store: u32,
+    clock: Clock,
 }
 
 /// Follows an execution and finds its races.
@@ -101,6 +117,8 @@ pub struct RaceDetector {
     cells: Vec<Cell>,
     /// What each atomic block publishes: all that happened before its last step so far.
     blocks: Vec<Clock>,
+    /// In the order in which they were done.
+    delayed: Vec<Delayed>,
     steps: Vec<MicroStep>,
     undo: Vec<Undo>,
     /// Length of the undo log before each step.
@@ -161,6 +179,10 @@ impl RaceDetector {
                     self.blocks.pop();
                 }
                 Undo::BlockGrown(block, old) => self.blocks[block as usize] = old,
+                Undo::Delayed => {
+                    self.delayed.pop();
+                }
+                Undo::Flushed(position, delayed) => self.delayed.insert(position, delayed),
             }
         }
     }
@@ -172,6 +194,10 @@ impl RaceDetector {
         self.steps.push(step);
         *entry(&mut self.counts, thread.index()) += 1;
         entry(&mut self.threads, thread.index());
+        if let Effect::Flushed { store } = step.effect {
+            self.flush(store);
+            return None;
+        }
         let op = *program.op(step.state);
         if op == Op::AtomicBegin {
             let block = self.blocks.len() as u32;
@@ -339,7 +365,11 @@ impl RaceDetector {
             Op::Load { loc, order } => self.read(tables, thread, loc, order),
             Op::Store { loc, order, .. } => {
                 let clock = self.published(thread, order);
-                self.write(thread, loc, clock);
+                if step.effect == Effect::Delayed {
+                    self.delay(thread, loc, clock);
+                } else {
+                    self.write(thread, loc, clock);
+                }
             }
             Op::Rmw { loc, order, .. } => self.update(tables, thread, loc, order),
             Op::Cas {
@@ -391,10 +421,41 @@ impl RaceDetector {
         self.undo.push(Undo::Message(loc, old));
     }
 
+    fn delay(&mut self, thread: ThreadId, loc: LocId, clock: Clock) {
+        let store = self.steps.len() as u32 - 1;
+        self.delayed.push(Delayed {
+            thread,
+            loc,
+            store,
+            clock,
+        });
+        self.undo.push(Undo::Delayed);
+    }
+
+    fn flush(&mut self, store: u32) {
+        let is_it = |delayed: &Delayed| delayed.store == store;
+        let Some(position) = self.delayed.iter().position(is_it) else {
+            return;
+        };
+        let delayed = self.delayed.remove(position);
+        self.write(delayed.thread, delayed.loc, delayed.clock.clone());
+        self.undo.push(Undo::Flushed(position, delayed));
+    }
+
+    /// Does the thread read this byte from a store of its own that is delayed?
+    fn is_forwarded(&self, tables: &Tables, thread: ThreadId, of: &LocInfo, byte: u64) -> bool {
+        self.delayed.iter().any(|delayed| {
+            let written = tables.loc_info(delayed.loc);
+            delayed.thread == thread
+                && written.object == of.object
+                && (written.offset..written.offset + u64::from(written.size)).contains(&byte)
+        })
+    }
+
     fn read(&mut self, tables: &Tables, thread: ThreadId, loc: LocId, order: Order) {
         if self.threads[thread.index()].block.is_some() {
             let mut clock = Clock::default();
-            self.for_messages(tables, loc, |message| {
+            self.for_messages(tables, thread, loc, |message| {
                 if let Some(block) = message.block {
                     clock = clock.joined(&self.blocks[block as usize]);
                 }
@@ -404,7 +465,7 @@ impl RaceDetector {
         if !order.is_atomic() {
             return;
         }
-        let clock = self.message(tables, loc);
+        let clock = self.message(tables, thread, loc);
         if order.acquires() {
             self.learn(thread, &clock);
         } else {
@@ -414,32 +475,44 @@ impl RaceDetector {
 
     /// The write part continues every release sequence that the read part reads from.
     fn update(&mut self, tables: &Tables, thread: ThreadId, loc: LocId, order: Order) {
-        let continued = self.message(tables, loc);
+        let continued = self.message(tables, thread, loc);
         self.read(tables, thread, loc, order);
         let clock = self.published(thread, order).joined(&continued);
         self.write(thread, loc, clock);
     }
 
     /// What the last writes of a location's bytes publish.
-    fn message(&self, tables: &Tables, loc: LocId) -> Clock {
+    fn message(&self, tables: &Tables, thread: ThreadId, loc: LocId) -> Clock {
         let mut clock = Clock::default();
-        self.for_messages(tables, loc, |message| {
+        self.for_messages(tables, thread, loc, |message| {
             clock = clock.joined(&message.clock);
         });
         clock
     }
 
-    /// Calls `f` with the last write of each of a location's bytes.
-    fn for_messages(&self, tables: &Tables, loc: LocId, mut f: impl FnMut(&Message)) {
+    /// Calls `f` with the last write of each of a location's bytes that `thread` reads from memory.
+    fn for_messages(
+        &self,
+        tables: &Tables,
+        thread: ThreadId,
+        loc: LocId,
+        mut f: impl FnMut(&Message),
+    ) {
         let at = |loc: LocId| self.locations.get(loc.index()).map(|found| &found.message);
         let info = tables.loc_info(loc);
+        let forwarded = |byte| self.is_forwarded(tables, thread, info, byte);
         if !info.mixed {
-            if let Some(message) = at(loc) {
+            if let Some(message) = at(loc)
+                && !forwarded(info.offset)
+            {
                 f(message);
             }
             return;
         }
         for byte in info.offset..info.offset + u64::from(info.size) {
+            if forwarded(byte) {
+                continue;
+            }
             let covers = |other: &LocId| {
                 let other = tables.loc_info(*other);
                 (other.offset..other.offset + u64::from(other.size)).contains(&byte)

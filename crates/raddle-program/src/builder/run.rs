@@ -110,7 +110,10 @@ impl Interpreter {
                         return self.stop(
                             tables,
                             &frame,
-                            Stop::Fault(Fault::Assertion { condition }),
+                            Stop::Fault(Fault::Assertion {
+                                condition,
+                                comparison: None,
+                            }),
                         );
                     }
                 }

@@ -98,7 +98,7 @@ fn control_flow_and_faults() {
     };
     assert!(matches!(
         program.tables().stop_info(stop),
-        Stop::Fault(Fault::Assertion { condition }) if &**condition == "r3 < 3"
+        Stop::Fault(Fault::Assertion { condition, .. }) if &**condition == "r3 < 3"
     ));
 }
 

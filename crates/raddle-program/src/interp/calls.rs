@@ -1,6 +1,7 @@
 //! Calls, returns and inline assembly.
 
 use super::OnMainReturn;
+use super::assertion::is_assertion;
 use super::code::Code;
 use super::exec::Done;
 use super::layout::unsupported;
@@ -63,6 +64,9 @@ impl Machine<'_> {
             Callee::Intrinsic => self.intrinsic(code, function, call, result),
             Callee::Model(model) => {
                 let (args, fixed) = self.arguments(code, function, call)?;
+                if is_assertion(&self.world.module.function(function).name) {
+                    self.comparison = self.comparison(code);
+                }
                 self.enter_model(model, Some(function), &args, fixed)?;
                 Ok(Done::Switched)
             }
@@ -151,6 +155,7 @@ impl Machine<'_> {
             index: 0,
             regs,
             log: SmallVec::new(),
+            came_from: None,
             extra: FrameExtra {
                 private_base: self.state.private.len() as u32,
                 atomic,

@@ -84,6 +84,7 @@ impl Machine<'_> {
         self.look_for_cycle(target)?;
         let frame = self.frame();
         frame.block = target.0;
+        frame.came_from = Some(from.0);
         frame.index = 0;
         frame.log.clear();
         Ok(Done::Jumped)

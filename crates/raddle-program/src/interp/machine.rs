@@ -4,7 +4,7 @@ use super::code::{Code, Point};
 use super::local::{Frame, FrameExtra, IrFrame, Link, Local, NativeFrame, ThreadState};
 use super::world::World;
 use crate::automaton::Transition;
-use crate::fault::{Fault, Limit, Stop};
+use crate::fault::{Comparison, Fault, Limit, Stop};
 use crate::ids::{SrcId, StateId, ThreadId};
 use crate::models::{self, Access, ModelId, Outcome, Pause, Script};
 use crate::op::{Op, Value};
@@ -23,6 +23,8 @@ pub(crate) struct ActiveFrame {
     pub(crate) index: u32,
     pub(crate) regs: Vec<u64>,
     pub(crate) log: SmallVec<[u64; 2]>,
+    /// The block before this one, if it was left since the last operation.
+    pub(crate) came_from: Option<u32>,
     pub(crate) extra: FrameExtra,
 }
 
@@ -60,6 +62,8 @@ pub struct Machine<'a> {
     failed: Option<Stop>,
     /// A state that private code was in, to find out that it goes in circles.
     probe: Option<Box<Probe>>,
+    /// What the assertion that fails here compared.
+    pub(crate) comparison: Option<Comparison>,
 }
 
 /// All that private code can change, at the entry of a block.
@@ -92,6 +96,7 @@ impl<'a> Machine<'a> {
             starting: !is_main,
             failed: None,
             probe: None,
+            comparison: None,
         }
     }
 
@@ -112,6 +117,7 @@ impl<'a> Machine<'a> {
             starting: false,
             failed: None,
             probe: None,
+            comparison: None,
         };
         match &local.top {
             Frame::Ir(frame) => {
@@ -282,6 +288,7 @@ impl<'a> Machine<'a> {
             index: frame.index,
             regs,
             log: frame.log.clone(),
+            came_from: None,
             extra: frame.extra.clone(),
         })
     }

@@ -13,6 +13,7 @@
 
 mod access;
 mod arith;
+mod assertion;
 mod bodies;
 mod calls;
 mod code;

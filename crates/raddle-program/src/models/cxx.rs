@@ -204,7 +204,12 @@ fn library_assert(cx: &mut Script<'_, '_>) -> ModelResult {
         0 => "unreachable".into(),
         text => cx.text(text)?.into(),
     };
-    Err(Fault::Assertion { condition }.into())
+    let comparison = None;
+    let fault = Fault::Assertion {
+        condition,
+        comparison,
+    };
+    Err(fault.into())
 }
 
 fn throw(_: &mut Script<'_, '_>) -> ModelResult {

@@ -56,12 +56,22 @@ fn assert_rtn(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn failed(cx: &mut Script<'_, '_>, text: usize) -> ModelResult {
     let condition = cx.text(cx.arg(text))?.into();
-    Err(Fault::Assertion { condition }.into())
+    let comparison = cx.machine.comparison.take();
+    let fault = Fault::Assertion {
+        condition,
+        comparison,
+    };
+    Err(fault.into())
 }
 
 fn assert_perror(cx: &mut Script<'_, '_>) -> ModelResult {
     let condition = format!("error number {} is 0", cx.arg_i32(0)).into();
-    Err(Fault::Assertion { condition }.into())
+    let comparison = None;
+    let fault = Fault::Assertion {
+        condition,
+        comparison,
+    };
+    Err(fault.into())
 }
 
 fn abort(cx: &mut Script<'_, '_>) -> ModelResult {

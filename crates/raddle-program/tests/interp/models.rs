@@ -1,7 +1,7 @@
 //! Library models.
 
 use crate::driver::{End, load, run, value_of};
-use raddle_program::{Fault, InterpOptions, Op, Stop, Unsupported, models};
+use raddle_program::{ComparedAs, Comparison, Fault, InterpOptions, Op, Stop, Unsupported, models};
 
 fn stop_of(text: &str) -> Stop {
     match run(text).end {
@@ -131,7 +131,13 @@ fn models_of_the_interpreter_are_out_of_reach() {
 fn assertions_name_their_condition() {
     let text = "@c = private constant [6 x i8] c\"x > 0\\00\"\ndeclare void @__assert_fail(ptr, ptr, i32, ptr)\ndefine i32 @main() {\n call void @__assert_fail(ptr @c, ptr null, i32 1, ptr null)\n unreachable\n}";
     let condition = "x > 0".into();
-    assert_eq!(stop_of(text), Stop::Fault(Fault::Assertion { condition }));
+    assert_eq!(
+        stop_of(text),
+        Stop::Fault(Fault::Assertion {
+            condition,
+            comparison: None
+        })
+    );
 }
 
 /// Whatever a model is called with and whatever its operations return, it comes to some end or goes on: it never panics.
@@ -188,4 +194,53 @@ fn walk(name: &str, args: &str) {
             state = program.after(state, value);
         }
     }
+}
+
+fn comparison(body: &str) -> Option<Comparison> {
+    let text = format!(
+        "@c = private constant [2 x i8] c\"c\\00\"\n@x = global i32 7\ndeclare void @__assert_fail(ptr, ptr, i32, ptr)\ndefine i32 @main() {{\n{body}\nno:\n call void @__assert_fail(ptr @c, ptr null, i32 1, ptr null)\n unreachable\nyes:\n ret i32 0\n}}"
+    );
+    match stop_of(&text) {
+        Stop::Fault(Fault::Assertion { comparison, .. }) => comparison,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn assertions_tell_what_they_compared() {
+    let found = comparison(
+        " %a = load i32, ptr @x\n %b = icmp slt i32 %a, 3\n br i1 %b, label %yes, label %no",
+    );
+    let kind = ComparedAs::Integer {
+        bits: 32,
+        signed: Some(true),
+    };
+    assert_eq!(
+        found,
+        Some(Comparison {
+            left: 7,
+            right: Some(3),
+            kind,
+            part: 0,
+            parts: 1
+        })
+    );
+    // The second of two parts, behind a negation.
+    let found = comparison(
+        " %a = load i32, ptr @x\n %b = icmp eq i32 %a, 7\n br i1 %b, label %more, label %no\nmore:\n %d = load i32, ptr @x\n %e = icmp ne i32 %d, 0\n %f = xor i1 %e, true\n br i1 %f, label %yes, label %no",
+    )
+    .unwrap();
+    assert_eq!(
+        (found.left, found.right, found.part, found.parts),
+        (7, None, 1, 2)
+    );
+}
+
+/// Values that may have been forgotten are not told.
+#[test]
+fn assertions_do_not_guess() {
+    let later = " %a = load i32, ptr @x\n %b = icmp slt i32 %a, 3\n %z = load i32, ptr @x\n br i1 %b, label %yes, label %no";
+    assert_eq!(comparison(later), None);
+    let constant = " br i1 false, label %yes, label %no";
+    assert_eq!(comparison(constant), None);
 }

@@ -260,7 +260,10 @@ fn ends_of_programs() {
     let condition = "c".into();
     assert_eq!(
         end("call void @__assert_fail(ptr @t, ptr null, i32 0, ptr null)\n unreachable"),
-        End::Stopped(Stop::Fault(Fault::Assertion { condition }))
+        End::Stopped(Stop::Fault(Fault::Assertion {
+            condition,
+            comparison: None
+        }))
     );
     let name = "mystery".into();
     assert_eq!(

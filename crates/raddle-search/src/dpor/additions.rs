@@ -5,10 +5,10 @@
 //! which the await can go on gives a sequence to explore. They are enumerated by leaving out one addition at a time.
 
 use super::Search;
-use super::awaits::{Attempt, awaits_with};
+use super::awaits::awaits_with;
 use super::execution::{EventId, Last, NO_EVENT, Race};
-use super::races::{Position, Second};
-use super::wakeup::Step;
+use super::races::{Goal, Position, Second};
+use crate::purity::Attempt;
 use raddle_memory::AccessMode;
 use raddle_program::{LocId, Op, Program, Value};
 
@@ -108,9 +108,10 @@ impl Search {
                 race,
                 waits.second,
             );
-            let last = Step {
-                footprint,
-                ..Step::unknown(waits.second.thread)
+            let goal = Goal {
+                second: waits.second,
+                is_block: false,
+                changed: Some(footprint),
             };
             self.build_sequence(first);
             let execution = &self.execution;
@@ -122,12 +123,12 @@ impl Search {
             let is_redundant = self.sleep_set(first as usize).iter().any(|&sleeper| {
                 let step = &self.sleepers[sleeper as usize].step;
                 !matches!(
-                    self.position_of(program.tables(), step, waits.second, Some(&last)),
+                    self.position_of(program.tables(), step, Some(&goal)),
                     Position::Dependent
                 )
             });
             if !is_redundant {
-                self.insert(program.tables(), first, waits.second, last);
+                self.insert(program.tables(), first, &goal);
             }
         }
         !maximal.is_empty()

@@ -10,15 +10,13 @@
 //! - The races of an event are the earlier events that it could have come before (definition 2 of the paper, and lines 7-22
 //!   of its algorithm 1 for events that may have to wait); they do not depend on what follows.
 
-use super::awaits::{Attempt, awaits_with};
+use super::awaits::awaits_with;
+use super::footprint::Footprint;
+use crate::purity::Attempt;
 use raddle_memory::access::sync_mode;
-use raddle_memory::{Access, AccessMode, Machine, Mark, accesses};
-use raddle_program::{LocId, Op, Program, RmwKind, StateId, ThreadId, Value};
+use raddle_memory::{Access, AccessMode, Machine, Mark};
+use raddle_program::{LocId, Op, Program, StateId, ThreadId, Value};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-
-/// What an event accesses. Nearly always one location, or one and its object's life.
-pub(super) type Footprint = SmallVec<[Access; 2]>;
 
 /// The choices taken inside an event, interned; 0 for none.
 pub(super) type ChoiceId = u32;
@@ -296,7 +294,7 @@ impl Execution {
         }
         let touches = self.touches.len() as u32;
         let reads = self.reads.len() as u32;
-        for access in &new.footprint {
+        for access in new.footprint.iter() {
             self.touch(id, *access);
         }
         self.last_of_thread[new.thread.index()] = id;
@@ -381,7 +379,7 @@ impl Execution {
     /// Leaves the races of the new event in `candidates`, and the clocks of all that it conflicts with in the scratch clock.
     fn find_races(&mut self, program: &mut Program, machine: &mut Machine, new: &NewEvent, op: Op) {
         self.candidates.clear();
-        for access in &new.footprint {
+        for access in new.footprint.iter() {
             self.add_candidates(program, *access);
         }
         let mut races = std::mem::take(&mut self.candidates);
@@ -636,59 +634,5 @@ impl Execution {
             .iter()
             .position(|access| access.loc == loc)?;
         (event.before_known && position < 2).then(|| event.before[position])
-    }
-}
-
-/// What the machine's last event accessed: all its micro-steps from `mark` on.
-pub(super) fn footprint(
-    program: &Program,
-    machine: &Machine,
-    mark: Mark,
-    additions: bool,
-) -> Footprint {
-    let mut footprint = Footprint::new();
-    let steps = &machine.steps()[mark.steps()..];
-    if let [step] = steps
-        && let Op::Rmw {
-            loc,
-            kind: RmwKind::Add | RmwKind::Sub,
-            ..
-        } = *program.op(step.state)
-        && additions
-        && program.ignores_result(step.state)
-    {
-        accesses(program, step, |access| {
-            let mode = if access.loc == loc {
-                AccessMode::Add
-            } else {
-                access.mode
-            };
-            footprint.push(Access { mode, ..access });
-        });
-        return footprint;
-    }
-    for step in steps {
-        accesses(program, step, |access| add(&mut footprint, access));
-    }
-    // A block that had to stop has looked at what it waits for.
-    if let Some(state) = machine.suspended()
-        && let Op::Sync { cell, .. } = *program.op(state)
-    {
-        add(
-            &mut footprint,
-            Access {
-                loc: cell,
-                mode: AccessMode::Read,
-            },
-        );
-    }
-    footprint
-}
-
-fn add(footprint: &mut Footprint, access: Access) {
-    match footprint.iter_mut().find(|old| old.loc == access.loc) {
-        Some(old) if old.mode != access.mode => old.mode = AccessMode::Update,
-        Some(_) => {}
-        None => footprint.push(access),
     }
 }

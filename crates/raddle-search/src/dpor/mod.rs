@@ -8,15 +8,17 @@
 mod additions;
 mod awaits;
 mod execution;
+mod footprint;
 mod races;
 #[cfg(test)]
 mod tests;
 mod wakeup;
 
 use crate::driver::Reductions;
-use awaits::{Attempt, awaits};
-use execution::{ChoiceId, EventId, Execution, Footprint, NO_EVENT, NewEvent, footprint};
-use raddle_memory::access::conflict;
+use crate::purity::Attempt;
+use awaits::awaits;
+use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
+use footprint::{footprint, independent};
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::{Op, Program, Tables, ThreadId};
 use std::ops::ControlFlow;
@@ -38,6 +40,13 @@ pub(crate) trait Listener {
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
     /// Every thread that could go on is asleep: the execution is given up.
     fn given_up(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
+    /// The engine works without running anything: is there a reason to stop?
+    fn busy(&mut self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+    /// The machine is at the beginning again, and the exploration starts anew: what was told so far does not count. Engine
+    /// `rf` does that when it meets the first loop that waits for a variable.
+    fn restarted(&mut self) {}
 }
 
 /// A thread that need not be explored from some prefix on, because that was done before: a member of a sleep set.
@@ -402,9 +411,4 @@ enum Choice {
     Go(Step),
     Ended,
     AllAsleep,
-}
-
-/// Do two events of different threads commute?
-fn independent(tables: &Tables, a: &Footprint, b: &Footprint) -> bool {
-    !a.iter().any(|&a| b.iter().any(|&b| conflict(tables, a, b)))
 }

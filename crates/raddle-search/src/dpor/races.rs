@@ -7,10 +7,12 @@
 //! that depends on `q`'s next event. That is enough also when `q` runs in `v`: while `q` sleeps it does not run, so some
 //! event woke it; the waker happens before `q`'s event, so it is in `v` if `q`'s event is.
 
-use super::awaits::{Attempt, awaits};
-use super::execution::{ChoiceId, EventId, Footprint, Last, NO_EVENT, Race};
+use super::Search;
+use super::awaits::awaits;
+use super::execution::{ChoiceId, EventId, Execution, Last, NO_EVENT, Race};
+use super::footprint::{Footprint, Summary, footprint, independent};
 use super::wakeup::{NodeId, Step};
-use super::{Search, independent};
+use crate::purity::Attempt;
 use raddle_memory::{Access, AccessMode, Readiness};
 use raddle_program::{Op, Program, StateId, Tables, ThreadId};
 
@@ -24,11 +26,46 @@ pub(super) struct Second {
     pub(super) choices: ChoiceId,
 }
 
+/// Where a wakeup sequence is to lead: its last step, for a race whose second event it is.
+#[derive(Debug)]
+pub(super) struct Goal {
+    pub(super) second: Second,
+    pub(super) is_block: bool,
+    /// What the step will access, if not what the event accesses in the execution.
+    pub(super) changed: Option<Footprint>,
+}
+
+impl Goal {
+    fn footprint<'a>(&'a self, execution: &'a Execution) -> &'a Footprint {
+        match &self.changed {
+            Some(footprint) => footprint,
+            None => &execution.event(self.second.event).footprint,
+        }
+    }
+
+    fn to_step(&self, execution: &Execution) -> Step {
+        Step {
+            thread: self.second.thread,
+            choices: self.second.choices,
+            is_block: self.is_block,
+            footprint: self.footprint(execution).clone(),
+        }
+    }
+}
+
 /// Memory that is used again for every race.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     /// The sequence to insert: events of the execution, without the last one.
     pub(super) sequence: Vec<EventId>,
+    /// What these access, and maybe more.
+    summary: Summary,
+    /// One bit for each of 64 sets of threads: those that run in the sequence, and maybe more.
+    threads: u64,
+}
+
+fn thread_bit(thread: ThreadId) -> u64 {
+    1 << (thread.index() % 64)
 }
 
 impl Search {
@@ -155,6 +192,12 @@ impl Search {
         let first = race.first;
         let changed = match race.last {
             Last::Same if second.event != NO_EVENT => None,
+            Last::Mode(mode)
+                if second.event != NO_EVENT
+                    && self.execution.event(second.event).footprint.first_mode() == Some(mode) =>
+            {
+                None
+            }
             Last::Same | Last::Mode(_) => Some(self.changed_footprint(
                 program.tables(),
                 program.op(second.state),
@@ -185,22 +228,19 @@ impl Search {
         second: Second,
         changed: Option<Footprint>,
     ) {
-        let footprint = changed
-            .as_ref()
-            .unwrap_or_else(|| &self.execution.event(second.event).footprint);
+        let goal = Goal {
+            second,
+            is_block: self.is_block(second),
+            changed,
+        };
+        let footprint = goal.footprint(&self.execution);
         for &sleeper in self.sleep_set(first as usize) {
             if self.is_weak_initial(tables, sleeper as usize, first, second, footprint) {
                 return;
             }
         }
-        let last = Step {
-            thread: second.thread,
-            choices: second.choices,
-            is_block: self.is_block(second),
-            footprint: footprint.clone(),
-        };
         self.build_sequence(first);
-        self.insert(tables, first, second, last);
+        self.insert(tables, first, &goal);
     }
 
     fn is_block(&self, second: Second) -> bool {
@@ -218,7 +258,7 @@ impl Search {
         race: Race,
         second: Second,
     ) -> Footprint {
-        let mut footprint = match (second.event, *op) {
+        let footprint = match (second.event, *op) {
             (
                 NO_EVENT,
                 Op::Sync { cell: loc, .. }
@@ -226,7 +266,7 @@ impl Search {
                 | Op::Rmw { loc, .. }
                 | Op::Cas { loc, .. },
             ) => {
-                let mut footprint = Footprint::new();
+                let mut footprint = Footprint::default();
                 let mode = if matches!(op, Op::Load { .. }) {
                     AccessMode::Read
                 } else {
@@ -234,29 +274,40 @@ impl Search {
                 };
                 footprint.push(Access { loc, mode });
                 let object = tables.loc_info(loc).object;
-                footprint.extend(tables.object_info(object).life.map(|loc| Access {
-                    loc,
-                    mode: AccessMode::Read,
-                }));
+                if let Some(loc) = tables.object_info(object).life {
+                    let mode = AccessMode::Read;
+                    footprint.push(Access { loc, mode });
+                }
                 footprint
             }
-            (NO_EVENT, _) => Footprint::new(),
+            (NO_EVENT, _) => Footprint::default(),
             (event, _) => self.execution.event(event).footprint.clone(),
         };
-        if let (Last::Mode(mode), Some(access)) = (race.last, footprint.first_mut()) {
-            access.mode = mode;
+        match race.last {
+            Last::Mode(mode) => footprint.with_first_mode(mode),
+            Last::Same | Last::Run => footprint,
         }
-        footprint
     }
 
     /// Line 5: notdep(e, E).
     pub(super) fn build_sequence(&mut self, first: EventId) {
         let execution = &self.execution;
-        self.buffers.sequence.clear();
-        self.buffers.sequence.extend(
-            (first + 1..execution.len() as EventId)
-                .filter(|&event| !execution.before(first, event)),
-        );
+        let Buffers {
+            sequence,
+            summary,
+            threads,
+        } = &mut self.buffers;
+        sequence.clear();
+        *summary = Summary::default();
+        *threads = 0;
+        for event in first + 1..execution.len() as EventId {
+            if !execution.before(first, event) {
+                sequence.push(event);
+                let event = execution.event(event);
+                summary.join(event.footprint.summary());
+                *threads |= thread_bit(event.thread);
+            }
+        }
     }
 
     /// Is a sleeper of the prefix before `first` a weak initial of notdep(first, E).last?
@@ -323,20 +374,20 @@ impl Search {
             let taken: Vec<u32> = machine.chosen().iter().map(|chosen| chosen.taken).collect();
             (
                 self.execution.choice_id(&taken),
-                super::footprint(program, machine, mark, self.reductions.additions),
+                footprint(program, machine, mark, self.reductions.additions),
             )
         })
     }
 
-    /// Lines 34-44: inserts the sequence in the buffer, followed by `last`, into the wakeup tree of the prefix before
+    /// Lines 34-44: inserts the sequence in the buffer, followed by `goal`, into the wakeup tree of the prefix before
     /// `first`.
-    pub(super) fn insert(&mut self, tables: &Tables, first: EventId, second: Second, last: Step) {
-        let mut last = Some(last);
+    pub(super) fn insert(&mut self, tables: &Tables, first: EventId, goal: &Goal) {
+        let mut last = Some(goal);
         let mut node = self.levels[first as usize].root;
         'descend: loop {
             let mut child = self.trees.first_child(node);
             while let Some(current) = child {
-                match self.position_of(tables, self.trees.step(current), second, last.as_ref()) {
+                match self.position_of(tables, self.trees.step(current), last) {
                     Position::Dependent => {
                         child = self.trees.next_sibling(current);
                         continue;
@@ -364,14 +415,18 @@ impl Search {
         &self,
         tables: &Tables,
         step: &Step,
-        second: Second,
-        last: Option<&Step>,
+        last: Option<&Goal>,
     ) -> Position {
-        let sequence = &self.buffers.sequence;
+        let Buffers {
+            sequence,
+            summary,
+            threads,
+        } = &self.buffers;
         let execution = &self.execution;
-        if let Some(position) = sequence
-            .iter()
-            .position(|&event| execution.event(event).thread == step.thread)
+        if threads & thread_bit(step.thread) != 0
+            && let Some(position) = sequence
+                .iter()
+                .position(|&event| execution.event(event).thread == step.thread)
         {
             let event = sequence[position];
             let is_initial = execution.event(event).choices == step.choices
@@ -385,15 +440,18 @@ impl Search {
             };
         }
         let depends = |footprint: &Footprint| {
-            sequence
-                .iter()
-                .any(|&event| !independent(tables, footprint, &execution.event(event).footprint))
+            footprint.may_conflict(tables, *summary)
+                && sequence.iter().any(|&event| {
+                    !independent(tables, footprint, &execution.event(event).footprint)
+                })
         };
         match last {
-            Some(last) if last.thread == step.thread => {
-                let is_initial = last.choices == step.choices
-                    && !depends(&last.footprint)
-                    && !sequence.iter().any(|&event| self.leads_to(event, second));
+            Some(last) if last.second.thread == step.thread => {
+                let is_initial = last.second.choices == step.choices
+                    && !depends(last.footprint(execution))
+                    && !sequence
+                        .iter()
+                        .any(|&event| self.leads_to(event, last.second));
                 if is_initial {
                     Position::Last
                 } else {
@@ -401,7 +459,7 @@ impl Search {
                 }
             }
             _ if step.is_one_of_many() || depends(&step.footprint) => Position::Dependent,
-            Some(last) if !independent(tables, &step.footprint, &last.footprint) => {
+            Some(last) if !independent(tables, &step.footprint, last.footprint(execution)) => {
                 Position::Dependent
             }
             _ => Position::Absent,
@@ -419,7 +477,7 @@ impl Search {
     }
 
     /// Line 43.
-    fn append(&mut self, mut node: NodeId, last: Option<Step>) {
+    fn append(&mut self, mut node: NodeId, last: Option<&Goal>) {
         for position in 0..self.buffers.sequence.len() {
             let event = self.execution.event(self.buffers.sequence[position]);
             let step = Step {
@@ -431,7 +489,7 @@ impl Search {
             node = self.trees.add_child(node, step);
         }
         if let Some(last) = last {
-            self.trees.add_child(node, last);
+            self.trees.add_child(node, last.to_step(&self.execution));
         }
     }
 }

@@ -4,7 +4,8 @@
 //! child `p`, that child becomes the root of the tree of `E.p`. Nodes are recycled, so that the arena is as large as what is
 //! still to be explored, whatever was explored before.
 
-use super::execution::{ChoiceId, Footprint};
+use super::execution::ChoiceId;
+use super::footprint::Footprint;
 use raddle_program::ThreadId;
 
 /// One event of a sequence that is to be explored: what is needed to run it, and what it will access.
@@ -23,7 +24,7 @@ impl Step {
             thread,
             choices: 0,
             is_block: false,
-            footprint: Footprint::new(),
+            footprint: Footprint::default(),
         }
     }
 

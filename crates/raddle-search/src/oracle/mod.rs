@@ -25,8 +25,11 @@
 
 mod class;
 mod event;
+mod reach;
 #[cfg(test)]
 mod tests;
+
+pub use reach::for_each_end;
 
 use crate::driver::ViolationKey;
 use crate::ending::{self, is_complete};

@@ -1,7 +1,7 @@
 //! Races by their definition: every edge of happens-before is written down, and its closure is computed for each step as a
 //! set of all steps before it. Shares nothing with the detector.
 
-use raddle_memory::MicroStep;
+use raddle_memory::{Effect, MicroStep};
 use raddle_program::{LocId, ObjectId, Op, Order, Program, SyncAction, Tables, ThreadId};
 use std::ops::Range;
 
@@ -18,6 +18,8 @@ struct Step {
     reads: Option<Order>,
     writes: Option<Order>,
     is_sync: bool,
+    /// The step from which on memory holds what it writes: itself, unless it is delayed.
+    visible: usize,
 }
 
 fn bytes(tables: &Tables, loc: LocId) -> (ObjectId, Range<u64>) {
@@ -30,7 +32,11 @@ fn understand(program: &Program, steps: &[MicroStep]) -> Vec<Step> {
     let mut blocks: Vec<(ThreadId, usize)> = Vec::new();
     let mut understood = Vec::new();
     for (index, step) in steps.iter().enumerate() {
-        let op = *program.op(step.state);
+        let op = match step.effect {
+            // Nothing but that the store becomes visible.
+            Effect::Flushed { .. } => Op::Choice { count: 1 },
+            Effect::Whole | Effect::Delayed => *program.op(step.state),
+        };
         if op == Op::AtomicBegin {
             blocks.push((step.thread, index));
         }
@@ -75,6 +81,14 @@ fn understand(program: &Program, steps: &[MicroStep]) -> Vec<Step> {
             reads,
             writes,
             is_sync: matches!(op, Op::Sync { .. }),
+            visible: if step.effect == Effect::Delayed {
+                let flushed = |later: &MicroStep| {
+                    matches!(later.effect, Effect::Flushed { store } if store as usize == index)
+                };
+                steps.iter().position(flushed).unwrap_or(usize::MAX)
+            } else {
+                index
+            },
         });
         if op == Op::AtomicEnd {
             blocks.retain(|&(thread, _)| thread != step.thread);
@@ -217,15 +231,25 @@ fn last_writes(steps: &[Step], read: usize) -> Vec<usize> {
     let Some((object, range)) = steps[read].bytes.clone() else {
         return Vec::new();
     };
+    let writes = |write: usize, byte: u64| {
+        let step = &steps[write];
+        step.writes.is_some()
+            && !matches!(step.op, Op::Free { .. })
+            && step
+                .bytes
+                .as_ref()
+                .is_some_and(|(other, bytes)| *other == object && bytes.contains(&byte))
+    };
+    // The thread's own newest store that is still delayed, else the store that became visible last.
     let last_of = |byte: u64| {
-        (0..read).rev().find(|&write| {
-            let step = &steps[write];
-            step.writes.is_some()
-                && !matches!(step.op, Op::Free { .. })
-                && step
-                    .bytes
-                    .as_ref()
-                    .is_some_and(|(other, bytes)| *other == object && bytes.contains(&byte))
+        let all = || (0..read).filter(|&write| writes(write, byte));
+        let own = |write: &usize| {
+            steps[*write].thread == steps[read].thread && steps[*write].visible > read
+        };
+        all().rfind(own).or_else(|| {
+            all()
+                .filter(|&write| steps[write].visible < read)
+                .max_by_key(|&write| steps[write].visible)
         })
     };
     range.filter_map(last_of).collect()

@@ -4,6 +4,8 @@
 
 mod happens_before;
 mod rf;
+mod rvf;
+mod weak;
 
 use crate::dpor::{self, Listener};
 use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
@@ -12,7 +14,9 @@ use crate::oracle::{self, FinalStates, Mode};
 use crate::replay::{self, Schedule};
 use crate::verdict::{Checks, EngineKind, Verdict};
 use crate::{ending, verdict};
-use raddle_memory::{Machine, MicroStep, RaceDetector, Readiness, StepEnd};
+use raddle_memory::{
+    DelayedStore, Machine, MemoryModel, MicroStep, RaceDetector, Readiness, StepEnd,
+};
 use raddle_program::builder::BuiltProgram;
 use raddle_program::generate::{GenOptions, Random, generate};
 use raddle_program::{LocId, Program, StateId, ThreadId, Value};
@@ -28,7 +32,11 @@ fn number(variable: &str, default: u64) -> u64 {
 }
 
 /// Calls `f` with generated programs; where it fails, the program is printed.
-fn for_each_program(default_cases: u64, options: GenOptions, f: impl Fn(u64, &BuiltProgram)) {
+fn for_each_program(
+    default_cases: u64,
+    options: GenOptions,
+    mut f: impl FnMut(u64, &BuiltProgram),
+) {
     struct Shown<'a>(&'a BuiltProgram);
     impl Drop for Shown<'_> {
         fn drop(&mut self) {
@@ -93,6 +101,10 @@ impl Listener for Summary {
         self.given_up += 1;
         ControlFlow::Continue(())
     }
+
+    fn restarted(&mut self) {
+        *self = Self::default();
+    }
 }
 
 #[test]
@@ -101,7 +113,7 @@ fn exploring_in_another_order_finds_the_same() {
         let mut program = built.program();
         let mut explore = |sequence| {
             let mut summary = Summary::default();
-            let _ = naive::explore(&mut program, sequence, &mut summary);
+            let _ = naive::explore(&mut program, MemoryModel::Sc, sequence, &mut summary);
             summary
         };
         let ascending = explore(Sequence::Ascending);
@@ -299,7 +311,12 @@ fn for_some_executions(
         ends: Vec::new(),
         f,
     };
-    let _ = naive::explore(&mut program, Sequence::Ascending, &mut executions);
+    let _ = naive::explore(
+        &mut program,
+        MemoryModel::Sc,
+        Sequence::Ascending,
+        &mut executions,
+    );
 }
 
 #[test]
@@ -326,7 +343,7 @@ fn races_are_what_the_definition_says() {
 fn replays_repeat_executions() {
     for_each_program(200, GenOptions::default(), |_, built| {
         for_some_executions(built, 50, |program, machine, ends| {
-            let schedule = Schedule::of(program, machine.steps(), ends);
+            let schedule = Schedule::of(program, machine.model(), machine.steps(), ends);
             let replayed = replay::replay(program, &schedule).expect("it was run before");
             assert_eq!(replayed.machine.steps(), machine.steps());
             assert_eq!(replayed.ends, ends);
@@ -339,7 +356,7 @@ fn replays_repeat_executions() {
 #[derive(PartialEq, Eq, Debug)]
 struct Seen {
     steps: Vec<MicroStep>,
-    threads: Vec<(Option<StateId>, Readiness)>,
+    threads: Vec<(Option<StateId>, Readiness, Vec<DelayedStore>)>,
     memory: Vec<Value>,
 }
 
@@ -350,7 +367,8 @@ fn look(program: &Program, machine: &mut Machine, threads: usize, locs: usize) -
             .map(ThreadId::from_index)
             .map(|thread| {
                 let ready = machine.readiness(program, thread);
-                (machine.thread_state(thread), ready)
+                let delayed = machine.delayed(thread).to_vec();
+                (machine.thread_state(thread), ready, delayed)
             })
             .collect(),
         memory: (0..locs)

@@ -1,6 +1,7 @@
 //! `rf` against the oracle.
 
 use super::{Summary, for_each_program, violations};
+use crate::driver::Reductions;
 use crate::driver::ViolationKey;
 use crate::oracle::{self, Mode};
 use crate::rf;
@@ -14,7 +15,7 @@ fn explores_each_class_once(cases: u64, options: GenOptions) {
         let mut program = built.program();
         let truth = oracle::enumerate(&mut program, Mode::Memoised);
         let mut summary = Summary::default();
-        let _ = rf::Search::new(&program).run(&mut program, &mut summary);
+        let _ = rf::Search::new(&program, Reductions::default()).run(&mut program, &mut summary);
         assert_eq!(
             (summary.complete, summary.blocked, summary.given_up),
             (

@@ -12,10 +12,10 @@ use smallvec::SmallVec;
 
 const NONE: CellId = CellId::MAX;
 
-pub(super) type CellIds = SmallVec<[CellId; 8]>;
+pub(crate) type CellIds = SmallVec<[CellId; 8]>;
 
 #[derive(Debug, Default)]
-pub(super) struct Cells {
+pub(crate) struct Cells {
     count: CellId,
     /// The cell of each location that is one.
     whole: Vec<CellId>,
@@ -44,7 +44,7 @@ fn slot(table: &mut Vec<CellId>, index: usize, count: &mut CellId) -> CellId {
 
 impl Cells {
     /// Takes notice of new locations. True if a location that was one cell no longer is.
-    pub(super) fn refresh(&mut self, tables: &Tables) -> bool {
+    pub(crate) fn refresh(&mut self, tables: &Tables) -> bool {
         if self.known_locs == tables.loc_count() {
             return false;
         }
@@ -70,7 +70,7 @@ impl Cells {
     }
 
     /// The cells of the bytes of a location that is not one cell.
-    fn bytes(&mut self, tables: &Tables, loc: LocId) -> [CellId; 8] {
+    pub(crate) fn bytes(&mut self, tables: &Tables, loc: LocId) -> [CellId; 8] {
         if let Some(&(_, cells)) = self.cut.get(&loc) {
             return cells;
         }
@@ -98,12 +98,12 @@ impl Cells {
     }
 
     /// Is any location cut into several cells?
-    pub(super) fn has_cuts(&self) -> bool {
+    pub(crate) fn has_cuts(&self) -> bool {
         !self.parts.is_empty()
     }
 
     /// Do two bytes of a location belong to one cell?
-    pub(super) fn together(&mut self, tables: &Tables, loc: LocId, a: u8, b: u8) -> bool {
+    pub(crate) fn together(&mut self, tables: &Tables, loc: LocId, a: u8, b: u8) -> bool {
         let cells = self.bytes(tables, loc);
         cells[usize::from(a)] == cells[usize::from(b)]
     }
@@ -126,7 +126,7 @@ impl Cells {
     }
 
     /// The number of a cell that is one.
-    pub(super) fn one(&mut self, tables: &Tables, cell: Cell) -> CellId {
+    pub(crate) fn one(&mut self, tables: &Tables, cell: Cell) -> CellId {
         match cell {
             Cell::Loc(loc) => self.whole(loc),
             Cell::Byte(loc, byte) => self.bytes(tables, loc)[usize::from(byte)],
@@ -135,7 +135,7 @@ impl Cells {
     }
 
     /// Calls `f` with the numbers of all cells that `cell` is made of.
-    pub(super) fn each(&mut self, tables: &Tables, cell: Cell, mut f: impl FnMut(CellId)) {
+    pub(crate) fn each(&mut self, tables: &Tables, cell: Cell, mut f: impl FnMut(CellId)) {
         if let Cell::Loc(loc) = cell {
             let info = tables.loc_info(loc);
             if info.mixed {

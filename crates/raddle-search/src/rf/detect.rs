@@ -12,7 +12,6 @@ use super::event::{
     Branching, Cell, EXTRA, Event, NO_EVENT, Pos, Read, is_life, is_mixed, may_wait, read_print,
     sync_of,
 };
-use super::observe::parent_of;
 use super::simulate::{Plan, Start};
 use raddle_memory::Readiness;
 use raddle_memory::consistency::CellId;
@@ -20,14 +19,14 @@ use raddle_program::{Op, Program, ThreadId};
 use smallvec::SmallVec;
 
 /// Reads as an event of the trace did, but for one cell.
-struct Follow {
+pub(super) struct Follow {
     reads: SmallVec<[Read; 2]>,
     choice: u32,
     extra: Option<Event>,
 }
 
 impl Follow {
-    fn new(reads: &[Read], cell: Cell, source: Pos, extra: Option<Event>) -> Self {
+    pub(super) fn new(reads: &[Read], cell: Cell, source: Pos, extra: Option<Event>) -> Self {
         let mut reads: SmallVec<[Read; 2]> = reads.into();
         reads.retain(|read| read.cell != cell);
         reads.push(Read { cell, source });
@@ -55,11 +54,11 @@ impl Plan for Follow {
 }
 
 /// Something that a thread could do instead of an event: an event of the trace, or what it waits to do at the end.
-struct Rival {
-    start: Start,
-    reads: SmallVec<[Read; 2]>,
-    cell: Cell,
-    may_wait: bool,
+pub(super) struct Rival {
+    pub(super) start: Start,
+    pub(super) reads: SmallVec<[Read; 2]>,
+    pub(super) cell: Cell,
+    pub(super) may_wait: bool,
 }
 
 impl Search {
@@ -80,6 +79,8 @@ impl Search {
             self.rivals_that_wait(program, ThreadId::from_index(index));
         }
         self.detect_complex(program);
+        self.refuse_complex(program);
+        self.detect_stuck(program);
     }
 
     /// What a new event offers to older ones.
@@ -114,7 +115,8 @@ impl Search {
         if let Op::Choice { count } = op {
             return self.other_choices(program, pos, count);
         }
-        if event.branching != Branching::Reads || self.is_complex(program, pos) {
+        let is_reading = matches!(event.branching, Branching::Reads | Branching::Chained);
+        if !is_reading || self.is_complex(program, pos) {
             return;
         }
         let Some(cell) = event.primary else {
@@ -134,6 +136,9 @@ impl Search {
     fn readable(&self, cell: CellId, pos: Pos) -> SmallVec<[Pos; 16]> {
         let mut found: SmallVec<[Pos; 16]> = SmallVec::new();
         found.extend_from_slice(&self.nodes[pos as usize].sources);
+        if self.trace.event(pos).branching == Branching::Chained {
+            return found;
+        }
         for (_, writes) in self.trace.graph.writers(cell) {
             let later = writes.iter().rev().take_while(|&&write| write > pos);
             found.extend(
@@ -209,23 +214,34 @@ impl Search {
     /// Section 7, read-modify-writes and locks: could an event that reads from an update have come before that update?
     fn rival_of_sources(&mut self, program: &mut Program, pos: Pos) {
         let event = self.trace.event(pos);
+        let op = program.op(event.state);
+        // A load updates nothing, whatever it reads.
+        if matches!(op, Op::Load { .. }) {
+            return;
+        }
         let Some(cell) = event.primary else {
             return;
         };
         let Some(source) = event.source(cell) else {
             return;
         };
-        if source == NO_EVENT || self.is_complex(program, pos) {
+        let is_chained = matches!(cell, Cell::Loc(loc) if self.trace.is_chained(loc));
+        let may_wait = sync_of(op).is_some() && may_wait(op);
+        let is_hopeless = source == NO_EVENT || (!may_wait && !self.is_open(source));
+        if (is_hopeless && !is_chained) || self.is_complex(program, pos) {
             return;
         }
-        let op = program.op(event.state);
         let rival = Rival {
             start: Start::of(event),
             reads: event.reads.clone(),
             cell,
-            may_wait: sync_of(op).is_some() && may_wait(op),
+            may_wait,
         };
-        self.replace_updates(program, &rival, source);
+        if is_chained {
+            self.offer_update(program, &rival, source);
+        } else {
+            self.replace_updates(program, &rival, source);
+        }
     }
 
     /// Section 7, threads blocked at the end: could a thread that waits have come before an update that makes it wait?
@@ -242,31 +258,14 @@ impl Search {
         if self.machine.is_in_block(thread) {
             return;
         }
-        let tables = program.tables();
-        let cell = Cell::Loc(loc);
-        let mut reads = SmallVec::new();
-        let info = tables.loc_info(loc);
-        if info.life != raddle_program::tables::NO_SLOT
-            && let Some(life) = tables.object_info(info.object).life
-        {
-            if self.trace.is_freed(life, None) {
-                return;
-            }
-            let id = self.trace.cells.one(tables, Cell::Loc(life));
-            reads.push(Read {
-                cell: Cell::Loc(life),
-                source: self.trace.graph.last_writer(id),
-            });
-        }
-        let id = self.trace.cells.one(tables, cell);
-        let source = self.trace.graph.last_writer(id);
-        let parent = parent_of(&self.trace, &self.spawned_by, thread);
-        let rival = Rival {
-            start: self.start_at(thread, state, parent),
-            reads,
-            cell,
-            may_wait: true,
+        let Some(rival) = self.rival_at_end(program, thread, loc) else {
+            return;
         };
+        let id = self.trace.cells.one(program.tables(), rival.cell);
+        let source = self.trace.graph.last_writer(id);
+        if self.trace.is_chained(loc) {
+            return self.offer_update(program, &rival, source);
+        }
         self.replace_updates(program, &rival, source);
     }
 
@@ -309,7 +308,7 @@ impl Search {
         }
     }
 
-    fn can_replace(&self, program: &Program, rival: &Rival, update: Pos) -> bool {
+    pub(super) fn can_replace(&self, program: &Program, rival: &Rival, update: Pos) -> bool {
         let event = self.trace.event(update);
         let is_after = |read: &Read| {
             read.cell != rival.cell
@@ -322,7 +321,7 @@ impl Search {
     }
 
     /// Lets a rival read from where an update read from; an update that never waits then reads from the rival.
-    fn replace(&mut self, program: &mut Program, rival: &Rival, update: Pos) {
+    pub(super) fn replace(&mut self, program: &mut Program, rival: &Rival, update: Pos) {
         let event = self.trace.event(update);
         let Some(source) = event.source(rival.cell) else {
             return;

@@ -13,7 +13,7 @@ pub(super) const EXTRA: Pos = NO_EVENT - 1;
 
 /// What is read and written as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cell {
+pub(crate) enum Cell {
     /// All bytes of a location, a synchronisation cell, or a life cell.
     Loc(LocId),
     /// One byte of a location whose bytes have different sources.
@@ -56,6 +56,9 @@ pub(super) enum Branching {
     Reads,
     /// The operation could have had to wait: whatever updates the cell instead of it, after the same update.
     Successor,
+    /// The cell is one that threads wait for in loops. Either the operation reads from something that was there when its turn
+    /// came, or somebody else updates the cell first, after the same update. See `awaits`.
+    Chained,
 }
 
 /// Fingerprints of events with everything that is causally before them.
@@ -85,11 +88,15 @@ pub(super) struct Event {
     pub(super) wide: bool,
     /// An atomic block, or the rest of one that had to wait.
     pub(super) is_block: bool,
+    /// It frees an object, or may do so in its middle.
+    pub(super) may_free: bool,
     /// It began in the middle of a block, or left the thread there.
     pub(super) began_inside: bool,
     pub(super) ends_inside: bool,
     /// Memory found it wrong: the thread goes no further.
     pub(super) faulted: bool,
+    /// It completed an iteration without effect: the thread goes no further.
+    pub(super) ends_thread: bool,
     /// A copy: its alternatives are looked for elsewhere (section 4: "marked").
     pub(super) marked: bool,
     pub(super) fingerprint: Fingerprint,
@@ -205,7 +212,7 @@ pub(super) fn is_wide(tables: &Tables, event: &Event) -> bool {
 }
 
 /// Can the operation have to wait?
-pub(super) fn may_wait(op: &Op) -> bool {
+pub(crate) fn may_wait(op: &Op) -> bool {
     match op {
         Op::Sync { action, .. } => action.may_wait(),
         Op::Join { .. } => true,

@@ -5,10 +5,11 @@
 //! algorithm 1. No execution is begun without a witness that it exists, and none is given up. See `docs/engines.md` for
 //! invariants, proofs and deviations.
 
-mod cells;
+mod awaits;
+pub(crate) mod cells;
 mod complex;
 mod detect;
-mod event;
+pub(crate) mod event;
 mod observe;
 mod propose;
 mod simulate;
@@ -18,6 +19,8 @@ mod tests;
 mod trace;
 
 use crate::dpor::Listener;
+use crate::driver::Reductions;
+use awaits::{Awaits, OpName, Spin};
 use event::{Branching, Cell, ChoiceId, Event, Fingerprint, NO_EVENT, Pos};
 use observe::{Before, note_values, parent_of};
 use raddle_memory::consistency::Phases;
@@ -39,6 +42,8 @@ struct Alternative {
     extra: Option<StoreId>,
     /// What these need, to be marked (line 9), in an order that respects causality, and where it was.
     needed: Box<[(Pos, StoreId)]>,
+    /// Operations on chained locations that are postponed by it: see `awaits`.
+    postponed: SmallVec<[OpName; 1]>,
 }
 
 /// A set that is nearly always small.
@@ -77,18 +82,37 @@ impl Seen {
 }
 
 /// What is left to be explored from a prefix of the trace: `schedules(pre(τ', e))`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Node {
     /// How many events had been added to the trace before this one and what it needs.
     base: usize,
-    /// If the event could have had to wait: the cell, and the update after which it updates the cell. All alternatives do that.
+    /// If the event could have had to wait: the cell, and the update after which it updates the cell. All alternatives do
+    /// that, apart from those of a chained location that read from elsewhere.
     update: Option<(Cell, Pos)>,
+    /// The operation whose turn it was.
+    op: OpName,
+    /// Operations that are postponed by the alternative that is being explored.
+    postponed: SmallVec<[OpName; 1]>,
     /// What was there to read from, when the event was new, for one that has a primary cell: all events before it that
     /// saturation let it read from.
     sources: SmallVec<[Pos; 4]>,
     /// What was explored here or will be, or was found inconsistent.
     seen: Seen,
     pending: Vec<Alternative>,
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Self {
+            base: 0,
+            update: None,
+            op: (ThreadId::MAIN, 0),
+            postponed: SmallVec::new(),
+            sources: SmallVec::new(),
+            seen: Seen::default(),
+            pending: Vec::new(),
+        }
+    }
 }
 
 /// The state of the exploration.
@@ -111,15 +135,18 @@ pub(crate) struct Search {
     choices: Vec<Box<[u32]>>,
     choice_ids: FxHashMap<Box<[u32]>, ChoiceId>,
     phases: Phases,
+    awaits: Awaits,
     /// Buffers of `try_alternative`.
     guide: Vec<Pos>,
     moved: Vec<Pos>,
     /// Buffer of `place`.
     new_positions: Vec<Pos>,
+    /// Buffer of `needed`.
+    clock: Vec<u32>,
 }
 
 impl Search {
-    pub(crate) fn new(program: &Program) -> Self {
+    pub(crate) fn new(program: &Program, reductions: Reductions) -> Self {
         let none: Box<[u32]> = Box::default();
         Self {
             machine: Machine::new(program),
@@ -132,11 +159,13 @@ impl Search {
             guide: Vec::new(),
             moved: Vec::new(),
             new_positions: Vec::new(),
+            clock: Vec::new(),
             first_new: 0,
             renewed: SmallVec::new(),
             choices: vec![none.clone()],
             choice_ids: std::iter::once((none, 0)).collect(),
             phases: Phases::default(),
+            awaits: Awaits::new(reductions),
         }
     }
 
@@ -148,8 +177,14 @@ impl Search {
     ) -> ControlFlow<()> {
         loop {
             self.extend(program, listener)?;
-            listener.ended(program, &mut self.machine)?;
-            self.detect(program);
+            if !self.awaits.is_outdated() {
+                listener.ended(program, &mut self.machine)?;
+                self.detect(program);
+            }
+            if self.awaits.is_outdated() {
+                self.restart(program, listener);
+                continue;
+            }
             if !self.backtrack(program, listener)? {
                 return ControlFlow::Continue(());
             }
@@ -182,6 +217,7 @@ impl Search {
     fn extend(&mut self, program: &mut Program, listener: &mut impl Listener) -> ControlFlow<()> {
         self.first_new = self.trace.len();
         self.unfinished.clear();
+        self.awaits.forget_waiting();
         let threads = 0..self.machine.thread_count();
         self.unfinished.extend(threads.map(ThreadId::from_index));
         while let Some(thread) = self.choose(program) {
@@ -194,6 +230,18 @@ impl Search {
             let mut event = self
                 .trace
                 .observe(program, &mut self.machine, &before, &end, parent);
+            match self.spins(program, &event, None) {
+                Some(Spin::Waits) => {
+                    self.machine.undo_to(before.mark);
+                    self.note_waiting(program, thread, before.state);
+                    if self.awaits.is_outdated() {
+                        break;
+                    }
+                    continue;
+                }
+                Some(Spin::Ends) => event.ends_thread = true,
+                None => {}
+            }
             if !self.machine.chosen().is_empty() {
                 let chosen = self.machine.chosen().iter();
                 let taken: SmallVec<[u32; 4]> = chosen.map(|chosen| chosen.taken).collect();
@@ -224,6 +272,9 @@ impl Search {
                     continue;
                 }
             }
+            if self.is_waiting(program, thread) {
+                continue;
+            }
             let state = self.machine.thread_state(thread)?;
             let op = program.op(state);
             if matches!(op, Op::Store { .. } | Op::Spawn { .. } | Op::Fence { .. }) {
@@ -238,7 +289,7 @@ impl Search {
     fn append(&mut self, program: &Program, event: Event, mark: Mark) {
         let pos = self.trace.len();
         let update = match event.branching {
-            Branching::Successor => event
+            Branching::Successor | Branching::Chained => event
                 .primary
                 .and_then(|cell| Some((cell, event.source(cell)?))),
             _ => None,
@@ -246,6 +297,8 @@ impl Search {
         let node = Node {
             base: self.trace.added(),
             update,
+            op: (event.thread, event.index),
+            postponed: SmallVec::new(),
             sources: self.sources_of(program, &event),
             seen: Seen::new(event.fingerprint),
             pending: Vec::new(),
@@ -261,6 +314,12 @@ impl Search {
 
     fn sources_of(&mut self, program: &Program, event: &Event) -> SmallVec<[Pos; 4]> {
         let mut sources = SmallVec::new();
+        if event.branching == Branching::Chained
+            && let Some(cell) = event.primary
+        {
+            let op = (event.thread, event.index);
+            return self.chained_sources(program, op, cell, event.parent);
+        }
         if event.branching == Branching::Reads
             && !event.is_block
             && let Some(cell) = event.primary
@@ -302,6 +361,7 @@ impl Search {
             };
             while let Some(alternative) = node.pending.pop() {
                 if let Some(kept) = self.try_alternative(program, &alternative, node.base) {
+                    node.postponed = alternative.postponed;
                     self.nodes.push(node);
                     self.nodes
                         .resize_with(self.trace.len() as usize, Node::default);

@@ -60,9 +60,11 @@ impl Trace {
             primary: primary(program.tables(), &op),
             wide: false,
             is_block: before.inside || op == Op::AtomicBegin,
+            may_free: before.inside || matches!(op, Op::AtomicBegin | Op::Free { .. }),
             began_inside: before.inside,
             ends_inside: machine.is_in_block(thread),
             faulted: matches!(end, StepEnd::Fault(_)),
+            ends_thread: false,
             marked: false,
             fingerprint: 0,
         };
@@ -83,6 +85,7 @@ impl Trace {
         }
         note_values(program, machine, &mut event);
         event.branching = branching(&op, &event);
+        self.chain(&op, &mut event);
         event.wide = is_wide(program.tables(), &event);
         event
     }
@@ -102,6 +105,8 @@ impl Trace {
             } else if access.mode.reads() {
                 let sources = self.current_sources(tables, access.loc, &event.writes);
                 note_read(&mut event.reads, access.loc, &sources);
+            } else if self.is_chained(access.loc) {
+                self.observe_cell(program, event, Cell::Loc(access.loc));
             }
             if access.mode.writes() {
                 let cell = Cell::Loc(access.loc);

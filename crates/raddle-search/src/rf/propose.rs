@@ -2,6 +2,7 @@
 
 use super::event::{EXTRA, Event, Fingerprint, NO_EVENT, Pos};
 use super::{Alternative, Search};
+use smallvec::SmallVec;
 
 impl Search {
     /// Is an alternative with this fingerprint known at a node?
@@ -25,12 +26,18 @@ impl Search {
         // What the alternatives of a node are does not change with the event that is there.
         first.branching = self.trace.event(node).branching;
         first.marked = false;
+        let op = self.nodes[node as usize].op;
+        let postponed = match (first.thread, first.index) == op {
+            true => SmallVec::new(),
+            false => SmallVec::from_slice(&[op]),
+        };
         let first = self.trace.store.insert(first);
         let extra = extra.map(|extra| self.trace.store.insert(extra));
         self.nodes[node as usize].pending.push(Alternative {
             first,
             extra,
             needed,
+            postponed,
         });
     }
 
@@ -67,24 +74,33 @@ impl Search {
     }
 
     /// Line 8: what is causally before `first` and after the node in the trace, in the order of the witness.
-    fn needed(&self, node: Pos, first: &Event, extra: Option<&Event>) -> Vec<Pos> {
-        let mut clock = vec![0; self.trace.width()];
-        for event in extra.into_iter().chain(std::iter::once(first)) {
-            let sources = event.reads.iter().map(|read| read.source);
-            for source in sources.chain(std::iter::once(event.parent)) {
-                if source != NO_EVENT && source != EXTRA {
-                    for (mine, theirs) in clock.iter_mut().zip(self.trace.clock(source)) {
-                        *mine = (*mine).max(*theirs);
-                    }
-                }
+    fn needed(&mut self, node: Pos, first: &Event, extra: Option<&Event>) -> SmallVec<[Pos; 8]> {
+        let mut needed = SmallVec::new();
+        let events = || extra.into_iter().chain(std::iter::once(first));
+        let causes = || {
+            let of = |event: &'_ Event| {
+                let sources = event.reads.iter().map(|read| read.source);
+                let all: SmallVec<[Pos; 4]> = sources.chain([event.parent]).collect();
+                all
+            };
+            events().flat_map(of)
+        };
+        // What is before an open node is closed under causality.
+        let is_late = |pos: Pos| pos != NO_EVENT && pos != EXTRA && pos >= node;
+        if !causes().any(is_late) {
+            return needed;
+        }
+        self.clock.clear();
+        self.clock.resize(self.trace.width(), 0);
+        for cause in causes().filter(|&pos| is_late(pos)) {
+            for (mine, theirs) in self.clock.iter_mut().zip(self.trace.clock(cause)) {
+                *mine = (*mine).max(*theirs);
             }
         }
-        let mut needed: Vec<Pos> = (node..self.trace.len())
-            .filter(|&pos| {
-                let event = self.trace.event(pos);
-                event.index <= clock[event.thread.index()]
-            })
-            .collect();
+        needed.extend((node..self.trace.len()).filter(|&pos| {
+            let (thread, index) = self.trace.name(pos);
+            index <= self.clock[thread as usize]
+        }));
         debug_assert!(
             !needed.contains(&node),
             "nothing needed is after the node's event"

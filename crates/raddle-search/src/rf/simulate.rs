@@ -4,6 +4,7 @@
 //! not exist yet. Whoever schedules such an event has it run by the machine, which then has the last word.
 
 use super::Search;
+use super::awaits::Spin;
 use super::event::{
     Branching, Cell, EXTRA, Event, NO_EVENT, Pos, Read, Write, branching, is_wide, primary,
 };
@@ -93,9 +94,11 @@ impl Search {
                 primary: primary(program.tables(), &op),
                 wide: false,
                 is_block,
+                may_free: is_block || matches!(op, Op::Free { .. }),
                 began_inside: start.inside,
                 ends_inside: false,
                 faulted: false,
+                ends_thread: false,
                 marked: false,
                 fingerprint: 0,
             },
@@ -124,7 +127,13 @@ impl Search {
                 break;
             }
         }
-        Some(self.finish(program, making, op, plan.extra()))
+        let mut event = self.finish(program, making, op, plan.extra());
+        match self.spins(program, &event, plan.extra()) {
+            Some(Spin::Waits) => return None,
+            Some(Spin::Ends) => event.ends_thread = true,
+            None => {}
+        }
+        Some(event)
     }
 
     fn finish(
@@ -145,6 +154,7 @@ impl Search {
             event.choices = self.choice_id(&making.choices);
         }
         event.branching = branching(&op, &event);
+        self.trace.chain(&op, &mut event);
         event.wide = is_wide(program.tables(), &event);
         event.fingerprint = self.trace.fingerprint(&event, extra);
         event
@@ -167,6 +177,9 @@ impl Search {
                 }
             }
             Op::Store { loc, value, .. } => {
+                if self.trace.is_chained(loc) {
+                    self.source(program, making, Cell::Loc(loc), plan)?;
+                }
                 let alive = self.is_alive(program, making, loc, plan)?;
                 write(making, loc, if alive { value } else { 0 });
                 if alive { Step::Done(0) } else { Step::Fault }
@@ -528,7 +541,7 @@ fn write(making: &mut Making, loc: LocId, value: Value) {
 }
 
 /// What `size` bytes of memory hold at first.
-fn initial(program: &Program, arena: u32, size: u8) -> Value {
+pub(super) fn initial(program: &Program, arena: u32, size: u8) -> Value {
     let start = arena as usize;
     program.tables().arena()[start..start + usize::from(size)]
         .iter()

@@ -13,6 +13,7 @@ use super::event::{
     read_print,
 };
 use super::store::{Store, StoreId};
+use crate::purity::is_try;
 use raddle_memory::consistency::{CellId, Graph, GraphMark, NewEvent};
 use raddle_program::{LocId, Op, Program, Tables, ThreadId};
 use smallvec::SmallVec;
@@ -50,9 +51,49 @@ pub(super) struct Trace {
     frees: Vec<SmallVec<[Pos; 2]>>,
     buffer_reads: Vec<(CellId, Pos)>,
     buffer_writes: Vec<CellId>,
+    /// The locations that threads wait for in loops: see `awaits`. Every write of one reads it, too, so that its writes are
+    /// in one order.
+    chained: Vec<LocId>,
 }
 
 impl Trace {
+    /// An empty trace.
+    pub(super) fn new(chained: Vec<LocId>) -> Self {
+        Self {
+            chained,
+            ..Self::default()
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_chained(&self, loc: LocId) -> bool {
+        !self.chained.is_empty() && self.chained.contains(&loc)
+    }
+
+    pub(super) fn chained(&self) -> &[LocId] {
+        &self.chained
+    }
+
+    /// Says what the alternatives of an event are if its operation is on a chained location.
+    pub(super) fn chain(&self, op: &Op, event: &mut Event) {
+        if self.chained.is_empty() || event.is_block {
+            return;
+        }
+        let (loc, branching) = match *op {
+            // A store never waits. It is an exchange whose result nobody looks at.
+            Op::Store { loc, .. } => (loc, Branching::Reads),
+            Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
+                (loc, Branching::Chained)
+            }
+            Op::Sync { cell, action } if is_try(action) => (cell, Branching::Chained),
+            _ => return,
+        };
+        if self.is_chained(loc) {
+            event.primary = Some(Cell::Loc(loc));
+            event.branching = branching;
+        }
+    }
+
     pub(super) fn len(&self) -> Pos {
         self.ids.len() as Pos
     }
@@ -113,6 +154,12 @@ impl Trace {
     pub(super) fn before(&self, a: Pos, b: Pos) -> bool {
         let (thread, index) = self.names[a as usize];
         self.clocks[b as usize * self.width + thread as usize] >= index
+    }
+
+    /// The thread of an event, and its index there.
+    #[inline]
+    pub(super) fn name(&self, pos: Pos) -> (u32, u32) {
+        self.names[pos as usize]
     }
 
     /// The last event of a thread.
@@ -231,7 +278,7 @@ impl Trace {
         if self.cells.has_cuts() {
             self.event_mut(pos).wide = is_wide(program.tables(), self.event(pos));
         }
-        for loc in self.freed(program, pos) {
+        for loc in self.freed(pos) {
             if self.frees.len() <= loc.index() {
                 self.frees.resize(loc.index() + 1, SmallVec::new());
             }
@@ -256,9 +303,10 @@ impl Trace {
 
     /// The life cells of objects that an event frees. Blocks may do so in the middle; they count as frees of whatever they
     /// change the life of.
-    fn freed(&self, program: &Program, pos: Pos) -> SmallVec<[LocId; 2]> {
+    #[inline]
+    fn freed(&self, pos: Pos) -> SmallVec<[LocId; 2]> {
         let event = self.event(pos);
-        if !event.is_block && !matches!(program.op(event.state), Op::Free { .. }) {
+        if !event.may_free {
             return SmallVec::new();
         }
         let locs = event.writes.iter().filter_map(|write| match write.cell {
@@ -299,7 +347,7 @@ impl Trace {
             let Some(Added { pos, .. }) = self.added.pop() else {
                 return;
             };
-            for loc in self.freed(program, pos) {
+            for loc in self.freed(pos) {
                 self.frees[loc.index()].pop();
             }
             if let Some(cell) = self.listed(program.tables(), pos) {

@@ -215,9 +215,9 @@ fn compare(directory: &Path, task: Task<'_>, engine: &str, interrupt: &Arc<Atomi
         error: None,
     };
     let outcome =
-        options(directory, task, engine).and_then(|options| check::outcome(&options, interrupt));
+        options(directory, task, engine).and_then(|options| check::checked(&options, interrupt));
     let outcome = match outcome {
-        Ok((_, outcome)) => outcome,
+        Ok(checked) => checked.outcome,
         Err(error) => {
             row.error = Some(error.to_string());
             return row;

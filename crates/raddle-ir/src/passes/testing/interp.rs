@@ -3,7 +3,9 @@
 
 use crate::constant::Constant;
 use crate::ids::{BlockId, TypeId, ValueId};
-use crate::inst::{BinaryOp, Body, Call, CastOp, InstKind, IntPredicate, Operand, Terminator};
+use crate::inst::{
+    BinaryOp, Body, Call, CastOp, InstKind, IntPredicate, Operand, RmwOp, Terminator,
+};
 use crate::module::Module;
 use crate::passes::intrinsics::called_function;
 use crate::types::Type;
@@ -23,6 +25,8 @@ pub(crate) enum Seen {
     Undefined(&'static str),
     /// So many blocks were entered.
     OutOfSteps,
+    /// An assumption failed.
+    Blocked,
 }
 
 /// Objects up to this one are globals.
@@ -35,6 +39,8 @@ pub(crate) struct Interpreter<'a> {
     memory: HashMap<u64, Vec<Option<u8>>>,
     next_object: u64,
     seen: Vec<Seen>,
+    /// What reads of globals return, if the globals are not memory but the rest of the world; the next ones first.
+    script: Option<std::vec::IntoIter<u128>>,
 }
 
 /// Runs the body; at most `blocks` blocks are entered.
@@ -46,15 +52,34 @@ pub(crate) fn run(module: &Module, body: &Body, args: &[u128], blocks: usize) ->
         memory: HashMap::new(),
         next_object: FIRST_STACK_OBJECT,
         seen: Vec::new(),
+        script: None,
     };
-    for (value, arg) in interpreter.values.iter_mut().zip(args) {
-        *value = Some(*arg);
+    interpreter.start(args);
+    if let Err(end) = interpreter.run(blocks) {
+        interpreter.seen.push(end);
     }
-    for (index, global) in module.globals.iter().enumerate() {
-        let size = module.types.alloc_size(global.ty).expect("sized");
-        let bytes = vec![Some(0); size as usize];
-        interpreter.memory.insert(index as u64 + 1, bytes);
-    }
+    interpreter.seen
+}
+
+/// Runs the body in a world where anybody may have written anything to the globals: the reads of them return what `script` says,
+/// and are no part of what is seen. [`Seen::OutOfSteps`] if it has an end before the body.
+pub(crate) fn run_in_world(
+    module: &Module,
+    body: &Body,
+    args: &[u128],
+    blocks: usize,
+    script: Vec<u128>,
+) -> Vec<Seen> {
+    let mut interpreter = Interpreter {
+        module,
+        body,
+        values: vec![None; body.value_types.len()],
+        memory: HashMap::new(),
+        next_object: FIRST_STACK_OBJECT,
+        seen: Vec::new(),
+        script: Some(script.into_iter()),
+    };
+    interpreter.start(args);
     if let Err(end) = interpreter.run(blocks) {
         interpreter.seen.push(end);
     }
@@ -62,6 +87,17 @@ pub(crate) fn run(module: &Module, body: &Body, args: &[u128], blocks: usize) ->
 }
 
 impl Interpreter<'_> {
+    fn start(&mut self, args: &[u128]) {
+        for (value, arg) in self.values.iter_mut().zip(args) {
+            *value = Some(*arg);
+        }
+        for (index, global) in self.module.globals.iter().enumerate() {
+            let size = self.module.types.alloc_size(global.ty).expect("sized");
+            let bytes = vec![Some(0); size as usize];
+            self.memory.insert(index as u64 + 1, bytes);
+        }
+    }
+
     fn run(&mut self, blocks: usize) -> Result<(), Seen> {
         let mut from = None;
         let mut here = BlockId(0);
@@ -134,6 +170,8 @@ impl Interpreter<'_> {
                     BinaryOp::Sub => a.wrapping_sub(b),
                     BinaryOp::Mul => a.wrapping_mul(b),
                     BinaryOp::Xor => a ^ b,
+                    BinaryOp::And => a & b,
+                    BinaryOp::Or => a | b,
                     BinaryOp::UDiv if b == 0 => return Err(Seen::Undefined("division")),
                     BinaryOp::UDiv => a / b,
                     other => panic!("{other:?}"),
@@ -151,7 +189,10 @@ impl Interpreter<'_> {
                 };
                 Some(u128::from(match predicate {
                     IntPredicate::Eq => a == b,
+                    IntPredicate::Ne => a != b,
                     IntPredicate::Ult => a < b,
+                    IntPredicate::Ule => a <= b,
+                    IntPredicate::Uge => a >= b,
                     other => panic!("{other:?}"),
                 }))
             }
@@ -169,6 +210,9 @@ impl Interpreter<'_> {
             InstKind::Gep { .. } => self.gep(kind),
             InstKind::Load { ty, ptr, .. } => {
                 let address = self.operand(*ptr);
+                if let Some(bits) = self.read_world(*ty, address)? {
+                    return Ok(Some(bits));
+                }
                 let bits = self.load(*ty, address)?;
                 if let Some(place) = global_place(address) {
                     self.seen.push(Seen::GlobalLoad(place, bits));
@@ -187,8 +231,66 @@ impl Interpreter<'_> {
                 self.call(call)?;
                 None
             }
+            InstKind::Fence { .. } => None,
+            InstKind::CmpXchg { .. } | InstKind::AtomicRmw { .. } => self.update(kind)?,
+            InstKind::ExtractValue {
+                aggregate, indices, ..
+            } => {
+                let pair = self.operand(*aggregate);
+                pair.map(|pair| match indices[..] {
+                    [0] => pair & u128::from(u64::MAX),
+                    [1] => pair >> 64,
+                    _ => panic!("a field of a pair"),
+                })
+            }
             other => panic!("{other:?}"),
         })
+    }
+
+    /// What a read of a global returns if the script says so.
+    fn read_world(&mut self, ty: TypeId, address: Bits) -> Result<Bits, Seen> {
+        if self.script.is_none() || global_place(address).is_none() {
+            return Ok(None);
+        }
+        let size = self.module.types.store_size(ty).expect("sized");
+        self.bytes(address, size)?;
+        let next = self.script.as_mut().and_then(Iterator::next);
+        next.map(Some).ok_or(Seen::OutOfSteps)
+    }
+
+    /// Read-modify-writes, in a world only; seen if they change something. A pair is its first half, the second 64 bits up.
+    fn update(&mut self, kind: &InstKind) -> Result<Bits, Seen> {
+        let (InstKind::CmpXchg { ty, ptr, .. } | InstKind::AtomicRmw { ty, ptr, .. }) = kind else {
+            panic!("{kind:?}");
+        };
+        let address = self.operand(*ptr);
+        let old = self.read_world(*ty, address)?.expect("in a world");
+        let place = global_place(address).expect("a global");
+        match kind {
+            InstKind::CmpXchg { expected, new, .. } => {
+                let exchanged = self.operand(*expected) == Some(old);
+                if exchanged {
+                    self.seen.push(Seen::GlobalStore(place, self.operand(*new)));
+                }
+                Ok(Some(old | u128::from(exchanged) << 64))
+            }
+            InstKind::AtomicRmw { op, value, .. } => {
+                let value = self.operand(*value).expect("a defined operand");
+                let new = match op {
+                    RmwOp::Xchg => value,
+                    RmwOp::Add => old.wrapping_add(value),
+                    RmwOp::Or => old | value,
+                    RmwOp::And => old & value,
+                    RmwOp::UMax => old.max(value),
+                    other => panic!("{other:?}"),
+                };
+                if new != old {
+                    self.seen.push(Seen::GlobalStore(place, Some(new)));
+                }
+                Ok(Some(old))
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     fn gep(&self, kind: &InstKind) -> Bits {
@@ -275,6 +377,10 @@ impl Interpreter<'_> {
             let object = args[0].ok_or(Seen::Undefined("address"))? >> 32;
             for byte in self.memory.get_mut(&(object as u64)).expect("an object") {
                 *byte = Some(byte.unwrap_or(7).wrapping_add(1));
+            }
+        } else if name == crate::passes::purity::ASSUME {
+            if args[0].expect("a defined condition") == 0 {
+                return Err(Seen::Blocked);
             }
         } else {
             self.seen.push(Seen::Call(name, args));

@@ -2,11 +2,12 @@
 
 use super::super::{Listener, Search};
 use crate::driver::Reductions;
+use crate::spinning::{Done, for_each_end, run_again, seeds, spinning};
 use raddle_memory::access::conflict;
-use raddle_memory::{Access, AccessMode, Machine, Mark, MicroStep, Readiness, StepEnd};
-use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
-use raddle_program::generate::{GenOptions, Random, generate};
-use raddle_program::{Op, Program, RmwKind, StateId, ThreadId};
+use raddle_memory::{Access, AccessMode, Machine, MicroStep, StepEnd};
+use raddle_program::builder::BuiltProgram;
+use raddle_program::generate::{GenOptions, generate};
+use raddle_program::{Op, Program, RmwKind, ThreadId};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -19,13 +20,6 @@ struct Rules {
 
 /// An event, and what it accessed; identified by thread and position.
 type Key = (Vec<(u32, u32, u32, u64)>, Vec<(u32, u32, u32, u32)>);
-
-#[derive(Clone, Copy)]
-struct Done {
-    mark: Mark,
-    suspended: Option<StateId>,
-    is_pure: bool,
-}
 
 /// The class of the machine's execution: its events and the order of those that conflict.
 fn class(program: &Program, machine: &Machine, done: &[Done], rules: Rules) -> Key {
@@ -92,102 +86,14 @@ fn class(program: &Program, machine: &Machine, done: &[Done], rules: Rules) -> K
     (names, order)
 }
 
-/// Would a step of `thread` only complete a pure iteration? Found by doing it.
-fn closes_loop(
-    program: &mut Program,
-    machine: &mut Machine,
-    done: &[Done],
-    thread: ThreadId,
-) -> bool {
-    let mark = machine.mark();
-    let from = machine.thread_state(thread);
-    machine.step(program, thread, &[]);
-    let is_attempt = matches!(
-        from.map(|s| *program.op(s)),
-        Some(Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. })
-    );
-    let is_pure = is_attempt && machine.is_pure_since(mark);
-    let to = machine.thread_state(thread);
-    machine.undo_to(mark);
-    if !is_pure {
-        return false;
-    }
-    if to == from {
-        return true;
-    }
-    for event in done.iter().rev() {
-        let step = machine.steps()[event.mark.steps()];
-        if step.thread == thread {
-            if !event.is_pure {
-                return false;
-            }
-            if Some(step.state) == to {
-                return true;
-            }
-        }
-    }
-    false
-}
-
 /// All classes, by running every interleaving.
 fn all_classes(program: &mut Program, rules: Rules) -> BTreeMap<Key, u64> {
-    fn go(
-        program: &mut Program,
-        machine: &mut Machine,
-        done: &mut Vec<Done>,
-        rules: Rules,
-        classes: &mut BTreeMap<Key, u64>,
-    ) {
-        let mut any = false;
-        for thread in (0..machine.thread_count()).map(ThreadId::from_index) {
-            if machine.readiness(program, thread) != Readiness::Ready
-                || (rules.awaits && closes_loop(program, machine, done, thread))
-            {
-                continue;
-            }
-            any = true;
-            let mut choices = Vec::new();
-            loop {
-                let mark = machine.mark();
-                let state = machine.thread_state(thread).expect("it is ready");
-                machine.step(program, thread, &choices);
-                let mut chosen = machine.chosen().to_vec();
-                let can_be_pure = !matches!(
-                    program.op(state),
-                    Op::AtomicBegin
-                        | Op::Choice { .. }
-                        | Op::Sync { .. }
-                        | Op::Join { .. }
-                        | Op::Spawn { .. }
-                );
-                let is_pure = can_be_pure
-                    && machine.is_pure_since(mark)
-                    && !matches!(program.op(state), Op::Store { .. });
-                done.push(Done {
-                    mark,
-                    suspended: machine.suspended(),
-                    is_pure,
-                });
-                go(program, machine, done, rules, classes);
-                done.pop();
-                machine.undo_to(mark);
-                while chosen.last().is_some_and(|c| c.taken + 1 >= c.count) {
-                    chosen.pop();
-                }
-                let Some(last) = chosen.last_mut() else { break };
-                last.taken += 1;
-                choices = chosen.iter().map(|c| c.taken).collect();
-            }
-        }
-        if !any {
-            *classes
-                .entry(class(program, machine, done, rules))
-                .or_insert(0) += 1;
-        }
-    }
-    let mut machine = Machine::new(program);
     let mut classes = BTreeMap::new();
-    go(program, &mut machine, &mut Vec::new(), rules, &mut classes);
+    for_each_end(program, rules.awaits, |program, machine, done| {
+        *classes
+            .entry(class(program, machine, done, rules))
+            .or_insert(0) += 1;
+    });
     classes
 }
 
@@ -210,28 +116,7 @@ impl Listener for Classes {
     }
     fn undone(&mut self, _: usize) {}
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
-        // Run it again to know where events begin.
-        let steps = machine.steps().to_vec();
-        let mut fresh = Machine::new(program);
-        let mut done = Vec::new();
-        while fresh.steps().len() < steps.len() {
-            let rest = &steps[fresh.steps().len()..];
-            let thread = rest[0].thread;
-            let choices: Vec<u32> = rest
-                .iter()
-                .take_while(|step| step.thread == thread)
-                .filter(|step| matches!(program.op(step.state), Op::Choice { .. }))
-                .map(|step| step.value as u32)
-                .collect();
-            let mark = fresh.mark();
-            fresh.step(program, thread, &choices);
-            done.push(Done {
-                mark,
-                suspended: fresh.suspended(),
-                is_pure: false,
-            });
-        }
-        assert_eq!(fresh.steps(), &steps[..]);
+        let (fresh, done) = run_again(program, machine);
         *self
             .seen
             .entry(class(program, &fresh, &done, self.rules))
@@ -280,53 +165,6 @@ fn assert_one_execution_per_class(built: &BuiltProgram, rules: Rules) {
         "missing, extra, twice, given up of {} classes of\n{built}",
         classes.len()
     );
-}
-
-/// A program whose threads spin, add, and store.
-fn spinning(seed: u64) -> BuiltProgram {
-    let mut random = Random::new(seed);
-    let mut b = ProgramBuilder::new(&format!("spinning {seed}"));
-    let vars = [b.var("x", 4), b.var("y", 4)];
-    let threads = 2 + random.below(2);
-    for i in 0..threads {
-        let count = 1 + random.below(if threads == 2 { 4 } else { 3 });
-        let plan: Vec<[u64; 3]> = (0..count)
-            .map(|_| [random.below(9), random.below(2), random.below(3)])
-            .collect();
-        b.thread(&format!("t{i}"), |t| {
-            for [kind, var, value] in plan {
-                let x = vars[var as usize];
-                match kind {
-                    0 | 1 => t.store(x, value),
-                    2 | 3 => {
-                        t.fetch_add(x, 1);
-                    }
-                    4 => t.while_(|t| t.load(x).differs(value), |_| {}),
-                    5 => t.while_(|t| t.load(x).is(value), |_| {}),
-                    6 => t.while_(|t| t.exchange(x, 1).is(1), |_| {}),
-                    7 => t.while_(|t| t.cas(x, value, 2).1.is(0), |_| {}),
-                    _ => {
-                        let old = t.fetch_add(x, 1);
-                        t.if_(old.is(value), |t| t.store(vars[1 - var as usize], old));
-                    }
-                }
-            }
-        });
-    }
-    b.no_joins();
-    b.build()
-}
-
-/// How many programs a property is tried on, and from which seed on.
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let number = |name: &str, default| {
-        std::env::var(name)
-            .ok()
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(default)
-    };
-    let from = number("RADDLE_PROPTEST_SEED", 0);
-    from..from + number("RADDLE_PROPTEST_CASES", default)
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Exact counts of reads-from classes, from the tables of the paper.
 
 mod programs;
+mod waiting;
 
 use super::Search;
 use crate::dpor::Listener;
 use crate::ending;
-use crate::{EngineKind, SearchOptions, Statistics, Verdict, check};
+use crate::{EngineKind, Reductions, SearchOptions, Statistics, Verdict, check};
 use programs::*;
 use raddle_memory::consistency::Phases;
 use raddle_memory::{Machine, StepEnd};
@@ -44,20 +45,28 @@ impl Listener for Count {
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
         unreachable!("no execution is given up")
     }
+
+    fn restarted(&mut self) {
+        *self = Self::default();
+    }
 }
 
-fn explore_with_phases(built: &BuiltProgram) -> (u64, u64, Phases) {
+fn explore_with_phases(built: &BuiltProgram, reductions: Reductions) -> (u64, u64, Phases) {
     let mut program = built.program();
     let mut count = Count::default();
-    let mut search = Search::new(&program);
+    let mut search = Search::new(&program, reductions);
     let _ = search.run(&mut program, &mut count);
     (count.complete, count.blocked, search.phases())
 }
 
+fn explore_with(built: &BuiltProgram, reductions: Reductions) -> (u64, u64) {
+    let (complete, blocked, _) = explore_with_phases(built, reductions);
+    (complete, blocked)
+}
+
 /// Complete and blocked executions.
 fn explore(built: &BuiltProgram) -> (u64, u64) {
-    let (complete, blocked, _) = explore_with_phases(built);
-    (complete, blocked)
+    explore_with(built, Reductions::default())
 }
 
 /// Sizes of a program with the number of complete executions each.
@@ -184,7 +193,7 @@ fn speed() {
         let built = &program(size);
         let start = cpu_seconds();
         let (complete, blocked, phases) = match std::env::var("BARE") {
-            Ok(_) => explore_with_phases(built),
+            Ok(_) => explore_with_phases(built, Reductions::default()),
             Err(_) => {
                 let outcome = check(
                     &mut built.program(),

@@ -1,0 +1,475 @@
+//! Is there a sequentially consistent execution of these events in which every read reads from one of its good writes?
+//!
+//! A [`Problem`] holds the events of a trace: the events of each thread in order, what each reads (a cell, and the writes
+//! it may read from) and what it writes. It is the problem VSC of "Stateless Model Checking Under a Reads-Value-From
+//! Equivalence" (Agarwal, Chatterjee, Pathak, Pavlogiannis, Toman, CAV 2021), section 4, for events that may read and write
+//! any number of cells at once: read-modify-writes, atomic blocks and accesses of mixed sizes are nothing special.
+//!
+//! - **Closure** ([`Problem::push`], section 4.2): what is before what in every execution, as vector clocks, kept up to date
+//!   event by event and undone to any earlier point. A contradiction means that there is no execution.
+//! - **Guidance** ([`Problem::solve`]): an execution without the last event guides the search for one with it.
+//! - **VerifySC** (algorithm 1, `search`): complete, with the greedy rules; it respects the closure.
+//!
+//! Invariants
+//! - Events are numbered as they are pushed and removed in the opposite order.
+//! - `clock(e)[t]` is the number of events of thread `t` that are before `e` in every execution, as far as closure knows; `e`
+//!   counts itself.
+//! - The *ordinal* of a write is its place among the writes of its cell, from 1; 0 is the cell's first contents. Good writes
+//!   are sets of ordinals; a write that is pushed later is good for nobody before it.
+
+mod closure;
+mod search;
+#[cfg(test)]
+mod tests;
+mod witness;
+
+pub use crate::consistency::{CellId, EventId, INIT};
+use smallvec::SmallVec;
+use std::time::Duration;
+
+const NONE: u32 = u32::MAX;
+
+/// The place of a write among the writes of its cell; 0 is the first contents.
+pub type Ordinal = u32;
+
+/// A set of ordinals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ordinals {
+    words: SmallVec<[u64; 2]>,
+}
+
+impl Ordinals {
+    pub fn insert(&mut self, ordinal: Ordinal) {
+        let word = ordinal as usize / 64;
+        if self.words.len() <= word {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << (ordinal % 64);
+    }
+
+    #[must_use]
+    pub fn contains(&self, ordinal: Ordinal) -> bool {
+        has(&self.words, ordinal)
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
+    pub fn intersect(&mut self, other: &Self) {
+        for (word, mine) in self.words.iter_mut().enumerate() {
+            *mine &= other.words.get(word).copied().unwrap_or(0);
+        }
+    }
+
+    pub fn union(&mut self, other: &Self) {
+        if self.words.len() < other.words.len() {
+            self.words.resize(other.words.len(), 0);
+        }
+        for (mine, theirs) in self.words.iter_mut().zip(&other.words) {
+            *mine |= theirs;
+        }
+    }
+}
+
+impl FromIterator<Ordinal> for Ordinals {
+    fn from_iter<I: IntoIterator<Item = Ordinal>>(ordinals: I) -> Self {
+        let mut set = Self::default();
+        for ordinal in ordinals {
+            set.insert(ordinal);
+        }
+        set
+    }
+}
+
+#[inline]
+fn has(words: &[u64], ordinal: Ordinal) -> bool {
+    words
+        .get(ordinal as usize / 64)
+        .is_some_and(|word| word >> (ordinal % 64) & 1 != 0)
+}
+
+/// An event to be added as the last one of its thread.
+#[derive(Clone, Copy, Debug)]
+pub struct NewEvent<'a> {
+    pub thread: usize,
+    /// For a thread's first event: what it comes after in any case (the event that spawned the thread), or [`INIT`].
+    pub after: EventId,
+    /// Cells read, each once, with the writes that are good for it. Cells that the event itself wrote before are not read.
+    pub reads: &'a [(CellId, Ordinals)],
+    /// Cells written, each once, with what is written: values mean nothing here, but are kept for the caller.
+    pub writes: &'a [(CellId, u64)],
+    /// It comes after all other events, of whatever thread. No event may be pushed while it is there.
+    pub is_end: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    thread: u32,
+    /// Counts the thread's events from 1.
+    index: u32,
+    /// Its reads are `Problem::reads[first_read..first_read + read_count]`.
+    first_read: u32,
+    first_write: u32,
+    read_count: u16,
+    write_count: u16,
+    /// Newest of the edges that lead from it.
+    edges: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    event: EventId,
+    cell: CellId,
+    /// The good writes: `Problem::words[first_word..first_word + words]`.
+    first_word: u32,
+    words: u32,
+    /// How many good writes are not in the order yet.
+    left: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    cell: CellId,
+    ordinal: Ordinal,
+}
+
+/// A write of a cell.
+#[derive(Clone, Copy, Debug)]
+pub struct Written {
+    pub event: EventId,
+    pub value: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Cell {
+    /// The write with ordinal `i + 1` is at `i`.
+    writes: Vec<Written>,
+    /// Places in `Problem::reads`.
+    readers: Vec<u32>,
+    /// The last write in the order.
+    active: Ordinal,
+    /// How many reads that are not in the order have all their good writes there: nobody else may write the cell.
+    held: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    from: EventId,
+    to: EventId,
+    next: u32,
+}
+
+/// A clock entry before it grew.
+#[derive(Clone, Copy, Debug)]
+struct Grown {
+    slot: u32,
+    old: u32,
+}
+
+/// A point to return to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProblemMark {
+    events: u32,
+    trail: u32,
+    edges: u32,
+}
+
+impl ProblemMark {
+    /// How many events there were.
+    #[must_use]
+    pub fn events(self) -> usize {
+        self.events as usize
+    }
+}
+
+/// Heuristics of section 4.2 that can be switched off to compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heuristics {
+    /// Keep the closure of the problem.
+    pub closure: bool,
+    /// Let an execution without the last event guide the search.
+    pub guidance: bool,
+}
+
+impl Default for Heuristics {
+    fn default() -> Self {
+        Self {
+            closure: true,
+            guidance: true,
+        }
+    }
+}
+
+/// How problems were decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Decisions {
+    /// The execution at hand was a witness, with the new event at its end.
+    pub at_hand: u64,
+    /// Closure found a contradiction.
+    pub closure: u64,
+    /// Following the guide gave a witness.
+    pub guided: u64,
+    /// Algorithm 1 found a witness.
+    pub found: u64,
+    /// Algorithm 1 found that there is none.
+    pub refuted: u64,
+    /// Traces from which nothing was left to be explored.
+    pub dead_ends: u64,
+    /// Time spent, witnesses at hand aside.
+    pub time: Duration,
+}
+
+/// The events of a trace and what is known of their order. See the module's documentation.
+#[derive(Clone, Debug, Default)]
+pub struct Problem {
+    heuristics: Heuristics,
+    width: usize,
+    /// `clocks[e * width + t]`.
+    clocks: Vec<u32>,
+    events: Vec<Event>,
+    reads: Vec<Read>,
+    writes: Vec<Write>,
+    words: Vec<u64>,
+    threads: Vec<Vec<EventId>>,
+    cells: Vec<Cell>,
+    edges: Vec<Edge>,
+    trail: Vec<Grown>,
+    queue: Vec<EventId>,
+    order: witness::Order,
+}
+
+impl Problem {
+    #[must_use]
+    pub fn new(heuristics: Heuristics) -> Self {
+        Self {
+            heuristics,
+            ..Self::default()
+        }
+    }
+
+    /// Number of events.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    #[must_use]
+    pub fn mark(&self) -> ProblemMark {
+        ProblemMark {
+            events: self.events.len() as u32,
+            trail: self.trail.len() as u32,
+            edges: self.edges.len() as u32,
+        }
+    }
+
+    /// The events of a thread.
+    #[must_use]
+    pub fn thread(&self, thread: usize) -> &[EventId] {
+        self.threads.get(thread).map_or(&[], Vec::as_slice)
+    }
+
+    /// The writes of a cell: the one at `i` has ordinal `i + 1`.
+    #[must_use]
+    pub fn writes(&self, cell: CellId) -> &[Written] {
+        self.cells
+            .get(cell as usize)
+            .map_or(&[], |cell| cell.writes.as_slice())
+    }
+
+    /// Thread and index (from 1) of an event.
+    #[must_use]
+    pub fn place(&self, event: EventId) -> (usize, u32) {
+        let event = &self.events[event as usize];
+        (event.thread as usize, event.index)
+    }
+
+    /// Must `a` come before `b` (another event) in every execution, as far as closure knows?
+    #[inline]
+    #[must_use]
+    pub fn before(&self, a: EventId, b: EventId) -> bool {
+        let a = &self.events[a as usize];
+        self.clocks[b as usize * self.width + a.thread as usize] >= a.index
+    }
+
+    #[inline]
+    fn reads_of(&self, event: EventId) -> std::ops::Range<usize> {
+        let event = &self.events[event as usize];
+        event.first_read as usize..event.first_read as usize + event.read_count as usize
+    }
+
+    #[inline]
+    fn writes_of(&self, event: EventId) -> std::ops::Range<usize> {
+        let event = &self.events[event as usize];
+        event.first_write as usize..event.first_write as usize + event.write_count as usize
+    }
+
+    #[inline]
+    fn is_good(&self, read: &Read, ordinal: Ordinal) -> bool {
+        let words = &self.words[read.first_word as usize..][..read.words as usize];
+        has(words, ordinal)
+    }
+
+    /// Makes room for a thread and cells.
+    fn ensure(&mut self, new: &NewEvent) {
+        if self.threads.len() <= new.thread {
+            self.threads.resize(new.thread + 1, Vec::new());
+            self.order.ensure_thread(new.thread);
+        }
+        if self.width <= new.thread {
+            self.widen((new.thread + 1).next_power_of_two().max(4));
+        }
+        let read = new.reads.iter().map(|read| read.0);
+        let written = new.writes.iter().map(|write| write.0);
+        for cell in read.chain(written) {
+            if self.cells.len() <= cell as usize {
+                self.cells.resize(cell as usize + 1, Cell::default());
+            }
+        }
+    }
+
+    fn widen(&mut self, width: usize) {
+        let mut clocks = vec![0; width * self.events.len()];
+        for (old, new) in self
+            .clocks
+            .chunks_exact(self.width.max(1))
+            .zip(clocks.chunks_exact_mut(width))
+        {
+            new[..self.width].copy_from_slice(old);
+        }
+        for grown in &mut self.trail {
+            let slot = grown.slot as usize;
+            grown.slot = (slot / self.width * width + slot % self.width) as u32;
+        }
+        self.clocks = clocks;
+        self.width = width;
+    }
+
+    /// Adds an event, with the next number, and closes. False if there is no execution any more: then the only thing to do
+    /// is [`Problem::undo_to`].
+    pub fn push(&mut self, new: NewEvent) -> bool {
+        self.ensure(&new);
+        let id = self.events.len() as EventId;
+        let previous = self.threads[new.thread].last().copied();
+        self.events.push(Event {
+            thread: new.thread as u32,
+            index: self.threads[new.thread].len() as u32 + 1,
+            first_read: self.reads.len() as u32,
+            first_write: self.writes.len() as u32,
+            read_count: new.reads.len() as u16,
+            write_count: new.writes.len() as u16,
+            edges: NONE,
+        });
+        self.order.ensure_event(id as usize);
+        self.start_clock(id, previous.unwrap_or(new.after));
+        if previous.is_none() && new.after != INIT {
+            self.link(new.after, id);
+        }
+        if new.is_end {
+            for thread in 0..self.threads.len() {
+                if let Some(&last) = self.threads[thread].last() {
+                    let index = self.events[last as usize].index;
+                    self.clocks[id as usize * self.width + thread] = index;
+                }
+            }
+        }
+        self.threads[new.thread].push(id);
+        for (cell, good) in new.reads {
+            self.add_read(id, *cell, good);
+        }
+        for &(cell, value) in new.writes {
+            let writes = &mut self.cells[cell as usize].writes;
+            writes.push(Written { event: id, value });
+            let ordinal = writes.len() as Ordinal;
+            self.writes.push(Write { cell, ordinal });
+        }
+        !self.heuristics.closure || self.close_new(id)
+    }
+
+    fn add_read(&mut self, event: EventId, cell: CellId, good: &Ordinals) {
+        let first_word = self.words.len() as u32;
+        self.words.extend_from_slice(&good.words);
+        let place = self.reads.len() as u32;
+        let writes = &self.cells[cell as usize].writes;
+        let written = (1..).zip(writes);
+        let left = written
+            .filter(|&(ordinal, write)| {
+                good.contains(ordinal) && self.order.place(write.event).is_none()
+            })
+            .count() as u32;
+        self.reads.push(Read {
+            event,
+            cell,
+            first_word,
+            words: good.words.len() as u32,
+            left,
+        });
+        let cell = &mut self.cells[cell as usize];
+        cell.readers.push(place);
+        cell.held += u32::from(left == 0);
+    }
+
+    fn start_clock(&mut self, id: EventId, previous: EventId) {
+        let width = self.width;
+        let start = id as usize * width;
+        self.clocks.resize(start + width, 0);
+        if previous == INIT {
+            self.clocks[start..].fill(0);
+        } else {
+            let from = previous as usize * width;
+            self.clocks.copy_within(from..from + width, start);
+        }
+        let Event { thread, index, .. } = self.events[id as usize];
+        self.clocks[start + thread as usize] = index;
+    }
+
+    fn link(&mut self, from: EventId, to: EventId) {
+        let next = self.events[from as usize].edges;
+        self.events[from as usize].edges = self.edges.len() as u32;
+        self.edges.push(Edge { from, to, next });
+    }
+
+    /// Takes back everything since `mark`, which must be of this problem. The events taken back must not be in the order.
+    pub fn undo_to(&mut self, mark: ProblemMark) {
+        while self.trail.len() > mark.trail as usize {
+            if let Some(Grown { slot, old }) = self.trail.pop() {
+                self.clocks[slot as usize] = old;
+            }
+        }
+        while self.edges.len() > mark.edges as usize {
+            if let Some(edge) = self.edges.pop() {
+                self.events[edge.from as usize].edges = edge.next;
+            }
+        }
+        while self.events.len() > mark.events as usize {
+            if let Some(event) = self.events.pop() {
+                self.remove(event);
+            }
+        }
+        self.clocks.truncate(self.events.len() * self.width);
+        self.queue.clear();
+    }
+
+    fn remove(&mut self, event: Event) {
+        for _ in 0..event.read_count {
+            if let Some(read) = self.reads.pop() {
+                let cell = &mut self.cells[read.cell as usize];
+                cell.readers.pop();
+                cell.held -= u32::from(read.left == 0);
+                self.words.truncate(read.first_word as usize);
+            }
+        }
+        for _ in 0..event.write_count {
+            if let Some(write) = self.writes.pop() {
+                self.cells[write.cell as usize].writes.pop();
+            }
+        }
+        self.threads[event.thread as usize].pop();
+    }
+}

@@ -1,0 +1,384 @@
+//! Saved executions: written by `raddle check --trace`, read by `raddle replay`.
+//!
+//! One JSON object. `raddle_trace` is the version of the format: a reader refuses those it does not know, and ignores members
+//! that it does not know. What is needed to repeat the execution is `file`, `clang_args`, `options`, `memory` and
+//! `schedule`; `fingerprint` tells whether the program is still the same; all else is for people, and to tell where an
+//! execution of a changed program becomes another one.
+
+use crate::Report;
+use crate::names::Names;
+use crate::source::position;
+use crate::steps;
+use crate::words;
+use raddle_program::{Program, ThreadId};
+use raddle_search::replay::{Schedule, ScheduleStep};
+use raddle_search::{MemoryModel, Trace, Violation};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+/// The format that this version writes.
+pub const VERSION: u64 = 1;
+
+/// A saved execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceFile {
+    pub raddle_trace: u64,
+    /// The version of Raddle that wrote it.
+    pub raddle: String,
+    /// The program, as the user named it.
+    pub file: String,
+    #[serde(default)]
+    pub clang_args: Vec<String>,
+    #[serde(default)]
+    pub options: RunOptions,
+    pub engine: String,
+    pub memory: String,
+    /// See [`fingerprint`].
+    pub fingerprint: String,
+    pub violation: SavedViolation,
+    pub schedule: Vec<SavedStep>,
+}
+
+/// Options that change what the program does.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunOptions {
+    pub check: Vec<String>,
+    pub unroll: Option<u32>,
+    /// `wait` or `exit`.
+    pub on_main_return: String,
+    /// Is `abort` a silent end of the program?
+    pub silent_abort: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedViolation {
+    pub kind: String,
+    pub message: String,
+    pub thread: u32,
+}
+
+/// One event. Exactly one of `run` and `flush` is there: the thread that acts, or one of whose stores reaches memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SavedStep {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flush: Option<u32>,
+    /// Which of the thread's delayed stores, oldest first; the oldest if not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<u32>,
+    /// What it did, in words.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub does: String,
+}
+
+/// Why a file is no saved execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TraceFileError {
+    NotJson {
+        message: String,
+    },
+    /// An object, but nothing that Raddle wrote.
+    NotATrace,
+    UnknownVersion {
+        found: u64,
+    },
+    /// A member is missing or has a wrong type or value.
+    Malformed {
+        message: String,
+    },
+}
+
+impl fmt::Display for TraceFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotJson { message } => write!(f, "this is no saved execution: {message}"),
+            Self::NotATrace => write!(f, "this is no saved execution: `raddle_trace` is missing"),
+            Self::UnknownVersion { found } => write!(
+                f,
+                "the format has version {found}, and this Raddle knows version {VERSION} only"
+            ),
+            Self::Malformed { message } => write!(f, "the saved execution is damaged: {message}"),
+        }
+    }
+}
+
+impl TraceFile {
+    /// What to save about a violation.
+    #[must_use]
+    pub fn new(
+        report: &Report<'_>,
+        violation: &Violation,
+        options: RunOptions,
+        clang_args: Vec<String>,
+        fingerprint: String,
+    ) -> Self {
+        let names = Names::new(report.program, &violation.trace);
+        let does = summary(report.program, &violation.trace, &violation.schedule);
+        Self {
+            raddle_trace: VERSION,
+            raddle: env!("CARGO_PKG_VERSION").to_owned(),
+            file: report.file.to_owned(),
+            clang_args,
+            options,
+            engine: report.outcome.engine.name().to_owned(),
+            memory: violation.schedule.memory.name().to_owned(),
+            fingerprint,
+            violation: SavedViolation {
+                kind: words::violation_kind(&violation.kind).to_owned(),
+                message: words::headline(&names, report.program, &violation.kind),
+                thread: number(violation.thread),
+            },
+            schedule: violation
+                .schedule
+                .steps
+                .iter()
+                .zip(does)
+                .map(|(step, does)| saved(step, does))
+                .collect(),
+        }
+    }
+
+    /// The text of the file.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let mut text =
+            serde_json::to_string_pretty(self).expect("no map with keys that are no strings");
+        text.push('\n');
+        text
+    }
+
+    /// Reads a file that may hold anything.
+    pub fn parse(text: &str) -> Result<Self, TraceFileError> {
+        let value: serde_json::Value =
+            serde_json::from_str(text).map_err(|error| TraceFileError::NotJson {
+                message: error.to_string(),
+            })?;
+        match value.get("raddle_trace").map(serde_json::Value::as_u64) {
+            None => return Err(TraceFileError::NotATrace),
+            Some(Some(VERSION)) => {}
+            Some(Some(found)) => return Err(TraceFileError::UnknownVersion { found }),
+            Some(None) => {
+                return Err(TraceFileError::Malformed {
+                    message: "`raddle_trace` is no number".to_owned(),
+                });
+            }
+        }
+        let file: Self =
+            serde_json::from_value(value).map_err(|error| TraceFileError::Malformed {
+                message: error.to_string(),
+            })?;
+        file.schedule()?;
+        Ok(file)
+    }
+
+    /// What to run.
+    pub fn schedule(&self) -> Result<Schedule, TraceFileError> {
+        let malformed = |message: String| TraceFileError::Malformed { message };
+        let models = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso];
+        let memory = models
+            .into_iter()
+            .find(|model| model.name() == self.memory)
+            .ok_or_else(|| malformed(format!("there is no memory model `{}`", self.memory)))?;
+        let mut steps = Vec::with_capacity(self.schedule.len());
+        for (index, step) in self.schedule.iter().enumerate() {
+            steps.push(match (step.run, step.flush) {
+                (Some(run), None) => ScheduleStep::Run {
+                    thread: ThreadId(run),
+                    choices: step.choices.clone(),
+                },
+                (None, Some(flush)) => ScheduleStep::Flush {
+                    thread: ThreadId(flush),
+                    position: step.position.unwrap_or(0),
+                },
+                _ => {
+                    let event = index + 1;
+                    let message =
+                        format!("event {event} of the schedule must have one of `run` and `flush`");
+                    return Err(malformed(message));
+                }
+            });
+        }
+        Ok(Schedule { memory, steps })
+    }
+}
+
+fn number(thread: ThreadId) -> u32 {
+    thread.index() as u32
+}
+
+fn saved(step: &ScheduleStep, does: String) -> SavedStep {
+    match step {
+        ScheduleStep::Run { thread, choices } => SavedStep {
+            run: Some(number(*thread)),
+            choices: choices.clone(),
+            does,
+            ..SavedStep::default()
+        },
+        ScheduleStep::Flush { thread, position } => SavedStep {
+            flush: Some(number(*thread)),
+            position: Some(*position),
+            does,
+            ..SavedStep::default()
+        },
+    }
+}
+
+/// What each event of a schedule did, in words: its first step, with the line it stands in.
+#[must_use]
+pub fn summary(program: &Program, trace: &Trace, schedule: &Schedule) -> Vec<String> {
+    use raddle_program::Op;
+    let names = Names::new(program, trace);
+    let mut steps = trace.steps.iter().peekable();
+    let mut texts = Vec::with_capacity(schedule.steps.len());
+    for event in &schedule.steps {
+        let Some(step) = steps.next() else { break };
+        let phrase = steps::phrase(&names, program, step);
+        texts.push(match position(program.tables(), program.at(step.state)) {
+            Some(at) => format!("line {}: {phrase}", at.line),
+            None => phrase,
+        });
+        // The rest of an atomic block is the same event.
+        if *program.op(step.state) == Op::AtomicBegin {
+            while let Some(inner) = steps.next_if(|inner| inner.thread == event.thread()) {
+                if *program.op(inner.state) == Op::AtomicEnd {
+                    break;
+                }
+            }
+        }
+    }
+    texts
+}
+
+/// Tells whether two versions of a program are the same to Raddle: a hash of its LLVM IR without what only debuggers and
+/// reports look at. Comments, line numbers outside of assertions and the place of the file do not count.
+#[must_use]
+pub fn fingerprint(ir: &str) -> String {
+    let mut hash = Sha256::new();
+    for line in ir.lines() {
+        let line = line.trim();
+        let is_noise = line.is_empty()
+            || line.starts_with(['!', ';', '^'])
+            || line.starts_with("source_filename")
+            || line.starts_with("#dbg_")
+            || line.contains("@llvm.dbg.");
+        if !is_noise {
+            hash.update(without_metadata(line).as_bytes());
+            hash.update(b"\n");
+        }
+    }
+    hex(&hash.finalize())
+}
+
+/// `store i32 0, ptr %x, align 4, !dbg !12` without its end.
+fn without_metadata(line: &str) -> &str {
+    let end = line.find(", !").unwrap_or(line.len());
+    let line = &line[..end];
+    // `define i32 @main() #0 !dbg !5 {`
+    match line.find(" !dbg ") {
+        Some(end) => &line[..end],
+        None => line,
+    }
+}
+
+/// Bytes as hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> TraceFile {
+        TraceFile {
+            raddle_trace: VERSION,
+            raddle: "0.1.0".to_owned(),
+            file: "a.c".to_owned(),
+            clang_args: vec!["-DN=2".to_owned()],
+            options: RunOptions::default(),
+            engine: "dpor".to_owned(),
+            memory: "tso".to_owned(),
+            fingerprint: "00".to_owned(),
+            violation: SavedViolation {
+                kind: "race".to_owned(),
+                message: "x".to_owned(),
+                thread: 1,
+            },
+            schedule: vec![
+                saved(
+                    &ScheduleStep::Run {
+                        thread: ThreadId(0),
+                        choices: vec![1],
+                    },
+                    "line 1: choose 1 of 0..2".to_owned(),
+                ),
+                saved(
+                    &ScheduleStep::Flush {
+                        thread: ThreadId(1),
+                        position: 0,
+                    },
+                    String::new(),
+                ),
+            ],
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let file = example();
+        assert_eq!(TraceFile::parse(&file.render()), Ok(file));
+    }
+
+    #[test]
+    fn unknown_members_are_ignored_and_unknown_versions_refused() {
+        let text = example().render();
+        let more = text.replacen('{', "{\"future\": [1],", 1);
+        assert_eq!(TraceFile::parse(&more), Ok(example()));
+        let newer = text.replace("\"raddle_trace\": 1", "\"raddle_trace\": 2");
+        assert_eq!(
+            TraceFile::parse(&newer),
+            Err(TraceFileError::UnknownVersion { found: 2 })
+        );
+    }
+
+    /// Cuts and changes of a good file give an error or another file, never a panic.
+    #[test]
+    fn damaged_files_are_errors() {
+        let text = example().render();
+        for end in 0..text.len() - 2 {
+            assert!(TraceFile::parse(&text[..end]).is_err(), "{end}");
+        }
+        for at in 0..text.len() {
+            for byte in [b'0', b'{', b'"', b'-', b'9', b' '] {
+                let mut bytes = text.clone().into_bytes();
+                bytes[at] = byte;
+                if let Ok(text) = String::from_utf8(bytes) {
+                    let _ = TraceFile::parse(&text);
+                }
+            }
+        }
+        for bad in ["", "null", "[]", "{}", "1", "{\"raddle_trace\": \"1\"}"] {
+            assert!(TraceFile::parse(bad).is_err(), "{bad}");
+        }
+        let both = text.replace("\"run\": 0", "\"run\": 0, \"flush\": 0");
+        let error = TraceFile::parse(&both).unwrap_err().to_string();
+        assert!(error.contains("event 1 of the schedule"), "{error}");
+    }
+
+    #[test]
+    fn only_code_counts_for_fingerprints() {
+        let a = "source_filename = \"a.c\"\ndefine i32 @main() #0 !dbg !5 {\n  ret i32 0, !dbg !9\n}\n!9 = !{}\n";
+        let b = "; other\nsource_filename = \"b.c\"\ndefine i32 @main() #0 !dbg !7 {\n  ret i32 0, !dbg !8\n}\n";
+        let c = "define i32 @main() #0 {\n  ret i32 1\n}\n";
+        assert_eq!(fingerprint(a), fingerprint(b));
+        assert_ne!(fingerprint(a), fingerprint(c));
+        assert_eq!(fingerprint(a).len(), 64);
+    }
+}

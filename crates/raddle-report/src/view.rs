@@ -1,0 +1,234 @@
+//! Which steps of an execution a reader wants to see.
+
+use crate::names::Names;
+use crate::source::position;
+use crate::steps::{self, is_heap};
+use raddle_memory::race::RaceInfo;
+use raddle_program::{Fault, LocId, ObjectId, Op, Program, ThreadId};
+use raddle_search::{Effect, Trace, TraceStep, Violation, ViolationKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How much a step tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Weight {
+    /// Nothing: the lives of local variables, and what libraries do for themselves.
+    Noise,
+    /// Something about its own thread.
+    Local,
+    /// Something about what threads do to each other.
+    Shared,
+}
+
+/// An execution, and what of it matters.
+pub(crate) struct View<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) names: &'a Names<'a>,
+    pub(crate) trace: &'a Trace,
+    /// The object that the violation is about.
+    accused: Option<ObjectId>,
+    /// Steps (by index) to point out, and why.
+    pub(crate) pointed: Vec<(usize, &'static str)>,
+    /// For each location the thread that touches it, or none if there are several.
+    touched: BTreeMap<LocId, Option<ThreadId>>,
+    /// The same for each object that comes and goes.
+    users: BTreeMap<ObjectId, Option<ThreadId>>,
+    /// Steps between which a location passes from one thread to another: the last of the one, the first of the other.
+    passing: BTreeSet<usize>,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(
+        program: &'a Program,
+        names: &'a Names<'a>,
+        trace: &'a Trace,
+        kind: Option<&ViolationKind>,
+    ) -> Self {
+        let mut view = Self {
+            program,
+            names,
+            trace,
+            accused: kind.and_then(accused),
+            pointed: match kind {
+                Some(ViolationKind::Race(RaceInfo { first, second })) => {
+                    vec![(first.step, "race"), (second.step, "race")]
+                }
+                _ => Vec::new(),
+            },
+            touched: BTreeMap::new(),
+            users: BTreeMap::new(),
+            passing: BTreeSet::new(),
+        };
+        let mut latest = BTreeMap::new();
+        for (index, step) in trace.steps.iter().enumerate() {
+            view.enter(step);
+            if let Some(loc) = location(program.op(step.state))
+                && let Some(before) = latest.insert(loc, index)
+                && trace.steps[before].thread != step.thread
+            {
+                view.passing.extend([before, index]);
+            }
+        }
+        view
+    }
+
+    fn enter(&mut self, step: &TraceStep) {
+        fn by(known: &mut Option<ThreadId>, thread: ThreadId) {
+            if *known != Some(thread) {
+                *known = None;
+            }
+        }
+        let object = match *self.program.op(step.state) {
+            Op::Alloc { object } | Op::Free { object } => object,
+            ref op => match location(op) {
+                Some(loc) => {
+                    let entry = self.touched.entry(loc);
+                    by(entry.or_insert(Some(step.thread)), step.thread);
+                    self.names.tables().loc_info(loc).object
+                }
+                None => return,
+            },
+        };
+        by(
+            self.users.entry(object).or_insert(Some(step.thread)),
+            step.thread,
+        );
+    }
+
+    pub(crate) fn why_pointed(&self, index: usize) -> Option<&'static str> {
+        let mut pointed = self.pointed.iter();
+        pointed
+            .find(|(other, _)| *other == index)
+            .map(|(_, why)| *why)
+    }
+
+    pub(crate) fn weight(&self, index: usize) -> Weight {
+        let step = &self.trace.steps[index];
+        if self.why_pointed(index).is_some() {
+            return Weight::Shared;
+        }
+        if index > 0 && self.is_prompt(index - 1) {
+            return Weight::Noise;
+        }
+        let tables = self.names.tables();
+        match *self.program.op(step.state) {
+            Op::Alloc { object } | Op::Free { object } => {
+                if self.accused == Some(object) {
+                    Weight::Shared
+                } else if !is_heap(self.names, object) {
+                    Weight::Noise
+                } else if self.users.get(&object) == Some(&None) {
+                    Weight::Shared
+                } else {
+                    Weight::Local
+                }
+            }
+            ref op @ (Op::Load { loc, .. }
+            | Op::Store { loc, .. }
+            | Op::Rmw { loc, .. }
+            | Op::Cas { loc, .. }) => {
+                let is_own = self.touched.get(&loc) == Some(&Some(step.thread));
+                let is_plain = matches!(op, Op::Load { .. } | Op::Store { .. });
+                if tables.loc_info(loc).mixed || self.passing.contains(&index) {
+                    Weight::Shared
+                } else if is_own && is_plain && self.is_in_library(step) {
+                    Weight::Noise
+                } else {
+                    Weight::Local
+                }
+            }
+            Op::Stop(_) => Weight::Noise,
+            _ => Weight::Shared,
+        }
+    }
+
+    fn is_in_library(&self, step: &TraceStep) -> bool {
+        position(self.names.tables(), self.program.at(step.state))
+            .is_some_and(|at| is_system_header(&at.file))
+    }
+
+    /// Does the store that the step does reach memory in the very next one, as if it were not delayed?
+    fn is_prompt(&self, index: usize) -> bool {
+        let next = self.trace.steps.get(index + 1);
+        next.is_some_and(
+            |next| matches!(next.effect, Effect::Flushed { store } if store as usize == index),
+        )
+    }
+
+    /// The step in words.
+    pub(crate) fn phrase(&self, index: usize) -> String {
+        let mut step = self.trace.steps[index].clone();
+        if self.is_prompt(index) {
+            step.effect = Effect::Whole;
+        }
+        steps::phrase(self.names, self.program, &step)
+    }
+
+    /// Does the step read memory, so that it makes sense to ask from where?
+    pub(crate) fn reads(&self, index: usize) -> bool {
+        matches!(
+            self.program.op(self.trace.steps[index].state),
+            Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. }
+        )
+    }
+
+    /// How often another thread goes on than the one before. A delayed store that reaches memory needs no thread.
+    pub(crate) fn switches(&self) -> usize {
+        let runs = |step: &&TraceStep| !matches!(step.effect, Effect::Flushed { .. });
+        let threads: Vec<ThreadId> = self
+            .trace
+            .steps
+            .iter()
+            .filter(runs)
+            .map(|step| step.thread)
+            .collect();
+        threads.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    }
+}
+
+/// The place in memory that an operation works on; synchronisation objects are none.
+pub(crate) fn location(op: &Op) -> Option<LocId> {
+    match *op {
+        Op::Load { loc, .. }
+        | Op::Store { loc, .. }
+        | Op::Rmw { loc, .. }
+        | Op::Cas { loc, .. } => Some(loc),
+        _ => None,
+    }
+}
+
+pub(crate) fn is_system_header(file: &str) -> bool {
+    file.starts_with("/usr/") || file.contains("/include/c++/") || file.contains("/lib/clang/")
+}
+
+/// The execution up to the fault. What memory refuses to do is the last step of its trace, with no result to show.
+pub(crate) fn before_fault(violation: &Violation) -> Trace {
+    let refused = matches!(
+        &violation.kind,
+        ViolationKind::Fault(
+            Fault::UseAfterFree { .. } | Fault::DoubleFree { .. } | Fault::Misuse { .. }
+        )
+    );
+    let mut trace = violation.trace.clone();
+    if refused
+        && trace
+            .steps
+            .last()
+            .is_some_and(|last| last.thread == violation.thread)
+    {
+        trace.steps.pop();
+    }
+    trace
+}
+
+/// The object whose lifetime explains a fault.
+pub(crate) fn accused(kind: &ViolationKind) -> Option<ObjectId> {
+    match kind {
+        ViolationKind::Fault(
+            Fault::UseAfterFree { object, .. }
+            | Fault::DoubleFree { object }
+            | Fault::OutOfBounds { object, .. },
+        ) => Some(*object),
+        ViolationKind::Fault(Fault::InvalidFree { object, .. }) => *object,
+        _ => None,
+    }
+}

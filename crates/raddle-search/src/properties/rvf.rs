@@ -1,0 +1,150 @@
+//! `rvf` against the oracle.
+
+use super::{Summary, for_each_program, violations};
+use crate::driver::ViolationKey;
+use crate::oracle::{self, Mode};
+use crate::rvf::{self, RvfHeuristics, RvfOptions};
+use crate::verdict::EngineKind;
+use raddle_program::generate::{Features, GenOptions};
+use rustc_hash::FxHashSet;
+
+/// Everything that can be seen in any execution is seen, and there are no more executions than reads-from classes.
+fn sees_everything(cases: u64, options: GenOptions, heuristics: RvfHeuristics) {
+    // Executions, dead ends, classes by reads-from and by reads-value-from.
+    let totals = std::cell::Cell::new((0u64, 0u64, 0usize, 0usize));
+    for_each_program(cases, options, |seed, built| {
+        let mut program = built.program();
+        let truth = oracle::enumerate(&mut program, Mode::Memoised);
+        for races in [false, true] {
+            let mut summary = Summary::default();
+            let options = RvfOptions {
+                heuristics,
+                races,
+                ..RvfOptions::default()
+            };
+            let mut search = rvf::Search::new(&program, options);
+            let _ = search.run(&mut program, &mut summary);
+            assert_eq!(summary.given_up, 0, "nothing is run in vain");
+            assert_eq!(summary.final_states, truth.final_states, "seed {seed}");
+            assert_eq!(summary.local_states, truth.local_states, "seed {seed}");
+            if races {
+                continue;
+            }
+            assert!(
+                summary.complete <= truth.complete.reads_from as u64
+                    && summary.blocked <= truth.blocked.reads_from as u64,
+                "seed {seed}: {}+{} executions of {:?} + {:?}",
+                summary.complete,
+                summary.blocked,
+                truth.complete,
+                truth.blocked
+            );
+            let (executions, dead_ends, reads_from, reads_value_from) = totals.get();
+            let (complete, blocked) = (truth.complete, truth.blocked);
+            totals.set((
+                executions + summary.complete + summary.blocked,
+                dead_ends + search.decisions().dead_ends,
+                reads_from + complete.reads_from + blocked.reads_from,
+                reads_value_from + complete.reads_value_from + blocked.reads_value_from,
+            ));
+        }
+    });
+    println!("{:?}", totals.get());
+}
+
+#[test]
+fn rvf_sees_everything() {
+    sees_everything(300, GenOptions::default(), RvfHeuristics::default());
+}
+
+#[test]
+fn rvf_sees_everything_in_larger_programs() {
+    let options = GenOptions {
+        max_threads: 4,
+        max_ops_per_thread: 7,
+        variables: 3,
+        max_interleavings: 2_000_000,
+        ..GenOptions::default()
+    };
+    sees_everything(40, options, RvfHeuristics::default());
+}
+
+/// Loads, stores and updates only, of whole variables: many classes a program.
+#[test]
+fn rvf_sees_everything_in_simple_programs() {
+    let options = GenOptions {
+        max_threads: 4,
+        max_ops_per_thread: 6,
+        variables: 2,
+        max_interleavings: 1_000_000,
+        features: Features {
+            updates: true,
+            branches: true,
+            ..Features::NONE
+        },
+        ..GenOptions::default()
+    };
+    sees_everything(60, options, RvfHeuristics::default());
+}
+
+/// Nothing but what touches several cells at once, or waits.
+#[test]
+fn rvf_sees_everything_in_complex_programs() {
+    let options = GenOptions {
+        max_threads: 3,
+        max_ops_per_thread: 6,
+        max_interleavings: 50_000,
+        features: Features {
+            updates: true,
+            mutexes: true,
+            try_locks: true,
+            mixed_sizes: true,
+            atomic_blocks: true,
+            conditions: true,
+            semaphores: true,
+            heap: true,
+            choices: true,
+            ..Features::NONE
+        },
+        ..GenOptions::default()
+    };
+    sees_everything(100, options, RvfHeuristics::default());
+}
+
+#[test]
+fn rvf_sees_everything_without_its_heuristics() {
+    for switched_off in 1..16 {
+        let heuristics = RvfHeuristics {
+            closure: switched_off & 1 == 0,
+            guidance: switched_off & 2 == 0,
+            signals: switched_off & 4 == 0,
+            merging: switched_off & 8 == 0,
+        };
+        sees_everything(12, GenOptions::default(), heuristics);
+    }
+}
+
+/// All faults and deadlocks, and a race if there is one. Which accesses a race is reported for depends on the order of writes
+/// that nobody reads, of which `rvf` sees one.
+#[test]
+fn rvf_finds_all_violations_and_reproduces_them() {
+    for_each_program(200, GenOptions::default(), |seed, built| {
+        let mut program = built.program();
+        let truth = oracle::enumerate(&mut program, Mode::Memoised).violations;
+        let found = violations(&mut program, EngineKind::Rvf);
+        let is_race = |key: &&ViolationKey| matches!(key, ViolationKey::Race(..));
+        let others = |keys: &FxHashSet<ViolationKey>| -> FxHashSet<ViolationKey> {
+            keys.iter().filter(|key| !is_race(key)).cloned().collect()
+        };
+        assert_eq!(others(&found), others(&truth), "seed {seed}");
+        assert!(
+            found.is_subset(&truth),
+            "seed {seed}: {found:?} of {truth:?}"
+        );
+        assert_eq!(
+            found.iter().any(|key| is_race(&key)),
+            truth.iter().any(|key| is_race(&key)),
+            "seed {seed}"
+        );
+    });
+}

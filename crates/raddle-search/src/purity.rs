@@ -1,0 +1,90 @@
+//! Loop iterations without effect, seen in the automata of threads.
+//!
+//! A thread is an automaton, and local states that agree on everything live are the same state. So an iteration without
+//! side effects shows as coming back to a state that the thread was in, with nothing but pure steps since: steps that
+//! changed no memory. Deleting such an iteration from an execution changes neither memory nor the thread's state, so
+//! executions without pure iterations reach all that executions with them reach (theorem 1 of "Awaiting for Godot",
+//! FMCAD 2022). The last step of the iteration is therefore an await: it waits until memory holds a value with which it
+//! leads elsewhere. This is the rewrite of loads, exchanges and compare-exchanges followed by `assume` in the paper's
+//! section III, found in the automaton instead of the text, so that the shape of the loop does not matter.
+
+use raddle_memory::Machine;
+use raddle_program::{LocId, Op, Program, StateId, SyncAction, ThreadId, Value};
+
+/// An operation that changes memory only if it succeeds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attempt {
+    pub(crate) loc: LocId,
+    op: Op,
+}
+
+impl Attempt {
+    /// The operation at `state`, if it is one that may be pure.
+    pub(crate) fn of(program: &Program, state: StateId) -> Option<Self> {
+        let op = *program.op(state);
+        let loc = match op {
+            Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => loc,
+            Op::Sync { cell, action } if is_try(action) => cell,
+            _ => return None,
+        };
+        Some(Self { loc, op })
+    }
+
+    /// What it returns if the location holds `held`; `None` if it then changes memory.
+    pub(crate) fn pure_result(
+        self,
+        program: &Program,
+        machine: &mut Machine,
+        thread: ThreadId,
+        held: Value,
+    ) -> Option<Value> {
+        match self.op {
+            Op::Load { .. } => Some(held),
+            Op::Rmw {
+                loc, kind, operand, ..
+            } => (kind.apply(held, operand, program.tables().loc_info(loc).size) == held)
+                .then_some(held),
+            Op::Cas { expected, new, .. } => (held != expected || new == held).then_some(held),
+            Op::Sync { action, .. } => machine
+                .outcome(held, action, thread)
+                .filter(|&value| value != 0),
+            _ => None,
+        }
+    }
+}
+
+/// Does the operation return at once where others would wait?
+pub(crate) fn is_try(action: SyncAction) -> bool {
+    matches!(
+        action,
+        SyncAction::TryLock
+            | SyncAction::TryReadLock
+            | SyncAction::TryWriteLock
+            | SyncAction::SemTryWait
+    )
+}
+
+/// Does a pure step from `state` to `next` complete a pure iteration? `history` tells of the thread's events before it, the
+/// last one first: which state each left, and whether it was pure.
+pub(crate) fn completes_iteration(
+    program: &Program,
+    state: StateId,
+    next: StateId,
+    history: impl Iterator<Item = (StateId, bool)>,
+) -> bool {
+    if !program.is_reentered(next) {
+        return false;
+    }
+    if next == state {
+        return true;
+    }
+    for (left, is_pure) in history {
+        if !is_pure {
+            return false;
+        }
+        if left == next {
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,431 @@
+//! What an operation does, given the values that it reads.
+//!
+//! Events are computed from values, without running the machine. Whoever schedules such an event has it run by the machine,
+//! which then has the last word.
+
+use super::Search;
+use super::event::{DETACHED, Event, JOINED, Part, Read, SPAWNED, UNKNOWN, Write};
+use super::outcomes::Path;
+use crate::rf::event::Cell;
+use raddle_memory::access::sync_mode;
+use raddle_memory::consistency::CellId;
+use raddle_memory::sync::{self, SyncStep};
+use raddle_program::op::mask;
+use raddle_program::tables::NO_SLOT;
+use raddle_program::{LocId, Op, Program, SyncAction, Tables, ThreadId, Value};
+use smallvec::SmallVec;
+
+const ALIVE: Value = 1;
+const DEAD: Value = 2;
+
+/// As the machine's bound on the steps of a block.
+const BLOCK_BUDGET: u32 = 1 << 20;
+
+/// The program discovered locations that share bytes: which cells there are has changed.
+pub(super) struct CellsChanged;
+
+enum Step {
+    Done(Value),
+    Wait,
+    Fault,
+}
+
+/// An event in the making, with the numbers of the cells that it touched.
+struct Making {
+    event: Event,
+    inside: bool,
+    read: SmallVec<[CellId; 4]>,
+    written: SmallVec<[CellId; 4]>,
+}
+
+impl Search {
+    /// The parts of a location, with the numbers of their cells.
+    pub(super) fn parts(&mut self, tables: &Tables, cell: Cell) -> SmallVec<[(CellId, Part); 2]> {
+        let whole = |count| Part {
+            cell,
+            first: 0,
+            count,
+        };
+        let mut parts = SmallVec::new();
+        let Cell::Loc(loc) = cell else {
+            parts.push((self.cells.one(tables, cell), whole(8)));
+            return parts;
+        };
+        let info = tables.loc_info(loc);
+        if !info.mixed {
+            let count = if info.is_sync() { 8 } else { info.size };
+            parts.push((self.cells.one(tables, cell), whole(count)));
+            return parts;
+        }
+        let ids = self.cells.bytes(tables, loc);
+        for byte in 0..info.size {
+            let id = ids[usize::from(byte)];
+            match parts.last_mut() {
+                Some((last, part)) if *last == id => part.count += 1,
+                _ => parts.push((
+                    id,
+                    Part {
+                        cell,
+                        first: byte,
+                        count: 1,
+                    },
+                )),
+            }
+        }
+        parts
+    }
+
+    /// The numbers of the cells that a part is made of: one when it was made, perhaps more now.
+    pub(super) fn ids(&mut self, tables: &Tables, part: Part) -> SmallVec<[(CellId, u8); 2]> {
+        let mut ids: SmallVec<[(CellId, u8); 2]> = SmallVec::new();
+        match part.cell {
+            Cell::Loc(loc) if tables.loc_info(loc).mixed => {
+                let bytes = self.cells.bytes(tables, loc);
+                for byte in part.first..part.first + part.count {
+                    let id = bytes[usize::from(byte)];
+                    if ids.last().is_none_or(|last| last.0 != id) {
+                        ids.push((id, byte));
+                    }
+                }
+            }
+            _ => ids.push((self.cells.one(tables, part.cell), part.first)),
+        }
+        ids
+    }
+
+    /// What a part holds at first.
+    pub(super) fn initial(tables: &Tables, part: Part) -> Value {
+        match part.cell {
+            Cell::Loc(loc) | Cell::Byte(loc, _) => {
+                let start = tables.loc_info(loc).arena as usize + usize::from(part.first);
+                tables.arena()[start..start + usize::from(part.count)]
+                    .iter()
+                    .rev()
+                    .fold(0, |value, &byte| value << 8 | Value::from(byte))
+            }
+            Cell::Handle(_) => UNKNOWN,
+            Cell::End(_) => 0,
+        }
+    }
+
+    /// The event that `thread` does next if it reads and chooses as `path` says.
+    pub(super) fn effect(
+        &mut self,
+        program: &mut Program,
+        thread: ThreadId,
+        path: &mut Path,
+    ) -> Result<Event, CellsChanged> {
+        let place = self.threads[thread.index()];
+        let op = *program.op(place.state);
+        let mut making = Making {
+            event: Event {
+                thread,
+                index: self.problem.thread(thread.index()).len() as u32 + 1,
+                state: place.state,
+                after: place.state,
+                parent: self.parent_of(thread),
+                reads: SmallVec::new(),
+                writes: SmallVec::new(),
+                choices: SmallVec::new(),
+                spawned: SmallVec::new(),
+                is_block: place.inside || op == Op::AtomicBegin,
+                began_inside: place.inside,
+                ends_inside: false,
+                faulted: false,
+                waits: false,
+                is_pure: false,
+                ends_thread: false,
+            },
+            inside: place.inside,
+            read: SmallVec::new(),
+            written: SmallVec::new(),
+        };
+        for step in 0..BLOCK_BUDGET {
+            let op = *program.op(making.event.after);
+            if op.is_terminal() {
+                break;
+            }
+            match self.operation(program, &mut making, op, path) {
+                Step::Done(value) => {
+                    making.event.after = program.after(making.event.after, value);
+                    if self.cells.refresh(program.tables()) {
+                        return Err(CellsChanged);
+                    }
+                }
+                Step::Wait => {
+                    making.event.waits = step == 0;
+                    break;
+                }
+                Step::Fault => {
+                    making.event.faulted = true;
+                    break;
+                }
+            }
+            if !making.inside {
+                break;
+            }
+        }
+        Ok(self.finish(program, making, &op))
+    }
+
+    fn finish(&mut self, program: &Program, mut making: Making, op: &Op) -> Event {
+        let (thread, after) = (making.event.thread, making.event.after);
+        if !making.event.faulted
+            && !making.event.waits
+            && matches!(program.op(after), Op::Exit { .. })
+        {
+            self.write(program.tables(), &mut making, Cell::End(thread), 1);
+        }
+        let mut event = making.event;
+        event.ends_inside = making.inside;
+        let changes_nothing = || {
+            event.writes.iter().all(|write| {
+                let same = |read: &Read| read.part == write.part && read.value == write.value;
+                event.reads.iter().any(same)
+            })
+        };
+        event.is_pure = !event.is_block
+            && !event.faulted
+            && matches!(
+                op,
+                Op::Load { .. }
+                    | Op::Rmw { .. }
+                    | Op::Cas { .. }
+                    | Op::Sync { .. }
+                    | Op::Fence { .. }
+            )
+            && changes_nothing();
+        event
+    }
+
+    fn operation(
+        &mut self,
+        program: &Program,
+        making: &mut Making,
+        op: Op,
+        path: &mut Path,
+    ) -> Step {
+        let tables = program.tables();
+        match op {
+            Op::Load { loc, .. } => {
+                if !self.is_alive(tables, making, loc, path) {
+                    return Step::Fault;
+                }
+                Step::Done(self.read(tables, making, Cell::Loc(loc), path))
+            }
+            Op::Store { loc, value, .. } => {
+                if !self.is_alive(tables, making, loc, path) {
+                    return Step::Fault;
+                }
+                self.write(tables, making, Cell::Loc(loc), value);
+                Step::Done(0)
+            }
+            Op::Rmw {
+                loc, kind, operand, ..
+            } => {
+                if !self.is_alive(tables, making, loc, path) {
+                    return Step::Fault;
+                }
+                let old = self.read(tables, making, Cell::Loc(loc), path);
+                let new = kind.apply(old, operand, tables.loc_info(loc).size);
+                self.write(tables, making, Cell::Loc(loc), new);
+                Step::Done(old)
+            }
+            Op::Cas {
+                loc, expected, new, ..
+            } => {
+                if !self.is_alive(tables, making, loc, path) {
+                    return Step::Fault;
+                }
+                let old = self.read(tables, making, Cell::Loc(loc), path);
+                if old == expected {
+                    self.write(tables, making, Cell::Loc(loc), new);
+                }
+                Step::Done(old)
+            }
+            Op::Sync { cell, action } => self.synchronise(tables, making, cell, action, path),
+            Op::Spawn { child, start } => {
+                making.event.spawned.push((child, start));
+                self.write(tables, making, Cell::Handle(child), SPAWNED);
+                if matches!(program.op(start), Op::Exit { .. }) {
+                    self.write(tables, making, Cell::End(child), 1);
+                }
+                Step::Done(0)
+            }
+            Op::Join { thread: target } => self.join(program, making, target, path),
+            Op::Detach { thread: target } => {
+                let cell = Cell::Handle(target);
+                match self.read(tables, making, cell, path) {
+                    JOINED | DETACHED => Step::Fault,
+                    _ => {
+                        self.write(tables, making, cell, DETACHED);
+                        Step::Done(0)
+                    }
+                }
+            }
+            Op::Alloc { object } | Op::Free { object } => {
+                let Some(life) = tables.object_info(object).life else {
+                    return Step::Done(0);
+                };
+                let frees = matches!(op, Op::Free { .. });
+                if frees && self.read(tables, making, Cell::Loc(life), path) & 0xFF != ALIVE {
+                    return Step::Fault;
+                }
+                let new = if frees { DEAD } else { ALIVE };
+                self.write(tables, making, Cell::Loc(life), new);
+                Step::Done(0)
+            }
+            Op::Choice { count } => {
+                let taken = path.choose(count);
+                making.event.choices.push(taken);
+                Step::Done(taken.into())
+            }
+            Op::AtomicBegin => {
+                making.inside = true;
+                Step::Done(0)
+            }
+            Op::AtomicEnd => {
+                making.inside = false;
+                Step::Done(0)
+            }
+            _ => Step::Done(0),
+        }
+    }
+
+    fn synchronise(
+        &mut self,
+        tables: &Tables,
+        making: &mut Making,
+        cell: LocId,
+        action: SyncAction,
+        path: &mut Path,
+    ) -> Step {
+        let thread = making.event.thread;
+        if !self.is_alive(tables, making, cell, path) {
+            return Step::Fault;
+        }
+        let stored = self.read(tables, making, Cell::Loc(cell), path);
+        let word = self.known_word(tables, cell, action, stored);
+        let (new, value) = match self.machine.sync_step(word, action, thread) {
+            SyncStep::Wait => return Step::Wait,
+            SyncStep::Done { word, value } => (word, value),
+            SyncStep::Misuse(_) => return Step::Fault,
+        };
+        if let SyncAction::CondRelease { mutex } = action {
+            if !self.is_alive(tables, making, mutex, path) {
+                return Step::Fault;
+            }
+            let stored = self.read(tables, making, Cell::Loc(mutex), path);
+            let held = self.known_word(tables, mutex, SyncAction::Unlock, stored);
+            let Some(free) = sync::release_for_wait(held, thread) else {
+                return Step::Fault;
+            };
+            self.write(tables, making, Cell::Loc(mutex), free);
+        }
+        if sync_mode(action, value).writes() {
+            // The machine leaves a word that the step does not change as it is stored.
+            let kept = if new == word { stored } else { new };
+            self.write(tables, making, Cell::Loc(cell), kept);
+        }
+        Step::Done(value)
+    }
+
+    /// The word of a synchronisation cell as `action` finds it.
+    fn known_word(
+        &mut self,
+        tables: &Tables,
+        cell: LocId,
+        action: SyncAction,
+        stored: Value,
+    ) -> Value {
+        // Looking makes the machine take notice of memory that it has not met.
+        let _ = self.machine.peek(tables, cell);
+        self.machine.known_word(tables, cell, action, stored)
+    }
+
+    fn join(
+        &mut self,
+        program: &Program,
+        making: &mut Making,
+        target: ThreadId,
+        path: &mut Path,
+    ) -> Step {
+        let tables = program.tables();
+        let handle = Cell::Handle(target);
+        let known = self.read(tables, making, handle, path);
+        if target == making.event.thread || known != SPAWNED {
+            return Step::Fault;
+        }
+        if self.read(tables, making, Cell::End(target), path) == 0 {
+            return Step::Wait;
+        }
+        let ended = making
+            .event
+            .spawned
+            .iter()
+            .find(|(child, _)| *child == target);
+        let state = ended.map_or(self.threads[target.index()].state, |&(_, start)| start);
+        let Op::Exit { value } = *program.op(state) else {
+            return Step::Wait;
+        };
+        self.write(tables, making, handle, JOINED);
+        Step::Done(value)
+    }
+
+    fn is_alive(
+        &mut self,
+        tables: &Tables,
+        making: &mut Making,
+        loc: LocId,
+        path: &mut Path,
+    ) -> bool {
+        let info = tables.loc_info(loc);
+        if info.life == NO_SLOT {
+            return true;
+        }
+        match tables.object_info(info.object).life {
+            Some(life) => self.read(tables, making, Cell::Loc(life), path) & 0xFF == ALIVE,
+            None => true,
+        }
+    }
+
+    fn read(&mut self, tables: &Tables, making: &mut Making, cell: Cell, path: &mut Path) -> Value {
+        let mut value = 0;
+        for (id, part) in self.parts(tables, cell) {
+            let written = making.written.iter().position(|&other| other == id);
+            let read = making.read.iter().position(|&other| other == id);
+            let found = match (written, read) {
+                (Some(position), _) => making.event.writes[position].value,
+                (None, Some(position)) => making.event.reads[position].value,
+                (None, None) => {
+                    let is_exact = self.is_exact(tables, &making.event, part, path);
+                    let option = self.decide(tables, &making.event, (id, part), is_exact, path);
+                    making.read.push(id);
+                    making.event.reads.push(Read {
+                        part,
+                        value: option.0,
+                        good: option.1,
+                        is_exact,
+                    });
+                    option.0
+                }
+            };
+            value |= found << (8 * u32::from(part.first));
+        }
+        value
+    }
+
+    fn write(&mut self, tables: &Tables, making: &mut Making, cell: Cell, value: Value) {
+        for (id, part) in self.parts(tables, cell) {
+            let bytes = (value >> (8 * u32::from(part.first))) & mask(part.count);
+            let write = Write { part, value: bytes };
+            match making.written.iter().position(|&other| other == id) {
+                Some(position) => making.event.writes[position] = write,
+                None => {
+                    making.written.push(id);
+                    making.event.writes.push(write);
+                }
+            }
+        }
+    }
+}

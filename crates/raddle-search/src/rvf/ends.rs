@@ -1,0 +1,331 @@
+//! Calls of RVF-SMC up to their loop (lines 1-11), and executions that end.
+
+use super::event::{Event, Read};
+use super::signals::{Threads, Touches};
+use super::{
+    MapsMark, Node, Replaced, Search,
+    effect::CellsChanged,
+    outcomes::{Allowed, Path},
+};
+use crate::dpor::Listener;
+use crate::rf::event::Cell;
+use raddle_memory::consistency::CellId;
+use raddle_memory::goodwrites::{EventId, INIT, NewEvent, Ordinals};
+use raddle_memory::sync;
+use raddle_program::{Op, Program, SyncAction, ThreadId};
+use smallvec::SmallVec;
+use std::ops::ControlFlow;
+
+/// Can the operation be an await: can it be without effect?
+pub(super) fn can_await(op: &Op) -> bool {
+    match op {
+        Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } => true,
+        Op::Sync { action, .. } => matches!(
+            action,
+            SyncAction::TryLock
+                | SyncAction::TryReadLock
+                | SyncAction::TryWriteLock
+                | SyncAction::SemTryWait
+        ),
+        _ => false,
+    }
+}
+
+impl Search {
+    /// Would an event only complete an iteration without effect?
+    pub(super) fn closes_loop(&self, program: &Program, event: &Event) -> bool {
+        if !self.reductions.purity
+            || !event.is_pure
+            || event.waits
+            || !program.is_reentered(event.after)
+            || !can_await(program.op(event.state))
+        {
+            return false;
+        }
+        let is_mixed = |read: &Read| match read.part.cell {
+            Cell::Loc(loc) => program.tables().loc_info(loc).mixed,
+            _ => false,
+        };
+        if event.reads.iter().any(is_mixed) {
+            return false;
+        }
+        if event.after == event.state {
+            return true;
+        }
+        let done = self.problem.thread(event.thread.index()).iter().rev();
+        done.map(|&id| &self.events[id as usize])
+            .take_while(|earlier| earlier.is_pure)
+            .any(|earlier| earlier.state == event.after)
+    }
+
+    /// A new call: extends the trace by events that are no reads, as far as possible (line 1), and makes its node. `advanced`
+    /// are the threads that may have such events.
+    pub(super) fn enter(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
+        while let Some(thread) = self.advanced.pop() {
+            while self.is_pending(program, thread) && self.is_mere_write(program, thread) {
+                let Ok(event) = self.effect(program, thread, &mut Path::present()) else {
+                    self.rebuild(program);
+                    continue;
+                };
+                self.advanced
+                    .extend(event.spawned.iter().map(|spawned| spawned.0));
+                let id = self.problem.len() as EventId;
+                let consistent = self.push_to_problem(program, &event);
+                debug_assert!(consistent, "what only writes can come last");
+                self.problem.emit(id);
+                self.note_event(program, event);
+            }
+            if self.is_pending(program, thread) {
+                self.signal_attempt(program, thread);
+            }
+        }
+        if self.needs_machine(program) {
+            self.sync(program, listener)?;
+        }
+        let mutate = if self.is_doomed(program) {
+            SmallVec::new()
+        } else {
+            self.enabled_reads(program)
+        };
+        let is_ended = self.is_ended(program);
+        self.nodes.push(Node {
+            mark: self.problem.mark(),
+            maps: self.maps.mark(),
+            child_maps: MapsMark::default(),
+            mutate,
+            explored: 0,
+            mutation: None,
+            signalled: Threads::default(),
+            is_fruitful: is_ended,
+            replaced: Replaced::default(),
+        });
+        if is_ended {
+            self.sync(program, listener)?;
+            return listener.ended(program, &mut self.machine);
+        }
+        if self.reductions.awaits && self.reductions.purity {
+            return self.end_in_awaits(program, listener);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Does the next operation of a thread not depend on memory?
+    fn is_mere_write(&self, program: &Program, thread: ThreadId) -> bool {
+        let place = self.threads[thread.index()];
+        let op = program.op(place.state);
+        let touches = Touches::of(program.tables(), op, place.inside);
+        touches.reads.is_empty() && !touches.everything && !matches!(op, Op::Choice { .. })
+    }
+
+    /// The kind of a mutex that no call initialised is in bytes that the program may have written: then the machine has to have
+    /// run the trace before operations on the mutex are looked at.
+    fn needs_machine(&mut self, program: &Program) -> bool {
+        (0..self.threads.len()).any(|index| {
+            if !self.is_pending(program, ThreadId::from_index(index)) {
+                return false;
+            }
+            match *program.op(self.threads[index].state) {
+                Op::AtomicBegin => true,
+                Op::Sync {
+                    cell,
+                    action:
+                        SyncAction::Lock
+                        | SyncAction::TryLock
+                        | SyncAction::Unlock
+                        | SyncAction::MutexDestroy,
+                } => {
+                    let id = self.cells.one(program.tables(), Cell::Loc(cell));
+                    let write = (self.problem.active(id) as usize).checked_sub(1);
+                    let word = write.map_or(0, |write| self.problem.writes(id)[write].value);
+                    !sync::knows_kind(word)
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// Can no execution come of this node, because a read has nothing left to read from? It needs a new write, and by its
+    /// backtrack signals that is a write of threads all of which have ended.
+    fn is_doomed(&mut self, program: &Program) -> bool {
+        (0..self.threads.len())
+            .map(ThreadId::from_index)
+            .any(|thread| {
+                let Some(writers) = self.maps.writers(thread) else {
+                    return false;
+                };
+                let may_write = |other: usize| {
+                    let other = ThreadId::from_index(other);
+                    other != thread
+                        && writers.contains(other)
+                        && (!self.threads[other.index()].is_started
+                            || self.is_pending(program, other))
+                };
+                writers != Threads::ALL
+                    && !(0..self.threads.len()).any(may_write)
+                    && !self.has_new_write(program, thread)
+            })
+    }
+
+    /// Was something that the next event of a thread reads written since its causal map was made?
+    fn has_new_write(&mut self, program: &Program, thread: ThreadId) -> bool {
+        let touches = self.touches(program, thread);
+        if touches.everything {
+            return true;
+        }
+        let Some(map) = self.maps.of(thread) else {
+            return true;
+        };
+        let mut found = false;
+        for &cell in &touches.reads {
+            self.cells.each(program.tables(), cell, |id| {
+                found |= self.problem.writes(id).iter().any(|write| {
+                    let (writer, index) = self.problem.place(write.event);
+                    map.get(writer).is_none_or(|&count| index > count)
+                });
+            });
+        }
+        found
+    }
+
+    /// Lines 6-11: the threads whose next events are reads. Those without a causal map come first, since backtrack signals are
+    /// of use to them only; of these, first the ones that others wait to read from, and the ones that got no signals so far.
+    fn enabled_reads(&mut self, program: &mut Program) -> SmallVec<[ThreadId; 8]> {
+        let mut reads: SmallVec<[(u8, ThreadId); 8]> = SmallVec::new();
+        let threads = (0..self.threads.len()).map(ThreadId::from_index);
+        let wanted: SmallVec<[Threads; 4]> = threads
+            .filter_map(|thread| self.maps.writers(thread))
+            .filter(|&writers| writers != Threads::ALL)
+            .collect();
+        for index in 0..self.threads.len() {
+            let thread = ThreadId::from_index(index);
+            if !self.is_pending(program, thread) {
+                continue;
+            }
+            let state = self.threads[index].state;
+            let rank = if self.maps.of(thread).is_some() {
+                4
+            } else if !self.is_ready(program, thread) {
+                if matches!(program.op(state), Op::Join { .. }) {
+                    // It waits for the end of a thread, which comes last.
+                    continue;
+                }
+                3
+            } else if wanted.iter().any(|writers| writers.contains(thread)) {
+                0
+            } else {
+                1 + u8::from(self.was_signalled.get(state.index()) == Some(&true))
+            };
+            reads.push((rank, thread));
+        }
+        reads.sort();
+        reads.into_iter().map(|(_, thread)| thread).collect()
+    }
+
+    /// Does an execution end with the present trace: does nobody go on but to complete iterations without effect?
+    fn is_ended(&mut self, program: &mut Program) -> bool {
+        (0..self.threads.len())
+            .map(ThreadId::from_index)
+            .all(|thread| {
+                !self.is_pending(program, thread)
+                    || !self.is_ready(program, thread)
+                    || self.is_awaiting(program, thread)
+            })
+    }
+
+    /// Is the thread, which is ready, awaiting another value than memory holds at the end of the trace?
+    fn is_awaiting(&mut self, program: &mut Program, thread: ThreadId) -> bool {
+        let place = self.threads[thread.index()];
+        if !self.reductions.awaits || place.inside || !can_await(program.op(place.state)) {
+            return false;
+        }
+        loop {
+            match self.effect(program, thread, &mut Path::present()) {
+                Ok(event) => return self.closes_loop(program, &event),
+                Err(CellsChanged) => self.rebuild(program),
+            }
+        }
+    }
+
+    /// What the memory holds at the end depends on the order of writes that nobody reads. Is there one in which everybody who
+    /// could go on awaits something else? Then an execution ends there.
+    fn end_in_awaits(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
+        let Some(reads) = self.wanted_at_end(program) else {
+            return ControlFlow::Continue(());
+        };
+        let mark = self.problem.mark();
+        let consistent = self.problem.push(NewEvent {
+            thread: self.threads.len(),
+            after: INIT,
+            reads: &reads,
+            writes: &[],
+            is_end: true,
+        });
+        let found = if consistent {
+            self.problem.solve(mark, &mut self.decisions)
+        } else {
+            None
+        };
+        let Some(from) = found else {
+            self.problem.undo_to(mark);
+            return ControlFlow::Continue(());
+        };
+        let old = self.problem.replaced().to_vec();
+        self.problem.retract_to(mark.events());
+        self.problem.undo_to(mark);
+        self.synced = self.synced.min(from);
+        self.sync(program, listener)?;
+        listener.ended(program, &mut self.machine)?;
+        self.problem.retract_to(from);
+        for event in old {
+            self.problem.emit(event);
+        }
+        self.synced = self.synced.min(from);
+        if let Some(node) = self.nodes.last_mut() {
+            node.is_fruitful = true;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The writes with which each pending read would have to wait, if there are some for each of them.
+    fn wanted_at_end(&mut self, program: &mut Program) -> Option<Vec<(CellId, Ordinals)>> {
+        let mut wanted: Vec<(CellId, Ordinals)> = Vec::new();
+        for index in 0..self.threads.len() {
+            let thread = ThreadId::from_index(index);
+            if !self.is_pending(program, thread) || !self.is_ready(program, thread) {
+                continue;
+            }
+            let place = self.threads[index];
+            if place.inside || !can_await(program.op(place.state)) {
+                return None;
+            }
+            let Ok(outcomes) = self.outcomes(program, thread, Allowed::Everything) else {
+                self.rebuild(program);
+                return self.wanted_at_end(program);
+            };
+            let mut ways = outcomes.waiting.into_iter();
+            let mut reads = ways.next()?.reads;
+            // They differ in the one location that is awaited.
+            for (mine, read) in ways.flat_map(|way| way.reads.into_iter().enumerate()) {
+                reads[mine].good.union(&read.good);
+            }
+            for read in reads {
+                for (id, _) in self.ids(program.tables(), read.part) {
+                    match wanted.iter_mut().find(|(other, _)| *other == id) {
+                        Some((_, good)) => good.intersect(&read.good),
+                        None => wanted.push((id, read.good.clone())),
+                    }
+                }
+            }
+        }
+        let possible = wanted.iter().all(|(_, good)| !good.is_empty());
+        (possible && !wanted.is_empty()).then_some(wanted)
+    }
+}

@@ -1,0 +1,637 @@
+//! `rvf`: RVF-SMC, at most one execution of each reads-value-from class under sequential consistency.
+//!
+//! Algorithm 2 of "Stateless Model Checking Under a Reads-Value-From Equivalence" (Agarwal, Chatterjee, Pathak, Pavlogiannis,
+//! Toman, CAV 2021), with the recursion on an explicit stack. Line numbers in comments are those of algorithm 2. Whether a
+//! read can get a value is decided by VerifySC (`raddle_memory::goodwrites`). See `docs/engines.md` for invariants, proofs and
+//! deviations.
+//!
+//! Names: the *trace* of a node is σ̃, an execution of all its events. A *read* is any event whose effect depends on memory:
+//! read-modify-writes, operations on synchronisation objects and atomic blocks are reads that may also write.
+
+mod clocks;
+mod contest;
+mod effect;
+mod ends;
+mod event;
+mod maps;
+mod outcomes;
+mod signals;
+#[cfg(test)]
+mod tests;
+
+use crate::dpor::Listener;
+use crate::driver::Reductions;
+use crate::rf::cells::Cells;
+use crate::rf::event::{Cell, may_wait};
+use clocks::Clocks;
+use contest::{Access, Contest, Name};
+use effect::CellsChanged;
+use ends::can_await;
+use event::{Event, NO_EVENT, Part};
+use maps::{Maps, MapsMark};
+use outcomes::{Allowed, Outcomes, Path};
+use raddle_memory::consistency::CellId;
+use raddle_memory::goodwrites::{
+    Decisions, EventId, Heuristics, NewEvent, Ordinals, Problem, ProblemMark,
+};
+use raddle_memory::{Machine, Mark, Readiness};
+use raddle_program::{Op, Program, StateId, ThreadId};
+use signals::{Heeds, Threads, Touches, Watchers};
+use smallvec::SmallVec;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// What can be switched off to compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RvfHeuristics {
+    /// VerifySC starts from the closure of its problem.
+    pub closure: bool,
+    /// VerifySC is guided by the trace at hand.
+    pub guidance: bool,
+    /// Backtrack signals say which reads need not be explored from a trace.
+    pub signals: bool,
+    /// Values that make no difference to what the reading thread does are not told apart.
+    pub merging: bool,
+}
+
+impl Default for RvfHeuristics {
+    fn default() -> Self {
+        Self {
+            closure: true,
+            guidance: true,
+            signals: true,
+            merging: true,
+        }
+    }
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RvfOptions {
+    pub(crate) reductions: Reductions,
+    pub(crate) heuristics: RvfHeuristics,
+    /// Data races are looked for.
+    pub(crate) races: bool,
+}
+
+/// Where a thread is, after all events of the present node.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    state: StateId,
+    is_started: bool,
+    /// In the middle of a block.
+    inside: bool,
+    /// A fault, or a completed iteration without effect: it goes no further.
+    is_stopped: bool,
+    spawned_by: EventId,
+}
+
+const NOWHERE: Place = Place {
+    state: StateId(u32::MAX),
+    is_started: false,
+    inside: false,
+    is_stopped: false,
+    spawned_by: NO_EVENT,
+};
+
+/// How the trace of a node was changed for the sake of a child: from here on, and what was there.
+#[derive(Debug, Default)]
+struct Replaced {
+    from: usize,
+    events: Vec<EventId>,
+}
+
+/// The read that is explored at a node, one outcome after the other (lines 14-30).
+#[derive(Debug)]
+struct Mutation {
+    thread: ThreadId,
+    /// It is this event of its thread, from 1.
+    index: u32,
+    /// Still to be tried, the next one last.
+    outcomes: Vec<Event>,
+    /// It watches for signals; if there is none it is the last one explored at the node.
+    watching: Option<(Touches, Heeds)>,
+    has_child: bool,
+}
+
+/// A call of RVF-SMC.
+#[derive(Debug)]
+struct Node {
+    /// The events of its trace are those before this.
+    mark: ProblemMark,
+    maps: MapsMark,
+    /// The causal maps before the present child.
+    child_maps: MapsMark,
+    /// Threads whose next events are enabled reads, in the order in which they are explored (lines 6-11), and how many of
+    /// them were.
+    mutate: SmallVec<[ThreadId; 8]>,
+    explored: usize,
+    mutation: Option<Mutation>,
+    /// The present read's backtrack signal: who may write something new for it.
+    signalled: Threads,
+    /// An execution ended with the trace of the node, or further down.
+    is_fruitful: bool,
+    replaced: Replaced,
+}
+
+/// The state of the exploration.
+pub(crate) struct Search {
+    options: RvfOptions,
+    reductions: Reductions,
+    machine: Machine,
+    problem: Problem,
+    cells: Cells,
+    events: Vec<Event>,
+    threads: Vec<Place>,
+    nodes: Vec<Node>,
+    maps: Maps,
+    watchers: Watchers,
+    /// Reads whose backtrack signal came, by their local states.
+    was_signalled: Vec<bool>,
+    /// What is causally before each event in any case.
+    causes: Clocks,
+    /// The machine before each event that it has run; the first `synced` are those of the problem's order.
+    marks: Vec<Mark>,
+    synced: usize,
+    contest: Contest,
+    /// A race is possible: see `contest`.
+    is_contested: bool,
+    /// Sources of synchronising reads are told apart.
+    by_source: bool,
+    decisions: Decisions,
+    /// Buffers.
+    reads: Vec<(CellId, Ordinals)>,
+    writes: Vec<(CellId, u64)>,
+    accesses: Vec<Access>,
+    advanced: SmallVec<[ThreadId; 4]>,
+}
+
+impl Search {
+    pub(crate) fn new(program: &Program, options: RvfOptions) -> Self {
+        let mut search = Self {
+            options,
+            reductions: options.reductions,
+            machine: Machine::new(program),
+            problem: Problem::default(),
+            cells: Cells::default(),
+            events: Vec::new(),
+            threads: Vec::new(),
+            nodes: Vec::new(),
+            maps: Maps::default(),
+            watchers: Watchers::default(),
+            was_signalled: Vec::new(),
+            causes: Clocks::default(),
+            marks: Vec::new(),
+            synced: 0,
+            contest: Contest::default(),
+            is_contested: false,
+            by_source: false,
+            decisions: Decisions::default(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+            accesses: Vec::new(),
+            advanced: SmallVec::new(),
+        };
+        search.reset(program);
+        search
+    }
+
+    /// Back to the beginning.
+    fn reset(&mut self, program: &Program) {
+        self.problem = self.new_problem();
+        self.cells.refresh(program.tables());
+        self.events.clear();
+        self.nodes.clear();
+        self.threads.clear();
+        self.threads.push(Place {
+            state: program.main(),
+            is_started: true,
+            ..NOWHERE
+        });
+        self.maps = Maps::default();
+        self.watchers = Watchers::default();
+        self.causes = Clocks::default();
+        self.contest = Contest::default();
+        self.synced = 0;
+    }
+
+    fn new_problem(&self) -> Problem {
+        Problem::new(Heuristics {
+            closure: self.options.heuristics.closure,
+            guidance: self.options.heuristics.guidance,
+        })
+    }
+
+    /// How problems were decided.
+    pub(crate) fn decisions(&self) -> Decisions {
+        self.decisions
+    }
+
+    /// Explores at least one execution for every set of events with values that an execution can have.
+    pub(crate) fn run(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
+        self.begin(program, listener)?;
+        while let Some(node) = self.nodes.last_mut() {
+            if self.is_contested && !self.by_source {
+                self.by_source = true;
+                self.reset(program);
+                self.begin(program, listener)?;
+                continue;
+            }
+            let outcome = node
+                .mutation
+                .as_mut()
+                .and_then(|mutation| mutation.outcomes.pop());
+            match outcome {
+                Some(event) => self.try_outcome(program, event, listener)?,
+                None => self.go_on(program, listener)?,
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn begin(&mut self, program: &mut Program, listener: &mut impl Listener) -> ControlFlow<()> {
+        self.sync(program, listener)?;
+        self.advanced.push(ThreadId::MAIN);
+        self.enter(program, listener)
+    }
+
+    /// The present read has no outcomes left: goes on with the next read, or leaves the node.
+    fn go_on(&mut self, program: &mut Program, listener: &mut impl Listener) -> ControlFlow<()> {
+        let backtrack = self.finish_mutation(program);
+        let Some(node) = self.nodes.last_mut() else {
+            return ControlFlow::Continue(());
+        };
+        if backtrack && let Some(&thread) = node.mutate.get(node.explored) {
+            node.explored += 1;
+            self.start_mutation(program, thread);
+            return ControlFlow::Continue(());
+        }
+        let is_fruitful = node.is_fruitful;
+        if !is_fruitful {
+            // Every read that could come next was explored elsewhere.
+            self.decisions.dead_ends += 1;
+            listener.busy()?;
+        }
+        if let Some(node) = self.nodes.pop() {
+            self.maps.undo_to(node.maps);
+        }
+        self.leave_child(is_fruitful);
+        ControlFlow::Continue(())
+    }
+
+    /// Ends the exploration of a read at the present node. Is another one to be explored (line 13)?
+    fn finish_mutation(&mut self, program: &Program) -> bool {
+        let Some(node) = self.nodes.last_mut() else {
+            return false;
+        };
+        let Some(mutation) = node.mutation.take() else {
+            return true;
+        };
+        let thread = mutation.thread;
+        let backtrack =
+            mutation.watching.is_none() || !node.signalled.is_empty() || !mutation.has_child;
+        let writers = match mutation.watching {
+            Some(_) => node.signalled,
+            None => Threads::ALL,
+        };
+        if let Some((touches, _)) = &mutation.watching {
+            self.unwatch(program, touches);
+        }
+        if mutation.watching.is_some() && backtrack {
+            let state = self.threads[thread.index()].state;
+            if self.was_signalled.len() <= state.index() {
+                self.was_signalled.resize(state.index() + 1, false);
+            }
+            self.was_signalled[state.index()] = true;
+        }
+        if backtrack && mutation.has_child {
+            let problem = &self.problem;
+            let counts = (0..self.threads.len()).map(|thread| problem.thread(thread).len() as u32);
+            self.maps.define(thread, writers, counts);
+        }
+        backtrack
+    }
+
+    /// Begins with the next event of a thread.
+    fn start_mutation(&mut self, program: &mut Program, thread: ThreadId) {
+        let Outcomes {
+            mut events,
+            waiting,
+        } = self.all_outcomes(program, thread);
+        let state = self.threads[thread.index()].state;
+        let op = *program.op(state);
+        let place = self.nodes.len() - 1;
+        let is_ready = self.is_ready(program, thread);
+        let is_prunable = self.options.heuristics.signals
+            && self.maps.of(thread).is_none()
+            && waiting.iter().all(|_| !can_await(&op))
+            && is_ready
+            && !events.is_empty();
+        self.nodes[place].signalled = Threads::default();
+        let index = self.problem.thread(thread.index()).len() as u32 + 1;
+        let mut watching = None;
+        if is_prunable {
+            let writes = events.iter().any(|event| !event.writes.is_empty());
+            let heeds = if writes || may_wait(&op) {
+                Heeds::Attempts
+            } else {
+                Heeds::Writes
+            };
+            let touches = self.touches(program, thread);
+            self.watch(program, place, (thread, index), (&touches, heeds));
+            if heeds == Heeds::Attempts {
+                for index in 0..self.threads.len() {
+                    let other = ThreadId::from_index(index);
+                    if other != thread && self.is_pending(program, other) {
+                        self.signal_attempt(program, other);
+                    }
+                }
+            }
+            watching = Some((touches, heeds));
+        }
+        events.reverse();
+        self.nodes[place].mutation = Some(Mutation {
+            thread,
+            index,
+            outcomes: events,
+            watching,
+            has_child: false,
+        });
+    }
+
+    /// Has the thread a next event?
+    fn is_pending(&self, program: &Program, thread: ThreadId) -> bool {
+        let place = &self.threads[thread.index()];
+        place.is_started && !place.is_stopped && !program.op(place.state).is_terminal()
+    }
+
+    fn all_outcomes(&mut self, program: &mut Program, thread: ThreadId) -> Outcomes {
+        loop {
+            match self.outcomes(program, thread, Allowed::ByCausalMap) {
+                Ok(outcomes) => return outcomes,
+                Err(CellsChanged) => self.rebuild(program),
+            }
+        }
+    }
+
+    /// Could the next event of a thread be done at the end of the present trace?
+    fn is_ready(&mut self, program: &mut Program, thread: ThreadId) -> bool {
+        let state = self.threads[thread.index()].state;
+        if !may_wait(program.op(state)) {
+            return true;
+        }
+        loop {
+            match self.effect(program, thread, &mut Path::present()) {
+                Ok(event) => return !event.waits,
+                Err(CellsChanged) => self.rebuild(program),
+            }
+        }
+    }
+
+    /// The event before the next one of a thread.
+    fn parent_of(&self, thread: ThreadId) -> EventId {
+        let last = self.problem.thread(thread.index()).last().copied();
+        last.unwrap_or(self.threads[thread.index()].spawned_by)
+    }
+
+    // ---- children
+
+    /// Lines 20-26: is there an execution in which the read has this outcome?
+    fn try_outcome(
+        &mut self,
+        program: &mut Program,
+        event: Event,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
+        let mark = self.problem.mark();
+        let length = self.problem.order().len();
+        let at_hand = self.is_at_hand(program, &event);
+        let started = (!at_hand).then(Instant::now);
+        let consistent = self.push_to_problem(program, &event);
+        debug_assert!(consistent || !at_hand, "the trace at hand is an execution");
+        let replaced = if at_hand {
+            self.decisions.at_hand += 1;
+            self.problem.emit(mark.events() as EventId);
+            Some(length)
+        } else if consistent {
+            self.problem.solve(mark, &mut self.decisions)
+        } else {
+            self.decisions.closure += 1;
+            None
+        };
+        if let Some(started) = started {
+            self.decisions.time += started.elapsed();
+        }
+        let Some(from) = replaced else {
+            self.problem.undo_to(mark);
+            return ControlFlow::Continue(());
+        };
+        let Some(node) = self.nodes.last_mut() else {
+            return ControlFlow::Continue(());
+        };
+        node.child_maps = self.maps.mark();
+        node.replaced.from = from;
+        node.replaced.events.clear();
+        if !at_hand {
+            let old = self.problem.replaced();
+            node.replaced.events.extend_from_slice(old);
+            self.synced = self.synced.min(from);
+        }
+        if let Some(mutation) = &mut node.mutation {
+            mutation.has_child = true;
+        }
+        let thread = event.thread;
+        self.note_event(program, event);
+        self.maps.clear(thread);
+        self.advanced.push(thread);
+        self.enter(program, listener)
+    }
+
+    /// Does the trace at hand give the read one of its good writes for each cell?
+    fn is_at_hand(&mut self, program: &Program, event: &Event) -> bool {
+        event.reads.iter().all(|read| {
+            let ids = self.ids(program.tables(), read.part);
+            ids.iter()
+                .all(|&(id, _)| read.good.contains(self.problem.active(id)))
+        })
+    }
+
+    /// Returns from a child to the last node.
+    fn leave_child(&mut self, is_fruitful: bool) {
+        let Some(node) = self.nodes.last_mut() else {
+            return;
+        };
+        node.is_fruitful |= is_fruitful;
+        let (mark, from) = (node.mark, node.replaced.from);
+        self.maps.undo_to(node.child_maps);
+        self.problem.retract_to(from);
+        self.problem.undo_to(mark);
+        for &event in &node.replaced.events {
+            self.problem.emit(event);
+        }
+        self.synced = self.synced.min(from);
+        self.contest.truncate(mark.events());
+        self.causes.truncate(mark.events());
+        while self.events.len() > mark.events() {
+            self.forget_event();
+        }
+    }
+
+    /// Adds an event to the problem.
+    fn push_to_problem(&mut self, program: &Program, event: &Event) -> bool {
+        let (mut reads, mut writes) = (
+            std::mem::take(&mut self.reads),
+            std::mem::take(&mut self.writes),
+        );
+        reads.clear();
+        writes.clear();
+        for read in &event.reads {
+            for (id, _) in self.ids(program.tables(), read.part) {
+                reads.push((id, read.good.clone()));
+            }
+        }
+        for write in &event.writes {
+            for (id, byte) in self.ids(program.tables(), write.part) {
+                let shift = 8 * u32::from(byte - write.part.first);
+                writes.push((id, write.value >> shift));
+            }
+        }
+        let consistent = self.problem.push(NewEvent {
+            thread: event.thread.index(),
+            after: event.parent,
+            reads: &reads,
+            writes: &writes,
+            is_end: false,
+        });
+        (self.reads, self.writes) = (reads, writes);
+        consistent
+    }
+
+    /// Takes over an event that was added to the problem.
+    fn note_event(&mut self, program: &Program, event: Event) {
+        let id = self.events.len() as EventId;
+        let place = &mut self.threads[event.thread.index()];
+        place.state = event.after;
+        place.inside = event.ends_inside;
+        place.is_stopped = event.faulted || event.ends_thread;
+        for &(child, start) in &event.spawned {
+            if self.threads.len() <= child.index() {
+                self.threads.resize(child.index() + 1, NOWHERE);
+            }
+            self.threads[child.index()] = Place {
+                state: start,
+                is_started: true,
+                spawned_by: id,
+                ..NOWHERE
+            };
+        }
+        self.note_causes(program, &event);
+        for position in 0..event.writes.len() {
+            for (cell, _) in self.ids(program.tables(), event.writes[position].part) {
+                self.signal_write(cell, event.thread, id);
+            }
+        }
+        self.events.push(event);
+        if self.options.races && !self.by_source && program.has_plain_accesses() {
+            self.look_for_contest(program);
+        }
+    }
+
+    fn forget_event(&mut self) {
+        if let Some(event) = self.events.pop() {
+            for &(child, _) in &event.spawned {
+                self.threads[child.index()] = NOWHERE;
+            }
+            let place = &mut self.threads[event.thread.index()];
+            place.state = event.state;
+            place.inside = event.began_inside;
+            place.is_stopped = false;
+        }
+    }
+
+    fn look_for_contest(&mut self, program: &Program) {
+        while self.contest.len() < self.events.len() {
+            let id = self.contest.len();
+            let mut accesses = std::mem::take(&mut self.accesses);
+            accesses.clear();
+            let event = &self.events[id];
+            let op = program.op(event.state);
+            let (name, is_block) = (Name::of(event), event.is_block);
+            let is_plain = contest::is_plain(op, is_block);
+            let reads = event.reads.iter().map(|read| (read.part, false));
+            let writes = event.writes.iter().map(|write| (write.part, true));
+            let touched: SmallVec<[(Part, bool); 4]> = reads.chain(writes).collect();
+            for (part, writes) in touched {
+                let is_memory = matches!(part.cell, Cell::Loc(_));
+                for (cell, _) in self.ids(program.tables(), part) {
+                    accesses.push(Access {
+                        cell,
+                        writes,
+                        is_plain: is_plain && is_memory,
+                        in_block: is_block,
+                    });
+                }
+            }
+            let joined = match *op {
+                Op::Join { thread } => self.problem.thread(thread.index()).last().copied(),
+                _ => None,
+            };
+            self.is_contested |= self
+                .contest
+                .push(name, joined.unwrap_or(NO_EVENT), &accesses);
+            self.accesses = accesses;
+        }
+    }
+
+    /// Builds everything anew that depends on which bytes are cells of their own.
+    fn rebuild(&mut self, program: &Program) {
+        let order = self.problem.order().to_vec();
+        self.problem = self.new_problem();
+        self.contest = Contest::default();
+        let mut marks = Vec::with_capacity(self.events.len() + 1);
+        let events = std::mem::take(&mut self.events);
+        for event in &events {
+            marks.push(self.problem.mark());
+            let consistent = self.push_to_problem(program, event);
+            debug_assert!(consistent, "finer cells make no contradiction");
+        }
+        marks.push(self.problem.mark());
+        self.events = events;
+        for event in order {
+            self.problem.emit(event);
+        }
+        for place in 0..self.nodes.len() {
+            let node = &mut self.nodes[place];
+            node.mark = marks[node.mark.events()];
+        }
+        self.watch_again(program);
+    }
+
+    /// Has the machine run the trace.
+    fn sync(&mut self, program: &mut Program, listener: &mut impl Listener) -> ControlFlow<()> {
+        if let Some(&mark) = self.marks.get(self.synced) {
+            self.machine.undo_to(mark);
+            self.marks.truncate(self.synced);
+            listener.undone(mark.steps());
+        }
+        while self.synced < self.problem.order().len() {
+            let id = self.problem.order()[self.synced];
+            self.marks.push(self.machine.mark());
+            self.synced += 1;
+            let event = &self.events[id as usize];
+            let thread = event.thread;
+            debug_assert_eq!(
+                self.machine.readiness(program, thread),
+                Readiness::Ready,
+                "{event:?}"
+            );
+            let end = self.machine.step(program, thread, &event.choices);
+            listener.stepped(program, &mut self.machine, thread, end)?;
+        }
+        ControlFlow::Continue(())
+    }
+}

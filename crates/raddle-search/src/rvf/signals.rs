@@ -1,0 +1,311 @@
+//! Backtrack signals: may the event that is explored at a node of the recursion read from writes that are not there yet?
+//!
+//! The paper's rule (lines 2-5): a write of a cell that the event reads, done by another thread further down, may be such a
+//! write. That is enough for events that only read. An event that writes may keep the other write from being one (the
+//! compare-exchange that it beats fails), or from being done (the lock that it takes is not free any more). For these, an
+//! operation that could write the cell is a signal as soon as its thread is about to do it. What comes after the event in
+//! any case, by program order and reads-from, is no signal. See `docs/engines.md`.
+
+use super::clocks::Clocks;
+use super::event::{Event, NO_EVENT};
+use super::{Node, Search};
+use crate::rf::event::Cell;
+use raddle_memory::consistency::CellId;
+use raddle_memory::goodwrites::EventId;
+use raddle_program::tables::NO_SLOT;
+use raddle_program::{LocId, Op, Program, SyncAction, Tables, ThreadId};
+use smallvec::SmallVec;
+
+/// What a signal is to an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heeds {
+    /// Writes that are done.
+    Writes,
+    /// Also operations that may write and are about to be done.
+    Attempts,
+}
+
+/// A set of threads; those with large numbers are not told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Threads(u64);
+
+impl Threads {
+    pub(super) const ALL: Self = Self(u64::MAX);
+
+    pub(super) fn insert(&mut self, thread: ThreadId) {
+        self.0 |= 1 << thread.0.min(63);
+    }
+
+    pub(super) fn contains(self, thread: ThreadId) -> bool {
+        self.0 >> thread.0.min(63) & 1 != 0
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Watcher {
+    node: u32,
+    thread: ThreadId,
+    /// The event is this one of its thread.
+    index: u32,
+    heeds: Heeds,
+}
+
+/// Who wants to be told of writes to which cells.
+#[derive(Debug, Default)]
+pub(super) struct Watchers {
+    of_cells: Vec<SmallVec<[Watcher; 2]>>,
+    /// Those who want to be told of every write.
+    of_all: Vec<Watcher>,
+}
+
+/// Somebody wrote, or is about to do something that may write.
+#[derive(Clone, Copy, Debug)]
+struct Signal {
+    by: ThreadId,
+    /// The event that wrote, or the one before the attempt.
+    cause: EventId,
+    kind: Heeds,
+    /// An attempt may write only where there are at least so many old events.
+    possible_from: usize,
+}
+
+/// What an operation may touch.
+#[derive(Debug, Default)]
+pub(super) struct Touches {
+    pub(super) reads: SmallVec<[Cell; 4]>,
+    pub(super) may_write: SmallVec<[Cell; 2]>,
+    /// It is an atomic block: whatever it likes.
+    pub(super) everything: bool,
+}
+
+/// The life cell that accesses to a location read.
+fn life_of(tables: &Tables, loc: LocId) -> Option<Cell> {
+    let info = tables.loc_info(loc);
+    if info.life == NO_SLOT {
+        return None;
+    }
+    tables.object_info(info.object).life.map(Cell::Loc)
+}
+
+impl Touches {
+    pub(super) fn of(tables: &Tables, op: &Op, inside: bool) -> Self {
+        let mut touches = Self {
+            everything: inside || *op == Op::AtomicBegin,
+            ..Self::default()
+        };
+        let (reads, may_write) = (&mut touches.reads, &mut touches.may_write);
+        match *op {
+            Op::Load { loc, .. } => {
+                reads.push(Cell::Loc(loc));
+                reads.extend(life_of(tables, loc));
+            }
+            Op::Store { loc, .. } => {
+                may_write.push(Cell::Loc(loc));
+                reads.extend(life_of(tables, loc));
+            }
+            Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
+                reads.push(Cell::Loc(loc));
+                may_write.push(Cell::Loc(loc));
+                reads.extend(life_of(tables, loc));
+            }
+            Op::Sync { cell, action } => {
+                reads.push(Cell::Loc(cell));
+                reads.extend(life_of(tables, cell));
+                may_write.push(Cell::Loc(cell));
+                if let SyncAction::CondRelease { mutex } = action {
+                    reads.push(Cell::Loc(mutex));
+                    reads.extend(life_of(tables, mutex));
+                    may_write.push(Cell::Loc(mutex));
+                }
+            }
+            Op::Join { thread } => {
+                reads.push(Cell::Handle(thread));
+                reads.push(Cell::End(thread));
+                may_write.push(Cell::Handle(thread));
+            }
+            Op::Detach { thread } => {
+                reads.push(Cell::Handle(thread));
+                may_write.push(Cell::Handle(thread));
+            }
+            Op::Alloc { object } => {
+                may_write.extend(tables.object_info(object).life.map(Cell::Loc))
+            }
+            Op::Free { object } => {
+                if let Some(life) = tables.object_info(object).life {
+                    reads.push(Cell::Loc(life));
+                    may_write.push(Cell::Loc(life));
+                }
+            }
+            _ => {}
+        }
+        touches
+    }
+}
+
+impl Search {
+    pub(super) fn touches(&self, program: &Program, thread: ThreadId) -> Touches {
+        let place = self.threads[thread.index()];
+        Touches::of(program.tables(), program.op(place.state), place.inside)
+    }
+
+    fn cells_of(&mut self, program: &Program, cells: &[Cell]) -> SmallVec<[CellId; 8]> {
+        let mut ids = SmallVec::new();
+        for &cell in cells {
+            self.cells.each(program.tables(), cell, |id| ids.push(id));
+        }
+        ids
+    }
+
+    /// The node `node` explores the `index`-th event of `thread`, which touches `touches`: it wants to know of signals.
+    pub(super) fn watch(
+        &mut self,
+        program: &Program,
+        node: usize,
+        (thread, index): (ThreadId, u32),
+        (touches, heeds): (&Touches, Heeds),
+    ) {
+        let watcher = Watcher {
+            node: node as u32,
+            thread,
+            index,
+            heeds,
+        };
+        if touches.everything {
+            return self.watchers.of_all.push(watcher);
+        }
+        for id in self.cells_of(program, &touches.reads) {
+            let lists = &mut self.watchers.of_cells;
+            if lists.len() <= id as usize {
+                lists.resize(id as usize + 1, SmallVec::new());
+            }
+            lists[id as usize].push(watcher);
+        }
+    }
+
+    /// The node is done with the event.
+    pub(super) fn unwatch(&mut self, program: &Program, touches: &Touches) {
+        if touches.everything {
+            self.watchers.of_all.pop();
+            return;
+        }
+        for id in self.cells_of(program, &touches.reads) {
+            self.watchers.of_cells[id as usize].pop();
+        }
+    }
+
+    /// Notes what is causally before a new event in any case: before all of its good writes, for each of its reads.
+    pub(super) fn note_causes(&mut self, program: &Program, event: &Event) {
+        let id = self.causes.push(event.thread.index());
+        if event.parent != NO_EVENT {
+            self.causes.learn(id, event.parent);
+        }
+        for read in &event.reads {
+            for (cell, _) in self.ids(program.tables(), read.part) {
+                if !read.good.contains(0) {
+                    let writes = (1..).zip(self.problem.writes(cell));
+                    let good = writes.filter(|&(ordinal, _)| read.good.contains(ordinal));
+                    self.causes
+                        .learn_common(id, good.map(|(_, write)| write.event));
+                }
+            }
+        }
+        self.causes.set(id, event.thread.index(), event.index);
+    }
+
+    /// An event wrote a cell.
+    pub(super) fn signal_write(&mut self, id: CellId, by: ThreadId, event: EventId) {
+        self.signal(
+            id,
+            &Signal {
+                by,
+                cause: event,
+                kind: Heeds::Writes,
+                possible_from: 0,
+            },
+        );
+    }
+
+    fn signal(&mut self, id: CellId, signal: &Signal) {
+        let of_cell = self.watchers.of_cells.get(id as usize);
+        let of_cell = of_cell.map_or(&[][..], SmallVec::as_slice);
+        for watcher in of_cell.iter().chain(&self.watchers.of_all) {
+            tell(&mut self.nodes, &self.causes, watcher, signal);
+        }
+    }
+
+    /// With how many events the first value that an attempt to write wants to find was there. An attempt that comes before all
+    /// other new writes finds what an old event wrote.
+    fn possible_from(&mut self, program: &Program, thread: ThreadId) -> usize {
+        let place = self.threads[thread.index()];
+        let Op::Cas { loc, expected, .. } = *program.op(place.state) else {
+            return 0;
+        };
+        let tables = program.tables();
+        if place.inside || tables.loc_info(loc).mixed {
+            return 0;
+        }
+        let (id, part) = self.parts(tables, Cell::Loc(loc))[0];
+        if Self::initial(tables, part) == expected {
+            return 0;
+        }
+        let mut writes = self.problem.writes(id).iter();
+        writes
+            .find(|write| write.value == expected)
+            .map_or(usize::MAX, |write| write.event as usize + 1)
+    }
+
+    /// A thread is about to do its next event: what it may write is a signal.
+    pub(super) fn signal_attempt(&mut self, program: &Program, thread: ThreadId) {
+        let touches = self.touches(program, thread);
+        let signal = Signal {
+            by: thread,
+            cause: self.parent_of(thread),
+            kind: Heeds::Attempts,
+            possible_from: self.possible_from(program, thread),
+        };
+        for id in self.cells_of(program, &touches.may_write) {
+            self.signal(id, &signal);
+        }
+        if touches.everything {
+            let lists = self.watchers.of_cells.iter().flatten();
+            for watcher in lists.chain(&self.watchers.of_all) {
+                tell(&mut self.nodes, &self.causes, watcher, &signal);
+            }
+        }
+    }
+
+    /// Whoever watches says so again, by the cells that there are now.
+    pub(super) fn watch_again(&mut self, program: &Program) {
+        self.watchers = Watchers::default();
+        for place in 0..self.nodes.len() {
+            let node = &mut self.nodes[place];
+            if let Some(mutation) = node.mutation.take() {
+                if let Some((touches, heeds)) = &mutation.watching {
+                    let event = (mutation.thread, mutation.index);
+                    self.watch(program, place, event, (touches, *heeds));
+                }
+                self.nodes[place].mutation = Some(mutation);
+            }
+        }
+    }
+}
+
+fn tell(nodes: &mut [Node], causes: &Clocks, watcher: &Watcher, signal: &Signal) {
+    let comes_after = signal.cause != NO_EVENT
+        && causes
+            .of(signal.cause)
+            .get(watcher.thread.index())
+            .is_some_and(|&known| known >= watcher.index);
+    let node = &mut nodes[watcher.node as usize];
+    if watcher.thread != signal.by
+        && !comes_after
+        && (signal.kind == Heeds::Writes || watcher.heeds == Heeds::Attempts)
+        && signal.possible_from <= node.mark.events()
+    {
+        node.signalled.insert(signal.by);
+    }
+}
