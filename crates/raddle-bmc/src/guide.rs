@@ -163,7 +163,7 @@ impl<'a> Guide<'a> {
     fn is_silent(&self, happened: &Happened) -> bool {
         let step = &self.encoding.steps[happened.step];
         match step.what {
-            What::Begin | What::Flush | What::Fence { .. } | What::End => true,
+            What::Begin | What::Flush | What::Fence { .. } => true,
             What::Life => {
                 let is_free = step.accesses.iter().any(|access| access.is_write);
                 !is_free || happened.cells.iter().any(|cell| cell.region.object.0 == 0)
@@ -218,7 +218,7 @@ impl guided::Guide for Guide<'_> {
                 if let Some(flush) = flush_any(machine, thread) {
                     return Some(flush);
                 }
-                if step.what == What::Fault {
+                if matches!(step.what, What::Fault | What::End) {
                     self.steps.pop_front();
                     continue;
                 }

@@ -136,7 +136,9 @@ impl Writer {
             self.line("store i32 1, ptr @y");
         }
         for thread in 0..threads {
-            let call = format!("call i32 @pthread_create(ptr %h{thread}, ptr null, ptr @t{thread}, ptr null)");
+            let call = format!(
+                "call i32 @pthread_create(ptr %h{thread}, ptr null, ptr @t{thread}, ptr null)"
+            );
             self.line(&call);
         }
         if self.chance(30) {
@@ -180,7 +182,9 @@ impl Writer {
         }
         if self.chance(50) {
             let pointer = self.fresh();
-            self.line(&format!("{pointer} = load atomic ptr, ptr @p monotonic, align 8"));
+            self.line(&format!(
+                "{pointer} = load atomic ptr, ptr @p monotonic, align 8"
+            ));
             return pointer;
         }
         let value = self.value();
@@ -300,7 +304,9 @@ impl Writer {
         if self.chance(20) {
             self.next += 1;
             let (at, got, bit) = (self.next, self.fresh(), self.fresh());
-            self.line(&format!("{got} = call i32 @pthread_mutex_trylock(ptr {mutex})"));
+            self.line(&format!(
+                "{got} = call i32 @pthread_mutex_trylock(ptr {mutex})"
+            ));
             self.line(&format!("{bit} = icmp eq i32 {got}, 0"));
             self.line(&format!("br i1 {bit}, label %got{at}, label %not{at}"));
             let _ = writeln!(self.text, "got{at}:");
@@ -312,7 +318,11 @@ impl Writer {
             let _ = writeln!(self.text, "not{at}:");
         } else {
             // The other way round now and then: threads may wait for each other.
-            let mutex = if outer || self.chance(70) { mutex } else { "@n" };
+            let mutex = if outer || self.chance(70) {
+                mutex
+            } else {
+                "@n"
+            };
             self.line(&format!("call i32 @pthread_mutex_lock(ptr {mutex})"));
             let count = 1 + self.rng.below(2);
             self.depth += 1;
