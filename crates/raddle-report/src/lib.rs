@@ -3,6 +3,8 @@
 //! Engines hand over data ([`raddle_search::Outcome`]); every word that a user reads about it is chosen here. Nothing
 //! here prints: callers get strings.
 
+pub mod compare;
+pub mod html;
 pub mod json;
 pub mod names;
 mod operands;

@@ -94,7 +94,7 @@ pub fn execution(program: &Program, trace: &Trace, sources: &Sources, look: Look
     timeline.render(look.columns, writer.paint)
 }
 
-struct Writer<'a> {
+pub(crate) struct Writer<'a> {
     program: &'a Program,
     sources: &'a Sources,
     look: Look,
@@ -143,7 +143,7 @@ fn effort(outcome: &Outcome) -> String {
     format!("{text}; {}", circumstances(outcome))
 }
 
-fn circumstances(outcome: &Outcome) -> String {
+pub(crate) fn circumstances(outcome: &Outcome) -> String {
     format!(
         "{}; engine {}, memory {}",
         words::seconds(outcome.statistics.elapsed),
@@ -153,7 +153,7 @@ fn circumstances(outcome: &Outcome) -> String {
 }
 
 impl<'a> Writer<'a> {
-    fn new(program: &'a Program, sources: &'a Sources, look: Look) -> Self {
+    pub(crate) fn new(program: &'a Program, sources: &'a Sources, look: Look) -> Self {
         Self {
             program,
             sources,
@@ -215,7 +215,7 @@ impl<'a> Writer<'a> {
         text
     }
 
-    fn explanation<'b>(
+    pub(crate) fn explanation<'b>(
         &'b self,
         names: &'b Names<'b>,
         violation: &'b Violation,
@@ -302,7 +302,12 @@ impl<'a> Writer<'a> {
         spots
     }
 
-    fn end_marks(&self, names: &Names<'_>, violation: &Violation, headline: &str) -> Vec<Mark> {
+    pub(crate) fn end_marks(
+        &self,
+        names: &Names<'_>,
+        violation: &Violation,
+        headline: &str,
+    ) -> Vec<Mark> {
         match &violation.kind {
             ViolationKind::Fault(fault) => {
                 let mut text = headline.to_owned();
@@ -443,7 +448,7 @@ impl<'a> Writer<'a> {
 }
 
 /// The threads that do not come further, where that is the violation.
-fn stuck(kind: &ViolationKind) -> Option<&[Waiting]> {
+pub(crate) fn stuck(kind: &ViolationKind) -> Option<&[Waiting]> {
     match kind {
         ViolationKind::Deadlock { waiting: stuck }
         | ViolationKind::Livelock { spinning: stuck } => Some(stuck),

@@ -388,7 +388,7 @@ pub(crate) fn seconds(time: Duration) -> String {
     }
 }
 
-fn mebibytes(bytes: u64) -> String {
+pub(crate) fn mebibytes(bytes: u64) -> String {
     format!("{} MiB", bytes.div_ceil(1 << 20))
 }
 

@@ -269,27 +269,39 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
-    /// At the end of an execution, threads that are ready only spin. They may race all the same with what they read, and if
-    /// nobody can help them that is a livelock.
+    /// At the end of an execution, threads that are ready only spin. What they would read next may be gone, or raced with, all
+    /// the same; and if nobody can help them that is a livelock.
+    ///
+    /// One step is enough. A round that goes wrong earlier is not pure, so it was explored as any other; and a step that would
+    /// complete a pure round does not wait for a while only to be done when nothing is wrong with it any more: nobody writes
+    /// to memory after it was freed, and a thread that waits learns nothing that would order its read behind a write.
     fn look_at_spinning(
         &mut self,
         program: &mut Program,
         machine: &mut Machine,
     ) -> ControlFlow<()> {
-        if self.options.checks.races && program.has_plain_accesses() {
-            for thread in ending::threads(machine) {
-                if machine.readiness(program, thread) != Readiness::Ready {
-                    continue;
-                }
-                let mark = machine.mark();
-                machine.step(program, thread, &[]);
-                self.ends.push(machine.steps().len() as u32);
-                let flow = self.find_races(program, machine);
-                self.ends.pop();
-                self.detector.truncate(mark.steps());
-                machine.undo_to(mark);
-                flow?;
+        for thread in ending::threads(machine) {
+            if machine.readiness(program, thread) != Readiness::Ready {
+                continue;
             }
+            let mark = machine.mark();
+            let end = machine.step(program, thread, &[]);
+            self.ends.push(machine.steps().len() as u32);
+            let flow = match end {
+                StepEnd::Fault(fault) => {
+                    let last = machine.steps().last();
+                    let at = last.map_or(SrcId::NOWHERE, |step| program.at(step.state));
+                    self.fault(program, machine, thread, at, fault)
+                }
+                _ if self.options.checks.races && program.has_plain_accesses() => {
+                    self.find_races(program, machine)
+                }
+                _ => ControlFlow::Continue(()),
+            };
+            self.ends.pop();
+            self.detector.truncate(mark.steps());
+            machine.undo_to(mark);
+            flow?;
         }
         if self.options.checks.livelocks
             && let Some(spinning) = ending::livelock(program, machine)

@@ -30,6 +30,12 @@ impl EngineKind {
         }
     }
 
+    /// Does it recognise rounds of loops in which a thread only waits?
+    #[must_use]
+    pub fn knows_purity(self) -> bool {
+        matches!(self, Self::Dpor | Self::Rf)
+    }
+
     /// Can the engine explore executions under this memory model?
     #[must_use]
     pub fn supports(self, memory: MemoryModel) -> bool {

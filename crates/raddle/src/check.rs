@@ -11,7 +11,7 @@ use raddle_program::Program;
 use raddle_report::source::Sources;
 use raddle_report::text::Look;
 use raddle_report::trace_file::{RunOptions, TraceFile};
-use raddle_report::{Report, json, text};
+use raddle_report::{Report, html, json, text};
 use raddle_search::driver::{self, Limits, SearchOptions};
 use raddle_search::{EngineKind, Outcome, Verdict};
 use std::path::Path;
@@ -30,7 +30,7 @@ pub fn check(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Err
         file: &file,
     };
     // Files first: an answer on the screen says that all is done.
-    write_files(&options, &report, &checked.loaded.fingerprint)?;
+    write_files(&options, &report, &sources, &checked.loaded.fingerprint)?;
     crate::print(&answer(&options, &report, &sources))?;
     Ok(status(&checked.outcome.verdict))
 }
@@ -81,6 +81,7 @@ fn source(options: &Options) -> Source<'_> {
         file: &options.file,
         clang_args: &options.clang_args,
         unroll: options.unroll,
+        count_pure_rounds: !(options.reductions.purity && options.engine.knows_purity()),
         on_main_return: options.on_main_return,
         checks: options.checks,
         silent_abort: options.silent_abort,
@@ -137,7 +138,15 @@ fn answer(options: &Options, report: &Report<'_>, sources: &Sources) -> String {
 // ---- files
 
 /// What was asked for besides the answer.
-fn write_files(options: &Options, report: &Report<'_>, fingerprint: &str) -> Result<(), Error> {
+fn write_files(
+    options: &Options,
+    report: &Report<'_>,
+    sources: &Sources,
+    fingerprint: &str,
+) -> Result<(), Error> {
+    if let Some(file) = &options.report {
+        write(file, &html::render(report, sources))?;
+    }
     if let Some(file) = &options.trace {
         match &report.outcome.verdict {
             Verdict::Violation(violations) => {

@@ -20,6 +20,15 @@ pub enum Command {
     /// Exit status: 0 verified, 1 a violation was found, 2 the input or the command line is at fault, 3 inconclusive.
     #[command(args_override_self = true)]
     Check(Box<CheckArgs>),
+    /// Check a program with every engine that applies, and print one table
+    ///
+    /// Each engine has 10 seconds unless `--time-limit` says otherwise. Exit status: as `check`.
+    #[command(args_override_self = true)]
+    #[command(mut_args(|arg| {
+        let for_check = ["engine", "report", "trace", "witness", "full"].contains(&arg.get_id().as_str());
+        arg.hide(for_check)
+    }))]
+    Compare(Box<CheckArgs>),
     /// Run a saved execution again, step by step
     ///
     /// Exit status: 1 it goes wrong (again), 0 it does not any more, 2 it cannot be run.
@@ -100,7 +109,7 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
-    /// Write a report as a web page besides (not available yet)
+    /// Write a report as a web page besides: one file, to step through the execution in any browser
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 

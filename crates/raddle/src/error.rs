@@ -25,6 +25,10 @@ pub enum Error {
     UnavailableOption {
         option: &'static str,
     },
+    /// An option of `check` that the command has no use for.
+    OnlyForCheck {
+        option: &'static str,
+    },
     UnknownTopic {
         topic: String,
         topics: String,
@@ -103,6 +107,9 @@ impl fmt::Display for Error {
                 "engine `{engine}` does not know memory model `{memory}`; engines that do: {available}"
             ),
             Self::UnavailableOption { option } => write!(f, "`{option}` is not available yet"),
+            Self::OnlyForCheck { option } => {
+                write!(f, "`{option}` is an option of `raddle check` only")
+            }
             Self::UnknownTopic { topic, .. } => write!(f, "there is no topic `{topic}`"),
             Self::Compile(error) => error.fmt(f),
             Self::Bench(error) => error.fmt(f),
@@ -162,6 +169,7 @@ impl Error {
                     .to_owned(),
             ),
             Self::UnavailableOption { option } => Some(format!("leave `{option}` out")),
+            Self::OnlyForCheck { option } => Some(format!("leave `{option}` out")),
             Self::UnknownTopic { topics, .. } => Some(format!("topics: {topics}")),
             Self::Compile(error) => error.hint(),
             Self::Bench(error) => error.hint(),

@@ -34,6 +34,7 @@ pub struct Options {
     /// `abort` is no violation, but an end of the program.
     pub silent_abort: bool,
     pub trace: Option<PathBuf>,
+    pub report: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,10 +63,7 @@ impl Options {
         let memory = memory(args.memory);
         let engine = engine(args.engine, memory)?;
         let format = format(args.format)?;
-        for (option, given) in [
-            ("--report", args.report.is_some()),
-            ("--witness", args.witness.is_some()),
-        ] {
+        for (option, given) in [("--witness", args.witness.is_some())] {
             if given {
                 return Err(Error::UnavailableOption { option });
             }
@@ -108,6 +106,7 @@ impl Options {
                 .collect(),
             silent_abort: false,
             trace: args.trace,
+            report: args.report,
         })
     }
 }

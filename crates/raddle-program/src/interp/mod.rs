@@ -3,6 +3,7 @@
 //! - [`local`]: local states, canonical and compact.
 //! - `world`: code and caches, shared by all threads.
 //! - `bodies`, `code`, `counting`: functions, parsed, prepared and analysed when first called.
+//! - `rounds`: loops that are cut by a bound.
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
 //! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
@@ -28,6 +29,7 @@ pub mod local;
 pub(crate) mod machine;
 pub(crate) mod memory;
 mod rearrange;
+mod rounds;
 pub mod view;
 mod world;
 
@@ -60,6 +62,8 @@ pub enum OnMainReturn {
 pub struct InterpOptions {
     /// Cuts loops that are not known to be finite after so many rounds.
     pub unroll: Option<u32>,
+    /// Are rounds counted in which a thread only waits? They need not be if the engine recognises them.
+    pub count_pure_rounds: bool,
     pub on_main_return: OnMainReturn,
     /// Is signed overflow a fault?
     pub check_overflow: bool,
@@ -82,6 +86,7 @@ impl Default for InterpOptions {
     fn default() -> Self {
         Self {
             unroll: None,
+            count_pure_rounds: true,
             on_main_return: OnMainReturn::Wait,
             check_overflow: false,
             check_memory: true,
@@ -171,7 +176,10 @@ impl Semantics for Interpreter {
     }
 
     fn resume(&mut self, tables: &mut Tables, local: &Local, value: Value) -> Transition<Local> {
-        let transition = Machine::resume(&mut self.world, tables, local, value).run();
+        let ignores_result = self.ignores_result(local);
+        let mut machine = Machine::resume(&mut self.world, tables, local, value);
+        machine.note_operation(local, value, ignores_result);
+        let transition = machine.run();
         share_types(&self.world.module, tables);
         transition
     }

@@ -11,12 +11,12 @@ mod execution;
 mod footprint;
 mod races;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wakeup;
 
 use crate::driver::Reductions;
 use crate::purity::Attempt;
-use awaits::awaits;
+use awaits::{Closing, closing};
 use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
 use footprint::{footprint, independent};
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
@@ -176,23 +176,25 @@ impl Search {
         }
     }
 
-    /// Is the thread ready, and not awaiting anything?
+    /// Is the thread ready, and neither awaiting anything nor blocked behind a pure iteration?
     fn can_go_on(&mut self, program: &mut Program, thread: ThreadId) -> bool {
         self.machine.readiness(program, thread) == Readiness::Ready
+            && !self.execution.ends_thread(thread)
             && !self.is_awaiting(program, thread)
     }
 
     fn is_awaiting(&mut self, program: &mut Program, thread: ThreadId) -> bool {
         let last = self.execution.last_of(thread);
-        if last != NO_EVENT && self.execution.event(last).ends_thread {
-            return true;
-        }
-        self.reductions.awaits && self.closes_loop(program, thread, last)
+        self.reductions.awaits && self.closing(program, thread, last) == Closing::Await
     }
 
     /// Would the next step of `thread` only complete a pure iteration?
-    fn closes_loop(&mut self, program: &mut Program, thread: ThreadId, last: EventId) -> bool {
-        self.reductions.purity && awaits(program, &mut self.machine, &self.execution, thread, last)
+    fn closing(&mut self, program: &mut Program, thread: ThreadId, last: EventId) -> Closing {
+        if self.reductions.purity {
+            closing(program, &mut self.machine, &self.execution, thread, last)
+        } else {
+            Closing::No
+        }
     }
 
     /// The first choices with which `thread` is not asleep.
@@ -305,7 +307,11 @@ impl Search {
         let in_block = self.machine.is_in_block(thread);
         // Purity without awaits: the iteration is completed, and then the thread is blocked as if by an assumption.
         let last = self.execution.last_of(thread);
-        let ends_thread = !self.reductions.awaits && self.closes_loop(program, thread, last);
+        let ends_thread = match self.closing(program, thread, last) {
+            Closing::No => false,
+            Closing::Await => !self.reductions.awaits,
+            Closing::ForGood => true,
+        };
         let end = self
             .machine
             .step(program, thread, self.execution.choices(choices));

@@ -5,6 +5,7 @@
 mod happens_before;
 mod rf;
 mod rvf;
+mod spinning;
 mod weak;
 
 use crate::dpor::{self, Listener};

@@ -26,7 +26,7 @@ use super::trace::Trace;
 use super::{Alternative, Node, Search};
 use crate::dpor::Listener;
 use crate::driver::Reductions;
-use crate::purity::{Attempt, completes_iteration, is_try};
+use crate::purity::{Attempt, completes_iteration};
 use raddle_memory::consistency::Phases;
 use raddle_memory::{Machine, Readiness};
 use raddle_program::{LocId, Op, Program, StateId, ThreadId, Value};
@@ -149,7 +149,7 @@ impl Search {
                     old.and_then(|old| self.written_by(program, old, loc, extra)) == Some(new)
                 })
             }
-            Op::Sync { cell, action } if is_try(action) => !event.writes(Cell::Loc(cell)),
+            Op::Sync { cell, action } if action.is_try() => !event.writes(Cell::Loc(cell)),
             _ => false,
         }
     }

@@ -3,7 +3,7 @@
 use super::super::Search;
 use crate::dpor::Listener;
 use crate::driver::Reductions;
-use crate::spinning::{Done, for_each_end, run_again, seeds, spinning};
+use crate::spinning::{Done, Purity, for_each_end, run_again, seeds, spinning};
 use raddle_memory::{Machine, StepEnd};
 use raddle_program::builder::BuiltProgram;
 use raddle_program::{LocId, Program, StateId, ThreadId};
@@ -106,7 +106,7 @@ fn assert_one_execution_per_class(built: &BuiltProgram) {
         explored_states.extend(states(machine));
     }
     let (mut classes, mut all_states) = (BTreeSet::new(), BTreeSet::new());
-    for_each_end(&mut program, true, |program, machine, done| {
+    for_each_end(&mut program, Purity::Awaits, |program, machine, done| {
         classes.insert(class(program, machine, done, &chained));
         all_states.extend(states(machine));
     });
