@@ -327,6 +327,11 @@ pub fn reason(reason: &Reason) -> String {
         }
         Reason::Interrupted => "it was interrupted".to_owned(),
         Reason::NotLookedFor { what } => format!("Raddle does not look for {what}"),
+        Reason::Unrolled { bound } => {
+            format!(
+                "loops or calls go round more than {bound} times, the last bound that was tried"
+            )
+        }
         Reason::Thread { limit, thread, .. } => {
             format!("{} in {}", thread_limit(limit), short(*thread))
         }
@@ -342,6 +347,9 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
         Reason::Memory { .. } => "raise `--memory-limit`, or make the program smaller",
         Reason::Interrupted => "set `--time-limit` to stop by itself",
         Reason::NotLookedFor { .. } => "the rest of the property holds",
+        Reason::Unrolled { .. } => {
+            "`--unroll N` checks up to N rounds; loops that wait are better written as `__VERIFIER_assume`"
+        }
         Reason::Thread { limit, .. } => match limit {
             Limit::Unroll { .. } => "raise `--unroll`",
             Limit::PrivateSteps { .. } => {

@@ -101,6 +101,8 @@ pub enum InternalError {
         schedule: Schedule,
         mismatch: Mismatch,
     },
+    /// A violation was found in a formula, but the program did not behave that way.
+    Diverged { what: String },
     /// See [`EngineKind::supports`].
     ModelNotSupported {
         engine: EngineKind,
@@ -119,6 +121,10 @@ impl fmt::Display for InternalError {
                 f,
                 "internal error: a violation was not reproduced ({mismatch:?} after {} events): {kind:?}",
                 schedule.steps.len()
+            ),
+            Self::Diverged { what } => write!(
+                f,
+                "internal error: an execution that was found could not be run: {what}"
             ),
             Self::ModelNotSupported { engine, memory } => write!(
                 f,
@@ -219,6 +225,7 @@ pub fn check(
         (_, EngineKind::Naive) => Naive(memory).explore(program, &mut frame),
         (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
         (_, EngineKind::Rf) => Rf(reductions).explore(program, &mut frame),
+        (_, EngineKind::Bmc) => unreachable!("bmc does not explore: see raddle-bmc"),
         (_, EngineKind::Rvf) => Rvf(rvf_options).explore(program, &mut frame),
         (_, EngineKind::Mcr) => Mcr(setup).explore(program, &mut frame),
         (_, EngineKind::Icb) => icb::explore(program, &mut frame),

@@ -494,7 +494,7 @@ impl Listener for Frame {
 
 /// A line of the process's status: `VmHWM:` is the peak of its resident memory, `VmRSS:` the present. 0 where there is no
 /// such file.
-fn memory_bytes(field: &str) -> u64 {
+pub(crate) fn memory_bytes(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kibibytes = status
         .lines()

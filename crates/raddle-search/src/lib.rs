@@ -8,6 +8,7 @@ pub mod dpor;
 pub mod driver;
 pub mod ending;
 mod frame;
+pub mod guided;
 mod icb;
 mod mcr;
 mod naive;
@@ -31,3 +32,9 @@ pub use verdict::{
     Bound, Causality, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace,
     TraceStep, Verdict, Violation, ViolationKind, Waiting,
 };
+
+/// The most memory that this process has had, in bytes; 0 where the system does not say.
+#[must_use]
+pub fn peak_memory_bytes() -> u64 {
+    frame::memory_bytes("VmHWM:")
+}

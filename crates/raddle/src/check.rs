@@ -1,12 +1,13 @@
 //! `raddle check`: from a source file to an answer.
 
 use crate::Status;
-use crate::cli::{CheckArgs, name_of};
+use crate::cli::{CheckArgs, OnMainReturn, name_of};
 use crate::compile;
 use crate::error::Error;
 use crate::load::{Loaded, Source};
 use crate::options::{AnswerFormat, Options};
 use crate::progress::StatusLine;
+use raddle_bmc::BmcOptions;
 use raddle_program::Program;
 use raddle_report::source::Sources;
 use raddle_report::text::Look;
@@ -46,13 +47,44 @@ pub(crate) struct Checked {
 }
 
 pub(crate) fn checked(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
-    let mut loaded = source(options).load()?;
-    let mut outcome = explore(options, &mut loaded.program, interrupt)?;
-    if let (Verdict::Verified(_), Some(property)) = (&outcome.verdict, &options.property)
+    let mut checked = if options.engine == Some(EngineKind::Bmc) {
+        solve(options, interrupt)?
+    } else {
+        let mut loaded = source(options).load()?;
+        let outcome = explore(options, &mut loaded.program, interrupt)?;
+        Checked { loaded, outcome }
+    };
+    if let (Verdict::Verified(_), Some(property)) = (&checked.outcome.verdict, &options.property)
         && let Some(what) = property.unchecked
     {
-        outcome.verdict = Verdict::Inconclusive(Reason::NotLookedFor { what });
+        checked.outcome.verdict = Verdict::Inconclusive(Reason::NotLookedFor { what });
     }
+    Ok(checked)
+}
+
+/// Engine `bmc` looks at the module itself; the program is for replaying.
+fn solve(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
+    let source = Source {
+        wide_choices: true,
+        ..source(options)
+    };
+    let (mut loaded, view) = source.load_with_view()?;
+    // What was found is replayed in full: bounds are the formula's.
+    if options.unroll.is_some() {
+        let unbounded = Source {
+            unroll: None,
+            ..source
+        };
+        loaded = unbounded.load()?;
+    }
+    let bmc = BmcOptions {
+        memory: options.memory,
+        unroll: options.unroll,
+        exit_with_main: options.on_main_return == OnMainReturn::Exit,
+    };
+    let search = search_options(options, interrupt);
+    let outcome = raddle_bmc::check(view, &mut loaded.program, bmc, search)
+        .map_err(|error| Error::Internal(error.to_string()))?;
     Ok(Checked { loaded, outcome })
 }
 
@@ -66,6 +98,7 @@ fn source(options: &Options) -> Source<'_> {
         on_main_return: options.on_main_return,
         checks: options.checks,
         silent_abort: options.silent_abort,
+        wide_choices: false,
     }
 }
 
@@ -77,8 +110,16 @@ fn explore(
     let began = Instant::now();
     let chosen = options.engine;
     let engine = chosen.unwrap_or_else(|| choose_engine(program, options.reductions));
-    let mut status_line = StatusLine::new();
     let search = SearchOptions {
+        began: Some(began),
+        ..search_options(options, interrupt)
+    };
+    driver::check(program, engine, search).map_err(|error| Error::Internal(error.to_string()))
+}
+
+fn search_options(options: &Options, interrupt: &Arc<AtomicBool>) -> SearchOptions {
+    let mut status_line = StatusLine::new();
+    SearchOptions {
         memory: options.memory,
         checks: options.checks,
         reductions: options.reductions,
@@ -89,14 +130,12 @@ fn explore(
         },
         jobs: options.jobs,
         keep_going: options.keep_going,
-        began: Some(began),
         interrupted: Some(Arc::clone(interrupt)),
         progress: options
             .progress
             .then(|| Box::new(move |progress: &_| status_line.show(progress)) as _),
         ..SearchOptions::default()
-    };
-    driver::check(program, engine, search).map_err(|error| Error::Internal(error.to_string()))
+    }
 }
 
 fn answer(options: &Options, report: &Report<'_>, sources: &Sources) -> String {

@@ -49,11 +49,11 @@ pub struct CheckArgs {
     /// The program: .c .i .cc .cpp .cxx .C, or LLVM IR as text (.ll)
     pub file: PathBuf,
 
-    /// How to explore executions (available now: auto, dpor, rf, rvf, mcr, icb, bpor, naive)
+    /// How to look for violations
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
-    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engine naive)
+    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engines bmc and naive)
     #[arg(long, value_enum, default_value_t = Memory::Sc)]
     pub memory: Memory,
 
@@ -61,14 +61,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
-    /// What to look for, separated by commas
-    #[arg(
-        long = "check",
-        value_enum,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_values_t = [Check::Assert, Check::Memory, Check::Race, Check::Deadlock]
-    )]
+    /// What to look for, separated by commas [default: assert,memory,race,deadlock; bmc does not check race]
+    #[arg(long = "check", value_enum, value_name = "LIST", value_delimiter = ',')]
     pub checks: Vec<Check>,
 
     /// What to look for, as a property file of SV-COMP says it; `abort` then ends the program silently

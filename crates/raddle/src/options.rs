@@ -49,8 +49,7 @@ pub enum AnswerFormat {
     Sarif,
 }
 
-/// The engines of this version by name. `auto` is the best of them for the program; under TSO and PSO it is `naive`, the only
-/// one that knows them.
+/// The engines of this version by name. `auto` is the best of them for the program; under TSO and PSO it is `bmc`.
 pub const ENGINES: &[(&str, EngineKind)] = &[
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
@@ -58,6 +57,7 @@ pub const ENGINES: &[(&str, EngineKind)] = &[
     ("mcr", EngineKind::Mcr),
     ("icb", EngineKind::Icb),
     ("bpor", EngineKind::Bpor),
+    ("bmc", EngineKind::Bmc),
     ("naive", EngineKind::Naive),
 ];
 
@@ -72,9 +72,10 @@ impl Options {
         let engine = engine(args.engine, memory)?;
         let property = args.property.as_deref().map(property::read).transpose()?;
         let list = match &property {
-            Some(property) => &property.checks,
-            None => &args.checks,
+            Some(property) => property.checks.clone(),
+            None => named(&args.checks, engine),
         };
+        all_known(&list, engine)?;
         if args.jobs != 1 && engine != Some(EngineKind::Mcr) {
             return Err(Error::SingleWorker {
                 engine: engine.map_or("auto", EngineKind::name),
@@ -83,7 +84,7 @@ impl Options {
         Ok(Self {
             checks: Checks {
                 only_error_calls: property.as_ref().is_some_and(|it| it.only_error_calls),
-                ..checks(list)
+                ..checks(&list)
             },
             reductions: Reductions {
                 purity: !args.no_purity,
@@ -126,7 +127,7 @@ impl Options {
 fn engine(engine: Engine, memory: MemoryModel) -> Result<Option<EngineKind>, Error> {
     let name = name_of(engine);
     if engine == Engine::Auto {
-        return Ok((memory != MemoryModel::Sc).then_some(EngineKind::Naive));
+        return Ok((memory != MemoryModel::Sc).then_some(EngineKind::Bmc));
     }
     let names = |fits: &dyn Fn(EngineKind) -> bool| {
         let engines = ENGINES.iter().filter(|(_, kind)| fits(*kind));
@@ -156,6 +157,29 @@ fn memory(memory: Memory) -> MemoryModel {
         Memory::Tso => MemoryModel::Tso,
         Memory::Pso => MemoryModel::Pso,
     }
+}
+
+/// What is looked for unless the user says otherwise. What `bmc` does not check is said in its answer.
+fn named(list: &[Check], engine: Option<EngineKind>) -> Vec<Check> {
+    match (list.is_empty(), engine) {
+        (false, _) => list.to_vec(),
+        (true, Some(EngineKind::Bmc)) => vec![Check::Assert, Check::Memory, Check::Deadlock],
+        (true, _) => vec![Check::Assert, Check::Memory, Check::Race, Check::Deadlock],
+    }
+}
+
+/// Refuses what the engine does not look for.
+fn all_known(list: &[Check], engine: Option<EngineKind>) -> Result<(), Error> {
+    for check in [Check::Race, Check::Livelock] {
+        if engine == Some(EngineKind::Bmc) && list.contains(&check) {
+            return Err(Error::Unavailable {
+                option: "with engine bmc, check",
+                value: name_of(check),
+                available: "assert, memory, deadlock, overflow".to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn checks(list: &[Check]) -> Checks {
@@ -230,15 +254,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_built_yet_is_refused() {
+    fn what_an_engine_cannot_do_is_refused() {
         for (args, message) in [
             (
-                ["--engine", "bmc"],
-                "engine `bmc` is not available yet; available: auto, dpor, rf, rvf, mcr, icb, bpor, naive",
+                vec!["--jobs", "2"],
+                "engine `auto` has one worker only: `--jobs` is for engine `mcr`",
             ),
             (
-                ["--jobs", "2"],
-                "engine `auto` has one worker only: `--jobs` is for engine `mcr`",
+                vec!["--engine", "bmc", "--check", "race"],
+                "with engine bmc, check `race` is not available yet; available: assert, memory, deadlock, overflow",
             ),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);
@@ -255,7 +279,7 @@ mod tests {
             assert_eq!(
                 wrong.to_string(),
                 format!(
-                    "engine `dpor` does not know memory model `{memory}`; engines that do: naive"
+                    "engine `dpor` does not know memory model `{memory}`; engines that do: bmc, naive"
                 )
             );
         }
