@@ -1,4 +1,4 @@
-//! The one thing that is needed besides Rust.
+//! What is needed besides Rust: clang, and for one test a browser.
 
 use crate::tasks::run;
 use std::process::{Command, Stdio};
@@ -33,6 +33,30 @@ pub(crate) fn setup() -> Result<(), String> {
         }
         None => Err("apt-get installed clang, but it does not run".to_owned()),
     }
+}
+
+/// Makes sure that there is a browser for the test of web pages. That is no reason to stop: the test says that it is skipped.
+pub(crate) fn browser() -> bool {
+    let there = || {
+        let names = ["chromium", "chromium-browser", "google-chrome"];
+        names.iter().any(|name| answers(name, "--version"))
+    };
+    if there() {
+        return true;
+    }
+    println!("no chromium found, which the test of web pages needs");
+    if answers("apt-get", "--version") {
+        println!("installing it with apt-get");
+        let installed = apt_get(&["update"])
+            .and_then(|()| apt_get(&["install", "-y", "--no-install-recommends", "chromium"]));
+        if let Err(message) = installed {
+            println!("{message}");
+        }
+    }
+    if !there() {
+        println!("no chromium: the test of web pages will be skipped");
+    }
+    there()
 }
 
 /// The first line of `clang --version`.

@@ -10,8 +10,8 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   demo            install clang if there is none, build Raddle, check the examples
-  test            install clang if there is none; formatting, lints, all tests
-  setup           install clang if there is none (apt; with sudo if not root)
+  test            install clang and chromium if there are none; formatting, lints, all tests
+  setup           install clang and chromium if there are none (apt; with sudo if not root)
   bless           accept what the program tests and report tests print now
   fixtures        write the IR fixtures anew (needs clang 14, 16 and 19, and rustc 1.95)
   bench           build Raddle for speed, and run the programs of benchmarks/
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let result = match args.as_slice() {
         ["demo"] => tasks::demo(),
         ["test"] => tasks::test(),
-        ["setup"] => clang::setup(),
+        ["setup"] => tasks::setup(),
         ["bless"] => tasks::bless(),
         ["fixtures"] => fixtures::generate(),
         ["bench"] => tasks::bench(),

@@ -17,7 +17,18 @@ pub(crate) fn test() -> Outcome {
         "-D",
         "warnings",
     ]))?;
-    run(cargo().args(["test", "--workspace"]))
+    let mut tests = cargo();
+    tests.args(["test", "--workspace"]);
+    if clang::browser() {
+        tests.env("RADDLE_REQUIRE_BROWSER", "1");
+    }
+    run(&mut tests)
+}
+
+pub(crate) fn setup() -> Outcome {
+    clang::setup()?;
+    clang::browser();
+    Ok(())
 }
 
 pub(crate) fn bless() -> Outcome {

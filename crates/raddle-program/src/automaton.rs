@@ -9,7 +9,7 @@
 
 use crate::ids::{SrcId, StateId, ThreadId};
 use crate::op::{Op, Order, Value};
-use crate::tables::Tables;
+use crate::tables::{SourceLoc, Tables};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -444,6 +444,11 @@ impl Program {
     #[must_use]
     pub fn start_output(&self, start: StateId) -> Option<&str> {
         self.skeleton.start_outputs.get(&start).map(AsRef::as_ref)
+    }
+
+    /// Names a source position that no state has, for reports about something else than a run.
+    pub fn intern_source(&mut self, loc: SourceLoc) -> SrcId {
+        self.skeleton.tables.source(loc)
     }
 
     #[must_use]

@@ -3,9 +3,12 @@
 //! Engines hand over data ([`raddle_search::Outcome`]); every word that a user reads about it is chosen here. Nothing
 //! here prints: callers get strings.
 
+pub mod compare;
+pub mod html;
 pub mod json;
 pub mod names;
 mod operands;
+pub mod sarif;
 pub mod source;
 mod steps;
 mod style;
@@ -14,6 +17,7 @@ mod timeline;
 pub mod trace_file;
 mod view;
 mod waits;
+pub mod witness;
 pub mod words;
 
 use raddle_program::Program;

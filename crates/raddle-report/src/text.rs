@@ -13,7 +13,9 @@ use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Sni
 use raddle_memory::race::RaceAccess;
 use raddle_program::{ObjectId, Op, Program, SrcId, ThreadId, Unsupported};
 use raddle_search::verdict::Waiting;
-use raddle_search::{Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind};
+use raddle_search::{
+    EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
+};
 
 /// How a text looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +94,7 @@ pub fn execution(program: &Program, trace: &Trace, sources: &Sources, look: Look
     timeline.render(look.columns, writer.paint)
 }
 
-struct Writer<'a> {
+pub(crate) struct Writer<'a> {
     program: &'a Program,
     sources: &'a Sources,
     look: Look,
@@ -129,6 +131,9 @@ fn effort(outcome: &Outcome) -> String {
     let Statistics {
         complete, blocked, ..
     } = outcome.statistics;
+    if outcome.engine == EngineKind::Bmc {
+        return format!("data races not checked; {}", circumstances(outcome));
+    }
     let mut text = words::executions(complete + blocked);
     if blocked == 1 && complete == 0 {
         text += ", blocked";
@@ -138,7 +143,7 @@ fn effort(outcome: &Outcome) -> String {
     format!("{text}; {}", circumstances(outcome))
 }
 
-fn circumstances(outcome: &Outcome) -> String {
+pub(crate) fn circumstances(outcome: &Outcome) -> String {
     format!(
         "{}; engine {}, memory {}",
         words::seconds(outcome.statistics.elapsed),
@@ -148,7 +153,7 @@ fn circumstances(outcome: &Outcome) -> String {
 }
 
 impl<'a> Writer<'a> {
-    fn new(program: &'a Program, sources: &'a Sources, look: Look) -> Self {
+    pub(crate) fn new(program: &'a Program, sources: &'a Sources, look: Look) -> Self {
         Self {
             program,
             sources,
@@ -169,10 +174,13 @@ impl<'a> Writer<'a> {
         let Statistics {
             complete, blocked, ..
         } = outcome.statistics;
+        let place = match outcome.engine {
+            EngineKind::Bmc => String::new(),
+            _ => format!(" in {}", words::executions(complete + blocked)),
+        };
         text += &format!(
-            "{} found in {} ({})\n",
+            "{} found{place} ({})\n",
             self.paint.bad(&found),
-            words::executions(complete + blocked),
             circumstances(outcome)
         );
         text
@@ -207,7 +215,7 @@ impl<'a> Writer<'a> {
         text
     }
 
-    fn explanation<'b>(
+    pub(crate) fn explanation<'b>(
         &'b self,
         names: &'b Names<'b>,
         violation: &'b Violation,
@@ -294,7 +302,12 @@ impl<'a> Writer<'a> {
         spots
     }
 
-    fn end_marks(&self, names: &Names<'_>, violation: &Violation, headline: &str) -> Vec<Mark> {
+    pub(crate) fn end_marks(
+        &self,
+        names: &Names<'_>,
+        violation: &Violation,
+        headline: &str,
+    ) -> Vec<Mark> {
         match &violation.kind {
             ViolationKind::Fault(fault) => {
                 let mut text = headline.to_owned();
@@ -435,7 +448,7 @@ impl<'a> Writer<'a> {
 }
 
 /// The threads that do not come further, where that is the violation.
-fn stuck(kind: &ViolationKind) -> Option<&[Waiting]> {
+pub(crate) fn stuck(kind: &ViolationKind) -> Option<&[Waiting]> {
     match kind {
         ViolationKind::Deadlock { waiting: stuck }
         | ViolationKind::Livelock { spinning: stuck } => Some(stuck),

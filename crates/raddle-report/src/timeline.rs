@@ -153,7 +153,7 @@ impl Timeline<'_> {
             return None;
         }
         let pointed = self.view.why_pointed(index);
-        let mut text = self.view.phrase(index) + &self.origin(index);
+        let mut text = self.view.phrase(index) + &origin(self.view, index);
         if let Some(why) = pointed {
             text += "  ✗ ";
             text += why;
@@ -177,26 +177,6 @@ impl Timeline<'_> {
             text: format!("prints {text:?}"),
             pointed: false,
             weight: Weight::Shared,
-        }
-    }
-
-    /// Who wrote what the step read, or when the store was done that it makes visible.
-    fn origin(&self, index: usize) -> String {
-        if let Effect::Flushed { store } = self.view.trace.steps[index].effect {
-            return format!("  ← step {}", store + 1);
-        }
-        if !self.view.reads(index) {
-            return String::new();
-        }
-        let step = &self.view.trace.steps[index];
-        match step.reads_from {
-            None => "  ← initial".to_owned(),
-            Some(index) => match self.view.trace.steps.get(index) {
-                Some(writer) if writer.thread != step.thread => {
-                    format!("  ← step {} ({})", index + 1, short(writer.thread))
-                }
-                _ => format!("  ← step {}", index + 1),
-            },
         }
     }
 
@@ -238,6 +218,26 @@ impl Timeline<'_> {
             }
         };
         threads.iter().enumerate().map(lane).collect()
+    }
+}
+
+/// Who wrote what the step read, or when the store was done that it makes visible.
+pub(crate) fn origin(view: &View<'_>, index: usize) -> String {
+    if let Effect::Flushed { store } = view.trace.steps[index].effect {
+        return format!("  ← step {}", store + 1);
+    }
+    if !view.reads(index) {
+        return String::new();
+    }
+    let step = &view.trace.steps[index];
+    match step.reads_from {
+        None => "  ← initial".to_owned(),
+        Some(index) => match view.trace.steps.get(index) {
+            Some(writer) if writer.thread != step.thread => {
+                format!("  ← step {} ({})", index + 1, short(writer.thread))
+            }
+            _ => format!("  ← step {}", index + 1),
+        },
     }
 }
 

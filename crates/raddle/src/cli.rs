@@ -20,6 +20,15 @@ pub enum Command {
     /// Exit status: 0 verified, 1 a violation was found, 2 the input or the command line is at fault, 3 inconclusive.
     #[command(args_override_self = true)]
     Check(Box<CheckArgs>),
+    /// Check a program with every engine that applies, and print one table
+    ///
+    /// Each engine has 10 seconds unless `--time-limit` says otherwise. Exit status: as `check`.
+    #[command(args_override_self = true)]
+    #[command(mut_args(|arg| {
+        let for_check = ["engine", "report", "trace", "witness", "full"].contains(&arg.get_id().as_str());
+        arg.hide(for_check)
+    }))]
+    Compare(Box<CheckArgs>),
     /// Run a saved execution again, step by step
     ///
     /// Exit status: 1 it goes wrong (again), 0 it does not any more, 2 it cannot be run.
@@ -40,11 +49,11 @@ pub struct CheckArgs {
     /// The program: .c .i .cc .cpp .cxx .C, or LLVM IR as text (.ll)
     pub file: PathBuf,
 
-    /// How to explore executions (available now: auto, dpor, rf, naive)
+    /// How to look for violations
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
-    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engine naive)
+    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engines bmc and naive)
     #[arg(long, value_enum, default_value_t = Memory::Sc)]
     pub memory: Memory,
 
@@ -53,15 +62,13 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
-    /// What to look for, separated by commas
-    #[arg(
-        long = "check",
-        value_enum,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_values_t = [Check::Assert, Check::Memory, Check::Race, Check::Deadlock]
-    )]
+    /// What to look for, separated by commas [default: assert,memory,race,deadlock; bmc does not check race]
+    #[arg(long = "check", value_enum, value_name = "LIST", value_delimiter = ',')]
     pub checks: Vec<Check>,
+
+    /// What to look for, as a property file of SV-COMP says it; `abort` then ends the program silently
+    #[arg(long, value_name = "FILE.prp", conflicts_with = "checks")]
+    pub property: Option<PathBuf>,
 
     /// What happens to other threads when `main` returns
     #[arg(long, value_enum, default_value_t = OnMainReturn::Wait)]
@@ -83,7 +90,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub memory_limit: Option<u64>,
 
-    /// Worker threads (more than one are not available yet)
+    /// Worker threads (more than one: engine `mcr` only; the answer does not depend on it)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: u32,
 
@@ -103,11 +110,11 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_ifaa: bool,
 
-    /// How to print the answer on standard output (sarif is not available yet)
+    /// How to print the answer on standard output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
-    /// Write a report as a web page besides (not available yet)
+    /// Write a report as a web page besides: one file, to step through the execution in any browser
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 
@@ -115,7 +122,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
-    /// Write an SV-COMP witness besides (not available yet)
+    /// Write a violation witness (format 2.0 of SV-COMP) besides
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
 
@@ -165,6 +172,7 @@ pub enum Engine {
     Mcr,
     Bmc,
     Icb,
+    Bpor,
     Naive,
 }
 

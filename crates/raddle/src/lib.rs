@@ -6,12 +6,14 @@
 pub mod bench;
 pub mod check;
 pub mod cli;
+pub mod compare;
 pub mod compile;
 pub mod error;
 pub mod explain;
 mod load;
 pub mod options;
 mod progress;
+pub mod property;
 pub mod replay;
 
 use cli::{Cli, Command};
@@ -35,6 +37,7 @@ pub enum Status {
 pub fn run(cli: Cli, interrupt: &Arc<AtomicBool>) -> Status {
     let result = match cli.command {
         Command::Check(args) => check::check(*args, interrupt),
+        Command::Compare(args) => compare::compare(*args, interrupt),
         Command::Replay(args) => replay::replay(&args),
         Command::Bench(args) => bench::bench(&args, interrupt),
         Command::Explain { topic } => explain::explain(topic.as_deref()).and_then(|text| {

@@ -36,6 +36,7 @@ pub fn replay(args: &ReplayArgs) -> Result<Status, Error> {
             .unwrap_or(OnMainReturn::Wait),
         checks,
         silent_abort: trace.options.silent_abort,
+        wide_choices: true,
     }
     .load()?;
     let changed = loaded.fingerprint != trace.fingerprint;

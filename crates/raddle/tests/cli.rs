@@ -252,3 +252,44 @@ fn nothing_that_users_meet_is_unexplained() {
         assert!(output.status.success(), "{topic}");
     }
 }
+
+#[test]
+fn engines_are_compared_in_one_table() {
+    let scratch = Scratch::new("compare");
+    let correct = scratch.file(
+        "a.c",
+        "#include <stdatomic.h>\n#include <pthread.h>\nstatic atomic_int x;\nstatic void *f(void *p) { x++; return p; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); x++; pthread_join(t, 0); return 0; }\n",
+    );
+    let compare = |file: &Path, args: &[&str]| {
+        let output = raddle().arg("compare").arg(file).args(args).output();
+        output.unwrap()
+    };
+    let output = compare(&correct, &[]);
+    let engines = raddle::options::ENGINES.iter().map(|(name, _)| *name);
+    let engines: Vec<&str> = engines.filter(|name| *name != "auto").collect();
+    says(&output, 0, &engines);
+    says(&output, 0, &["engine  ", "verified"]);
+    let output = compare(&correct, &["--format", "json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), engines.len());
+    assert_eq!(json[0]["verdict"], "verified");
+    let wrong = scratch.file("b.c", "#include <stdlib.h>\nint main(void) { abort(); }\n");
+    says(&compare(&wrong, &[]), 1, &["violation", "abort"]);
+    let tso = compare(&correct, &["--memory", "tso"]);
+    says(&tso, 0, &["naive"]);
+    says(
+        &compare(&correct, &["--engine", "dpor"]),
+        2,
+        &["`--engine` is an option of `raddle check` only"],
+    );
+    let endless = scratch.file(
+        "c.c",
+        "#include <stdatomic.h>\nstatic atomic_int x;\nint main(void) { for (;;) x++; }\n",
+    );
+    says(
+        &compare(&endless, &["--time-limit", "0.1"]),
+        3,
+        &["inconclusive", "the time limit of 0.10 s was reached"],
+    );
+}

@@ -30,6 +30,7 @@ pub(crate) mod machine;
 pub(crate) mod memory;
 mod rearrange;
 mod rounds;
+pub mod view;
 mod world;
 
 pub use local::Local;
@@ -76,6 +77,8 @@ pub struct InterpOptions {
     pub max_call_depth: u32,
     /// Bytes of local states kept.
     pub snapshot_limit: usize,
+    /// May nondeterministic values of any width be chosen, 16 bits at a time? Not for engines that try all choices.
+    pub wide_choices: bool,
     /// `argv`.
     pub args: Vec<String>,
 }
@@ -92,6 +95,7 @@ impl Default for InterpOptions {
             max_private_steps: 50_000_000,
             max_call_depth: 10_000,
             snapshot_limit: DEFAULT_SNAPSHOT_LIMIT,
+            wide_choices: false,
             args: vec!["program".to_owned()],
         }
     }
