@@ -238,6 +238,7 @@ impl Search {
             if self.is_contested && !self.by_source {
                 self.by_source = true;
                 self.reset(program);
+                listener.restarted();
                 self.begin(program, listener)?;
                 continue;
             }
@@ -330,7 +331,7 @@ impl Search {
         let is_ready = self.is_ready(program, thread);
         let is_prunable = self.options.heuristics.signals
             && self.maps.of(thread).is_none()
-            && waiting.iter().all(|_| !can_await(&op))
+            && (waiting.is_empty() || !can_await(program, state))
             && is_ready
             && !events.is_empty();
         self.nodes[place].signalled = Threads::default();
