@@ -27,6 +27,13 @@ const TOPICS: &[Topic] = &[
                read.",
     },
     Topic {
+        names: &["rvf"],
+        text: "Engine `rvf` (RVF-SMC) looks at the values that reads get, not at who wrote them: far fewer executions than `rf` \
+               where many writes write the same, or where a thread does the same whatever it reads. Loops that wait come to \
+               an end. If data races are looked for and could be there, it tells apart who wrote what atomic accesses and \
+               locks read: `--check assert,memory,deadlock` spares it that.",
+    },
+    Topic {
         names: &["naive"],
         text: "Engine `naive` runs every interleaving of the threads' visible operations. It is slow and simple: the \
                oracle that other engines are tested against. It knows all memory models.",

@@ -54,7 +54,7 @@ pub(crate) trait Listener {
         ControlFlow::Continue(())
     }
     /// The machine is at the beginning again, and the exploration starts anew: what was told so far does not count. Engine
-    /// `rf` does that when it meets the first loop that waits for a variable.
+    /// `rf` does that when it meets the first loop that waits for a variable, `rvf` when data races become possible.
     fn restarted(&mut self) {}
 }
 
