@@ -5,7 +5,7 @@ use crate::cli::{CheckArgs, name_of};
 use crate::compile;
 use crate::error::Error;
 use crate::load::{Loaded, Source};
-use crate::options::{AnswerFormat, Options};
+use crate::options::{self, AnswerFormat, Options};
 use crate::progress::StatusLine;
 use raddle_program::Program;
 use raddle_report::source::Sources;
@@ -69,7 +69,7 @@ fn explore(
     program: &mut Program,
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Outcome, Error> {
-    let mut status_line = StatusLine::new();
+    let mut status_line = StatusLine::new(options::error_columns());
     let search = SearchOptions {
         memory: options.memory,
         checks: options.checks,
