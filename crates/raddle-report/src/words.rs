@@ -396,7 +396,8 @@ pub(crate) fn executions(count: u64) -> String {
 }
 
 /// Digits in groups of three: counts are compared by eye.
-pub(crate) fn grouped(count: u64) -> String {
+#[must_use]
+pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {

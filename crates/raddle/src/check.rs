@@ -5,7 +5,7 @@ use crate::cli::{CheckArgs, OnMainReturn, name_of};
 use crate::compile;
 use crate::error::Error;
 use crate::load::{Loaded, Source};
-use crate::options::{AnswerFormat, Options};
+use crate::options::{self, AnswerFormat, Options};
 use crate::progress::StatusLine;
 use raddle_bmc::BmcOptions;
 use raddle_program::Program;
@@ -121,7 +121,7 @@ fn explore(
 }
 
 fn search_options(options: &Options, interrupt: &Arc<AtomicBool>) -> SearchOptions {
-    let mut status_line = StatusLine::new();
+    let mut status_line = StatusLine::new(options::error_columns());
     SearchOptions {
         memory: options.memory,
         checks: options.checks,
