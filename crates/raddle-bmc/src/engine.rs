@@ -1,6 +1,6 @@
 //! Encode, ask, raise the bound: from a module to an answer.
 
-use crate::encode::{EncodeOptions, Encoder, RETRY, Shapes};
+use crate::encode::{EncodeOptions, Encoder, LATE, RETRY, Shapes};
 use crate::events::Encoding;
 use crate::facts::Facts;
 use crate::guide::Guide;
@@ -121,6 +121,7 @@ impl Run {
             check_overflow: self.search.checks.overflows,
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
+            deadline: self.search.limits.time.map(|time| self.started + time),
         };
         for _ in 0..MOST_ENCODINGS {
             let encoder = Encoder::new(view, &mut facts, &mut self.shapes, options);
@@ -146,6 +147,9 @@ impl Run {
     ) -> Result<Round, InternalError> {
         let encoding = match self.encode(view, bound) {
             Ok(encoding) => encoding,
+            Err(Stop::Limit(LATE)) => {
+                return Ok(Round::Done(self.stopped(Stopped::Deadline)));
+            }
             Err(stop) => return Ok(Round::Done(beyond(stop))),
         };
         self.statistics.threads = self.statistics.threads.max(encoding.threads.len());

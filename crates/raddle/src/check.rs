@@ -56,7 +56,7 @@ fn solve(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Erro
         wide_choices: true,
         ..source(options)
     };
-    let (mut loaded, view) = source.load_with_view()?;
+    let (mut loaded, view) = source.load_with_view(options.reductions.purity)?;
     // What was found is replayed in full: bounds are the formula's.
     if options.unroll.is_some() {
         let unbounded = Source {

@@ -346,6 +346,9 @@ impl Encoder<'_> {
         if state.held.contains_key(&mutex) {
             return Err(Stop::Fault(misused(Misuse::DestroyLocked)));
         }
+        if self.knows(state, region_of(mutex)) {
+            return Ok(());
+        }
         let step = self.step(state, What::Life, Order::SeqCst);
         self.out.destroyed.push((mutex, step));
         Ok(())

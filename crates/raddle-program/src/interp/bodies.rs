@@ -4,6 +4,7 @@ use super::world::is_panic;
 use crate::fault::{Stop, Unsupported};
 use crate::models;
 use raddle_ir::inst::Call;
+use raddle_ir::passes::purity::{self, CallEffect};
 use raddle_ir::passes::{self, BodyProvider, uses};
 use raddle_ir::{
     Body, Constant, FuncId, Function, Inst, InstKind, Module, Operand, Symbol, Type, TypeId,
@@ -15,10 +16,19 @@ use std::rc::Rc;
 /// The bodies asked for so far.
 #[derive(Default)]
 pub(crate) struct Bodies {
+    /// See [`super::InterpOptions::cut_pure_rounds`].
+    cut_pure_rounds: bool,
     prepared: FxHashMap<FuncId, Result<Rc<Body>, Stop>>,
 }
 
 impl Bodies {
+    pub(crate) fn new(cut_pure_rounds: bool) -> Self {
+        Self {
+            cut_pure_rounds,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn get(&mut self, module: &mut Module, id: FuncId) -> Result<Rc<Body>, Stop> {
         if let Some(body) = self.prepared.get(&id) {
             return body.clone();
@@ -26,7 +36,11 @@ impl Bodies {
         let body = match module.parse_body(id) {
             Ok(mut body) => {
                 copy_byval_params(module, id, &mut body);
-                Ok(Rc::new(passes::prepare(module, body)))
+                let mut body = passes::prepare(module, body);
+                if self.cut_pure_rounds {
+                    purity::eliminate(module, &mut body, purity::Cut::Assume, &effect_of);
+                }
+                Ok(Rc::new(body))
             }
             Err(error) => Err(Stop::Unsupported(Unsupported::Parse {
                 message: error.to_string().into(),
@@ -34,6 +48,21 @@ impl Bodies {
         };
         self.prepared.insert(id, body.clone());
         body
+    }
+}
+
+/// What a call does, as far as purity is concerned: some library functions do nothing at all.
+fn effect_of(module: &Module, call: &Call) -> CallEffect {
+    let name = match call.callee {
+        Operand::Const(id) => match module.constant(id) {
+            Constant::Function(function) => Some(&*module.function(*function).name),
+            _ => None,
+        },
+        Operand::Value(_) => None,
+    };
+    match name {
+        Some("sched_yield" | "pthread_yield" | "usleep" | "sleep") => CallEffect::Nothing,
+        _ => purity::known_call(module, call),
     }
 }
 

@@ -64,10 +64,10 @@ impl World {
             .filter(|&id| module.global(id).thread_local)
             .collect();
         Self {
+            bodies: Bodies::new(options.cut_pure_rounds),
             module,
             options,
             main,
-            bodies: Bodies::default(),
             escapes: Escapes::new(&does_not_capture),
             codes: vec![None; functions],
             callees: vec![None; functions],
