@@ -12,7 +12,7 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["auto"],
         text: "Engine `auto` takes the best engine that this version has for the program. Now: `dpor`, \
-               and `naive` with `--memory tso` or `pso`.",
+               and `bmc` with `--memory tso` or `pso`.",
     },
     Topic {
         names: &["dpor"],
@@ -23,6 +23,14 @@ const TOPICS: &[Topic] = &[
         names: &["rf"],
         text: "Engine `rf` explores one execution of each class of executions in which every read gets its value from the \
                same write: fewer than `dpor` where many writes are never read. It does not end on loops that wait.",
+    },
+    Topic {
+        names: &["bmc"],
+        text: "Engine `bmc` makes one formula of all executions up to a bound on loops and asks a solver for a violation. It \
+               raises the bound until no execution exceeds it; `--unroll N` fixes it. It knows all memory models and \
+               nondeterministic values of any width, and is at its best where few threads have many interleavings. It \
+               looks for failing assertions, wrong uses of memory and deadlocks, not for data races. What it cannot turn \
+               into a formula it refuses by name.",
     },
     Topic {
         names: &["naive"],

@@ -68,6 +68,20 @@ impl Options {
                 return Err(Error::UnavailableOption { option });
             }
         }
+        if engine == EngineKind::Bmc {
+            // It looks for one violation, and explores no executions.
+            for (option, given) in [
+                ("--keep-going with engine bmc", args.keep_going),
+                (
+                    "--max-executions with engine bmc",
+                    args.max_executions.is_some(),
+                ),
+            ] {
+                if given {
+                    return Err(Error::UnavailableOption { option });
+                }
+            }
+        }
         if args.jobs != 1 {
             return Err(Error::Unavailable {
                 option: "--jobs",

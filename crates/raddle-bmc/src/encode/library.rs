@@ -150,8 +150,11 @@ impl Encoder<'_> {
                 self.store(state, &args[0], 8, &Sym::zero(64), Order::Plain)?;
                 zero
             }
+            "pthread_detach" => {
+                self.drain(state);
+                zero
+            }
             "pthread_attr_destroy"
-            | "pthread_detach"
             | "sched_yield"
             | "pthread_yield"
             | "usleep"

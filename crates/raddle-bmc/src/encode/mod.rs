@@ -158,7 +158,11 @@ impl<'a> Encoder<'a> {
         while let Some((_, states)) = self.queue.pop_first() {
             let state = self.meet(states)?;
             self.advance(state)?;
-            if self.options.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if self
+                .options
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
+            {
                 return Err(Stop::Limit(LATE));
             }
             if self.out.steps.len() > MOST_STEPS {
