@@ -10,7 +10,7 @@ use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Outcome as Answer, Stopped};
 use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId};
-use raddle_search::driver::{InternalError, SearchOptions, check_of};
+use raddle_search::driver::{InternalError, SearchOptions};
 use raddle_search::{
     Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, guided,
 };
@@ -23,6 +23,8 @@ pub struct BmcOptions {
     /// A bound that the user asked for; otherwise it is raised as long as it does not suffice.
     pub unroll: Option<u32>,
     pub exit_with_main: bool,
+    /// `abort` ends the process in silence.
+    pub silent_abort: bool,
 }
 
 /// The last bound that is tried by itself.
@@ -121,6 +123,7 @@ impl Run {
             check_overflow: self.search.checks.overflows,
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
+            silent_abort: self.options.silent_abort,
             deadline: self.search.limits.time.map(|time| self.started + time),
         };
         for _ in 0..MOST_ENCODINGS {
@@ -165,7 +168,7 @@ impl Run {
             .encoding
             .bad
             .iter()
-            .filter(|bad| checks.contains(check_of(&bad.fault)))
+            .filter(|bad| checks.covers(&bad.fault))
             .map(|bad| bad.guard)
             .collect();
         match problem.ask(&bad, &self.limits()) {

@@ -6,7 +6,7 @@ use crate::source::{Sources, position};
 use crate::steps::op_kind;
 use crate::words;
 use raddle_program::{LocId, Op, Program, SrcId};
-use raddle_search::{Bound, Effect, Reason, Trace, TraceStep, Verdict, Violation};
+use raddle_search::{Bound, Effect, EngineKind, Reason, Trace, TraceStep, Verdict, Violation};
 use serde::Serialize;
 use serde_json::Number;
 
@@ -28,6 +28,9 @@ struct Answer<'a> {
     more_violations: Vec<Wrong>,
     threads: usize,
     events: Events,
+    /// Engine `rf`: how often each phase of its consistency check had the last word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    consistency: Option<Consistency>,
     seconds: f64,
     peak_memory_bytes: u64,
 }
@@ -41,6 +44,15 @@ struct Executions {
 #[derive(Serialize)]
 struct Events {
     max: usize,
+}
+
+#[derive(Serialize)]
+struct Consistency {
+    saturation: u64,
+    guided: u64,
+    ordered: u64,
+    decided_consistent: u64,
+    decided_inconsistent: u64,
 }
 
 #[derive(Serialize)]
@@ -106,6 +118,16 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
         events: Events {
             max: statistics.max_events,
         },
+        consistency: (outcome.engine == EngineKind::Rf).then(|| {
+            let phases = statistics.consistency;
+            Consistency {
+                saturation: phases.saturation,
+                guided: phases.guided,
+                ordered: phases.ordered,
+                decided_consistent: phases.decided_consistent,
+                decided_inconsistent: phases.decided_inconsistent,
+            }
+        }),
         seconds: statistics.elapsed.as_secs_f64(),
         peak_memory_bytes: statistics.peak_memory_bytes,
     };

@@ -72,6 +72,61 @@ pub(crate) fn spinning(seed: u64) -> BuiltProgram {
     b.build()
 }
 
+/// A program whose threads wait in loops of more kinds, and for mutexes.
+pub(crate) fn spinning_otherwise(seed: u64) -> BuiltProgram {
+    let mut random = Random::new(seed);
+    let mut b = ProgramBuilder::new(&format!("spinning otherwise {seed}"));
+    let vars = [b.var("x", 4), b.var("y", 4)];
+    let m = b.mutex("m");
+    let threads = 2 + random.below(2);
+    for i in 0..threads {
+        let count = 1 + random.below(if threads == 2 { 4 } else { 2 });
+        let plan: Vec<[u64; 3]> = (0..count)
+            .map(|_| [random.below(11), random.below(2), random.below(3)])
+            .collect();
+        b.thread(&format!("t{i}"), |t| {
+            for [kind, var, value] in plan {
+                let (x, y) = (vars[var as usize], vars[1 - var as usize]);
+                match kind {
+                    0..3 => t.store(x, value),
+                    3 => {
+                        t.fetch_add(x, 1);
+                    }
+                    4 => t.while_(|t| t.load(x).differs(value), |_| {}),
+                    // It also ends where nothing is written.
+                    5 => t.while_(|t| t.cas(x, 0, 2).0.is(1 + value % 2), |_| {}),
+                    6 => t.while_(
+                        |t| {
+                            let (a, b) = (t.load(x), t.load(y));
+                            (a + b).differs(value)
+                        },
+                        |_| {},
+                    ),
+                    7 => {
+                        let found = t.load(x);
+                        t.if_(found.is(value), |t| t.store(y, 1));
+                    }
+                    8 => {
+                        t.while_(|t| t.exchange(x, 1).is(1), |_| {});
+                        t.store(x, 0);
+                    }
+                    9 => {
+                        t.while_(|t| t.try_lock(m).is(0), |_| {});
+                        t.unlock(m);
+                    }
+                    _ => {
+                        t.lock(m);
+                        t.store(x, value);
+                        t.unlock(m);
+                    }
+                }
+            }
+        });
+    }
+    b.no_joins();
+    b.build()
+}
+
 /// Can the operation be a part of a pure round at all?
 fn is_attempt(op: &Op) -> bool {
     match op {

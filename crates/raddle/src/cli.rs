@@ -49,7 +49,7 @@ pub struct CheckArgs {
     /// The program: .c .i .cc .cpp .cxx .C, or LLVM IR as text (.ll)
     pub file: PathBuf,
 
-    /// How to explore executions (available now: auto, dpor, rf, rvf, bmc, naive)
+    /// How to look for violations
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
@@ -64,6 +64,10 @@ pub struct CheckArgs {
     /// What to look for, separated by commas [default: assert,memory,race,deadlock; bmc does not check race]
     #[arg(long = "check", value_enum, value_name = "LIST", value_delimiter = ',')]
     pub checks: Vec<Check>,
+
+    /// What to look for, as a property file of SV-COMP says it; `abort` then ends the program silently
+    #[arg(long, value_name = "FILE.prp", conflicts_with = "checks")]
+    pub property: Option<PathBuf>,
 
     /// What happens to other threads when `main` returns
     #[arg(long, value_enum, default_value_t = OnMainReturn::Wait)]
@@ -85,7 +89,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub memory_limit: Option<u64>,
 
-    /// Worker threads (more than one are not available yet)
+    /// Worker threads (more than one: engine `mcr` only; the answer does not depend on it)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: u32,
 
@@ -105,7 +109,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_ifaa: bool,
 
-    /// How to print the answer on standard output (sarif is not available yet)
+    /// How to print the answer on standard output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
@@ -117,7 +121,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
-    /// Write an SV-COMP witness besides (not available yet)
+    /// Write a violation witness (format 2.0 of SV-COMP) besides
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
 
@@ -167,6 +171,7 @@ pub enum Engine {
     Mcr,
     Bmc,
     Icb,
+    Bpor,
     Naive,
 }
 

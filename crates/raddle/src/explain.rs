@@ -11,8 +11,9 @@ struct Topic {
 const TOPICS: &[Topic] = &[
     Topic {
         names: &["auto"],
-        text: "Engine `auto` takes the best engine that this version has for the program. Now: `dpor`, \
-               and `bmc` with `--memory tso` or `pso`.",
+        text: "Engine `auto` takes the engine that is probably best for the program: `rf`, or `dpor` where threads add to a \
+               common variable without using the result, or where there are atomic blocks or accesses of different sizes to \
+               the same bytes; `bmc` with `--memory tso` or `pso`.",
     },
     Topic {
         names: &["dpor"],
@@ -22,7 +23,8 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["rf"],
         text: "Engine `rf` explores one execution of each class of executions in which every read gets its value from the \
-               same write: fewer than `dpor` where many writes are never read. It does not end on loops that wait.",
+               same write: never more than `dpor` explores without commuting additions, and far fewer where many writes are never \
+               read.",
     },
     Topic {
         names: &["bmc"],
@@ -77,7 +79,7 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         names: &["livelock"],
-        text: "Check `livelock` (off by default, engine `dpor`) finds executions in which threads spin for good: in loops that \
+        text: "Check `livelock` (off by default, engines `dpor` and `rf`) finds executions in which threads spin for good: in loops that \
                wait for a write which no thread will do any more.",
     },
     Topic {

@@ -260,7 +260,10 @@ fn bmc_agrees(program: &Path) -> Result<(), Failed> {
         Some(3) => true,
         _ => false,
     };
-    if expected.status.code() == Some(2) || says_so || expected.status.code() == found.status.code()
+    // Another engine may run into a limit, or into values that it cannot try.
+    if matches!(expected.status.code(), Some(2 | 3))
+        || says_so
+        || expected.status.code() == found.status.code()
     {
         return Ok(());
     }

@@ -94,6 +94,10 @@ impl Encoder<'_> {
                     comparison: None,
                 }));
             }
+            "abort" if self.options.silent_abort => {
+                self.out.exits.push(state.path.guard());
+                return Ok(Some(After::Gone));
+            }
             "abort" => return Err(Stop::Fault(Fault::Abort)),
             "exit" | "_exit" | "_Exit" | "quick_exit" => {
                 self.out.exits.push(state.path.guard());

@@ -42,6 +42,8 @@ pub(crate) struct EncodeOptions {
     pub(crate) is_weak: bool,
     /// Does the end of `main` end the process?
     pub(crate) exit_with_main: bool,
+    /// Does `abort` end the process in silence?
+    pub(crate) silent_abort: bool,
     /// When to give up.
     pub(crate) deadline: Option<Instant>,
 }

@@ -16,6 +16,7 @@ mod wakeup;
 
 use crate::driver::Reductions;
 use crate::purity::Attempt;
+use crate::replay::Schedule;
 use awaits::{Closing, closing};
 use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
 use footprint::{footprint, independent};
@@ -40,6 +41,14 @@ pub(crate) trait Listener {
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
     /// Every thread that could go on is asleep: the execution is given up.
     fn given_up(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
+    /// A race was found without running it; this schedule should show it.
+    fn predicted(&mut self, _: &mut Program, _: &Schedule) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+    /// The engine could not go on because of a limit.
+    fn paused(&mut self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
     /// The engine works without running anything: is there a reason to stop?
     fn busy(&mut self) -> ControlFlow<()> {
         ControlFlow::Continue(())

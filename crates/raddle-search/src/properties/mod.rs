@@ -3,6 +3,8 @@
 //! `RADDLE_PROPTEST_CASES` sets the number of programs, `RADDLE_PROPTEST_SEED` the first seed.
 
 mod happens_before;
+mod icb;
+mod mcr;
 mod rf;
 mod rvf;
 mod spinning;

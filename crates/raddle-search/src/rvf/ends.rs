@@ -86,11 +86,7 @@ impl Search {
         if self.needs_machine(program) {
             self.sync(program, listener)?;
         }
-        let mutate = if self.is_doomed(program) {
-            SmallVec::new()
-        } else {
-            self.enabled_reads(program)
-        };
+        let mutate = self.enabled_reads(program);
         let is_ended = self.is_ended(program);
         self.nodes.push(Node {
             mark: self.problem.mark(),
@@ -148,49 +144,6 @@ impl Search {
         })
     }
 
-    /// Can no execution come of this node, because a read has nothing left to read from? It needs a new write, and by its
-    /// backtrack signals that is a write of threads all of which have ended.
-    fn is_doomed(&mut self, program: &Program) -> bool {
-        (0..self.threads.len())
-            .map(ThreadId::from_index)
-            .any(|thread| {
-                let Some(writers) = self.maps.writers(thread) else {
-                    return false;
-                };
-                let may_write = |other: usize| {
-                    let other = ThreadId::from_index(other);
-                    other != thread
-                        && writers.contains(other)
-                        && (!self.threads[other.index()].is_started
-                            || self.is_pending(program, other))
-                };
-                writers != Threads::ALL
-                    && !(0..self.threads.len()).any(may_write)
-                    && !self.has_new_write(program, thread)
-            })
-    }
-
-    /// Was something that the next event of a thread reads written since its causal map was made?
-    fn has_new_write(&mut self, program: &Program, thread: ThreadId) -> bool {
-        let touches = self.touches(program, thread);
-        if touches.everything {
-            return true;
-        }
-        let Some(map) = self.maps.of(thread) else {
-            return true;
-        };
-        let mut found = false;
-        for &cell in &touches.reads {
-            self.cells.each(program.tables(), cell, |id| {
-                found |= self.problem.writes(id).iter().any(|write| {
-                    let (writer, index) = self.problem.place(write.event);
-                    map.get(writer).is_none_or(|&count| index > count)
-                });
-            });
-        }
-        found
-    }
-
     /// Lines 6-11: the threads whose next events are reads. Those without a causal map come first, since backtrack signals are
     /// of use to them only; of these, first the ones that others wait to read from, and the ones that got no signals so far.
     fn enabled_reads(&mut self, program: &mut Program) -> SmallVec<[ThreadId; 8]> {
@@ -198,7 +151,6 @@ impl Search {
         let threads = (0..self.threads.len()).map(ThreadId::from_index);
         let wanted: SmallVec<[Threads; 4]> = threads
             .filter_map(|thread| self.maps.writers(thread))
-            .filter(|&writers| writers != Threads::ALL)
             .collect();
         for index in 0..self.threads.len() {
             let thread = ThreadId::from_index(index);

@@ -250,6 +250,7 @@ impl Search {
                 None => self.go_on(program, listener)?,
             }
         }
+        listener.undone(0);
         ControlFlow::Continue(())
     }
 
@@ -285,9 +286,10 @@ impl Search {
 
     /// Ends the exploration of a read at the present node. Is another one to be explored (line 13)?
     fn finish_mutation(&mut self, program: &Program) -> bool {
-        let Some(node) = self.nodes.last_mut() else {
+        let Some(place) = self.nodes.len().checked_sub(1) else {
             return false;
         };
+        let node = &mut self.nodes[place];
         let Some(mutation) = node.mutation.take() else {
             return true;
         };
@@ -296,7 +298,7 @@ impl Search {
             mutation.watching.is_none() || !node.signalled.is_empty() || !mutation.has_child;
         let writers = match mutation.watching {
             Some(_) => node.signalled,
-            None => Threads::ALL,
+            None => Threads::default(),
         };
         if let Some((touches, _)) = &mutation.watching {
             self.unwatch(program, touches);
@@ -341,7 +343,9 @@ impl Search {
             } else {
                 Heeds::Writes
             };
-            let touches = self.touches(program, thread);
+            let mut touches = self.touches(program, thread);
+            // A block that reads nothing reads nothing new.
+            touches.everything &= events.iter().any(|event| !event.reads.is_empty());
             self.watch(program, place, (thread, index), (&touches, heeds));
             if heeds == Heeds::Attempts {
                 for index in 0..self.threads.len() {

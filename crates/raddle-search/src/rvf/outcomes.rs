@@ -255,9 +255,11 @@ fn synchronises(op: &Op) -> bool {
 }
 
 /// Adds a way to do an event. If there is one with the same effect that reads one cell from other writes, they become one.
+/// Blocks are kept apart: what they do on their way may differ.
 fn merge(events: &mut Vec<Event>, event: Event) {
     let differing = |other: &Event| -> Option<usize> {
-        if other.reads.len() != event.reads.len() || !other.does_the_same(&event) {
+        if event.is_block || other.reads.len() != event.reads.len() || !other.does_the_same(&event)
+        {
             return None;
         }
         let mut differing = None;

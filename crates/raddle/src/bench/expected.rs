@@ -75,6 +75,8 @@ pub struct Counts {
     pub awaits: Option<Count>,
     /// The same, and independent fetch-and-adds.
     pub ifaa: Option<Count>,
+    /// `rf` with purity and waits that block.
+    pub rf_await: Option<Count>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -171,17 +173,19 @@ pub enum Class {
     Await,
     Ifaa,
     Rf,
+    RfAwait,
     Rvf,
     Mcr,
 }
 
 impl Class {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Maz,
         Self::Purity,
         Self::Await,
         Self::Ifaa,
         Self::Rf,
+        Self::RfAwait,
         Self::Rvf,
         Self::Mcr,
     ];
@@ -194,6 +198,7 @@ impl Class {
             Self::Await => "await",
             Self::Ifaa => "ifaa",
             Self::Rf => "rf",
+            Self::RfAwait => "rf+await",
             Self::Rvf => "rvf",
             Self::Mcr => "mcr",
         }
@@ -203,7 +208,7 @@ impl Class {
     pub fn engine(self) -> &'static str {
         match self {
             Self::Maz | Self::Purity | Self::Await | Self::Ifaa => "dpor",
-            Self::Rf => "rf",
+            Self::Rf | Self::RfAwait => "rf",
             Self::Rvf => "rvf",
             Self::Mcr => "mcr",
         }
@@ -216,7 +221,7 @@ impl Class {
         match self {
             Self::Purity => &["--no-await", "--no-ifaa"],
             Self::Await => &["--no-ifaa"],
-            Self::Ifaa => &[],
+            Self::Ifaa | Self::RfAwait => &[],
             Self::Maz | Self::Rf | Self::Rvf | Self::Mcr => {
                 &["--no-purity", "--no-await", "--no-ifaa"]
             }
@@ -233,6 +238,7 @@ impl Counts {
             Class::Await => self.awaits,
             Class::Ifaa => self.ifaa,
             Class::Rf => self.rf,
+            Class::RfAwait => self.rf_await,
             Class::Rvf => self.rvf,
             Class::Mcr => self.mcr,
         }
