@@ -13,7 +13,7 @@ const TOPICS: &[Topic] = &[
         names: &["auto"],
         text: "Engine `auto` takes the engine that is probably best for the program: `rf`, or `dpor` where threads add to a \
                common variable without using the result, or where there are atomic blocks or accesses of different sizes to \
-               the same bytes; `naive` with `--memory tso` or `pso`.",
+               the same bytes; `bmc` with `--memory tso` or `pso`.",
     },
     Topic {
         names: &["dpor"],
@@ -32,6 +32,14 @@ const TOPICS: &[Topic] = &[
                where many writes write the same, or where a thread does the same whatever it reads. Loops that wait come to \
                an end. If data races are looked for and could be there, it tells apart who wrote what atomic accesses and \
                locks read: `--check assert,memory,deadlock` spares it that.",
+    },
+    Topic {
+        names: &["bmc"],
+        text: "Engine `bmc` makes one formula of all executions up to a bound on loops and asks a solver for a violation. It \
+               raises the bound until no execution exceeds it; `--unroll N` fixes it. It knows all memory models and \
+               nondeterministic values of any width, and is at its best where few threads have many interleavings. It \
+               looks for failing assertions, wrong uses of memory and deadlocks, not for data races. What it cannot turn \
+               into a formula it refuses by name.",
     },
     Topic {
         names: &["naive"],

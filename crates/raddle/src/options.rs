@@ -70,6 +70,21 @@ impl Options {
     pub fn from_args(args: CheckArgs) -> Result<Self, Error> {
         let memory = memory(args.memory);
         let engine = engine(args.engine, memory)?;
+        if engine == Some(EngineKind::Bmc) {
+            // It looks for one violation, and explores no executions.
+            for (option, given) in [
+                ("--keep-going", args.keep_going),
+                ("--max-executions", args.max_executions.is_some()),
+            ] {
+                if given {
+                    return Err(Error::Unavailable {
+                        option: "with engine bmc, option",
+                        value: option.to_owned(),
+                        available: "the other options".to_owned(),
+                    });
+                }
+            }
+        }
         let property = args.property.as_deref().map(property::read).transpose()?;
         let list = match &property {
             Some(property) => property.checks.clone(),
