@@ -6,7 +6,7 @@ use crate::source::{Sources, position};
 use crate::steps::op_kind;
 use crate::words;
 use raddle_program::{LocId, Op, Program, SrcId};
-use raddle_search::{Bound, Effect, Reason, Trace, TraceStep, Verdict, Violation};
+use raddle_search::{Bound, Effect, EngineKind, Reason, Trace, TraceStep, Verdict, Violation};
 use serde::Serialize;
 use serde_json::Number;
 
@@ -28,6 +28,9 @@ struct Answer<'a> {
     more_violations: Vec<Wrong>,
     threads: usize,
     events: Events,
+    /// Engine `mcr` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solver: Option<Solver>,
     seconds: f64,
     peak_memory_bytes: u64,
 }
@@ -41,6 +44,15 @@ struct Executions {
 #[derive(Serialize)]
 struct Events {
     max: usize,
+}
+
+/// What engine `mcr` did besides running executions.
+#[derive(Serialize)]
+struct Solver {
+    queries: u64,
+    predicted_races: u64,
+    /// Executions that did what another one had done: there should be none.
+    duplicates: u64,
 }
 
 #[derive(Serialize)]
@@ -106,6 +118,11 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
         events: Events {
             max: statistics.max_events,
         },
+        solver: (outcome.engine == EngineKind::Mcr).then_some(Solver {
+            queries: statistics.causality.queries,
+            predicted_races: statistics.causality.predicted_races,
+            duplicates: statistics.causality.duplicates,
+        }),
         seconds: statistics.elapsed.as_secs_f64(),
         peak_memory_bytes: statistics.peak_memory_bytes,
     };

@@ -1,4 +1,4 @@
-// engines: dpor
+// engines: dpor mcr
 // All of <threads.h>.
 #include <assert.h>
 #include <stdlib.h>
