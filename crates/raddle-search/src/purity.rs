@@ -43,7 +43,7 @@ impl Attempt {
             } => success.acquires() || failure.acquires(),
             _ => false,
         };
-        !info.mixed && !(info.plainly_written && acquires)
+        !(info.mixed || info.plainly_written && acquires)
     }
 
     /// What it returns if the location holds `held`; `None` if it then changes memory.

@@ -42,6 +42,23 @@ const TOPICS: &[Topic] = &[
                into a formula it refuses by name.",
     },
     Topic {
+        names: &["mcr"],
+        text: "Engine `mcr` (maximal causality reduction) explores one execution of each combination of what the threads make of \
+               the values they read. It solves for new combinations instead of trying interleavings, and finds data races in \
+               executions that it does not run. Few executions, each of which costs more; `--jobs` spreads the work.",
+    },
+    Topic {
+        names: &["icb"],
+        text: "Engine `icb` (iterative context bounding) explores all interleavings, those with few preemptions first: a \
+               preemption is a switch away from a thread that could go on. It does not end on loops that wait.",
+    },
+    Topic {
+        names: &["bpor"],
+        text: "Engine `bpor` (bounded partial-order reduction) explores executions with few preemptions first, as `icb` does, and \
+               leaves out most of those that differ only in the order of operations that do not affect each other. It does not \
+               end on loops that wait.",
+    },
+    Topic {
         names: &["naive"],
         text: "Engine `naive` runs every interleaving of the threads' visible operations. It is slow and simple: the \
                oracle that other engines are tested against. It knows all memory models.",
@@ -86,7 +103,7 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         names: &["livelock"],
-        text: "Check `livelock` (off by default, engines `dpor` and `rf`) finds executions in which threads spin for good: in loops that \
+        text: "Check `livelock` (off by default; engines `dpor`, `rf`, `rvf` and `mcr`) finds executions in which threads spin for good: in loops that \
                wait for a write which no thread will do any more.",
     },
     Topic {
