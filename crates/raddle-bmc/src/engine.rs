@@ -1,6 +1,6 @@
 //! Encode, ask, raise the bound: from a module to an answer.
 
-use crate::encode::{EncodeOptions, Encoder, RETRY, Shapes};
+use crate::encode::{EncodeOptions, Encoder, LATE, RETRY, Shapes};
 use crate::events::Encoding;
 use crate::facts::Facts;
 use crate::guide::Guide;
@@ -10,7 +10,7 @@ use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Outcome as Answer, Stopped};
 use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId};
-use raddle_search::driver::{InternalError, SearchOptions, check_of};
+use raddle_search::driver::{InternalError, SearchOptions};
 use raddle_search::{
     Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, guided,
 };
@@ -23,6 +23,8 @@ pub struct BmcOptions {
     /// A bound that the user asked for; otherwise it is raised as long as it does not suffice.
     pub unroll: Option<u32>,
     pub exit_with_main: bool,
+    /// `abort` ends the process in silence.
+    pub silent_abort: bool,
 }
 
 /// The last bound that is tried by itself.
@@ -121,6 +123,8 @@ impl Run {
             check_overflow: self.search.checks.overflows,
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
+            silent_abort: self.options.silent_abort,
+            deadline: self.search.limits.time.map(|time| self.started + time),
         };
         for _ in 0..MOST_ENCODINGS {
             let encoder = Encoder::new(view, &mut facts, &mut self.shapes, options);
@@ -146,6 +150,9 @@ impl Run {
     ) -> Result<Round, InternalError> {
         let encoding = match self.encode(view, bound) {
             Ok(encoding) => encoding,
+            Err(Stop::Limit(LATE)) => {
+                return Ok(Round::Done(self.stopped(Stopped::Deadline)));
+            }
             Err(stop) => return Ok(Round::Done(beyond(stop))),
         };
         self.statistics.threads = self.statistics.threads.max(encoding.threads.len());
@@ -161,7 +168,7 @@ impl Run {
             .encoding
             .bad
             .iter()
-            .filter(|bad| checks.contains(check_of(&bad.fault)))
+            .filter(|bad| checks.covers(&bad.fault))
             .map(|bad| bad.guard)
             .collect();
         match problem.ask(&bad, &self.limits()) {

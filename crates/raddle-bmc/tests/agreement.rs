@@ -68,6 +68,7 @@ fn by_formula(text: &str, memory: MemoryModel) -> Answer {
         memory,
         unroll: None,
         exit_with_main: false,
+        silent_abort: false,
     };
     let search = SearchOptions {
         checks: checks(),

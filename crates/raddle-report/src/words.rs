@@ -291,7 +291,7 @@ pub fn unsupported_hint(what: &Unsupported) -> &'static str {
         }
         Unsupported::UnknownVariable { .. } => "define it in the checked file",
         Unsupported::NondetValue { .. } => {
-            "`--engine bmc` will be for such values, and is not available yet; narrow them to a few `__VERIFIER_nondet_bool()`"
+            "`--engine bmc` takes any value into account; or narrow it to a few `__VERIFIER_nondet_bool()`"
         }
         Unsupported::Instruction { .. } => "rewrite the line, or report it as a missing feature",
         Unsupported::InlineAsm { .. } => {
@@ -396,7 +396,8 @@ pub(crate) fn executions(count: u64) -> String {
 }
 
 /// Digits in groups of three: counts are compared by eye.
-pub(crate) fn grouped(count: u64) -> String {
+#[must_use]
+pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {

@@ -5,7 +5,7 @@ use crate::cli::{CheckArgs, OnMainReturn, name_of};
 use crate::compile;
 use crate::error::Error;
 use crate::load::{Loaded, Source};
-use crate::options::{AnswerFormat, Options};
+use crate::options::{self, AnswerFormat, Options};
 use crate::progress::StatusLine;
 use raddle_bmc::BmcOptions;
 use raddle_program::Program;
@@ -68,7 +68,7 @@ fn solve(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Erro
         wide_choices: true,
         ..source(options)
     };
-    let (mut loaded, view) = source.load_with_view()?;
+    let (mut loaded, view) = source.load_with_view(options.reductions.purity)?;
     // What was found is replayed in full: bounds are the formula's.
     if options.unroll.is_some() {
         let unbounded = Source {
@@ -81,6 +81,7 @@ fn solve(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Erro
         memory: options.memory,
         unroll: options.unroll,
         exit_with_main: options.on_main_return == OnMainReturn::Exit,
+        silent_abort: options.silent_abort,
     };
     let search = search_options(options, interrupt);
     let outcome = raddle_bmc::check(view, &mut loaded.program, bmc, search)
@@ -121,7 +122,7 @@ fn explore(
 }
 
 fn search_options(options: &Options, interrupt: &Arc<AtomicBool>) -> SearchOptions {
-    let mut status_line = StatusLine::new();
+    let mut status_line = StatusLine::new(options::error_columns());
     SearchOptions {
         memory: options.memory,
         checks: options.checks,

@@ -70,6 +70,21 @@ impl Options {
     pub fn from_args(args: CheckArgs) -> Result<Self, Error> {
         let memory = memory(args.memory);
         let engine = engine(args.engine, memory)?;
+        if engine == Some(EngineKind::Bmc) {
+            // It looks for one violation, and explores no executions.
+            for (option, given) in [
+                ("--keep-going", args.keep_going),
+                ("--max-executions", args.max_executions.is_some()),
+            ] {
+                if given {
+                    return Err(Error::Unavailable {
+                        option: "with engine bmc, option",
+                        value: option.to_owned(),
+                        available: "the other options".to_owned(),
+                    });
+                }
+            }
+        }
         let property = args.property.as_deref().map(property::read).transpose()?;
         let list = match &property {
             Some(property) => property.checks.clone(),
@@ -211,6 +226,14 @@ pub(crate) fn color(when: When) -> bool {
 fn colors_welcome() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// The width of what standard error goes to.
+pub(crate) fn error_columns() -> usize {
+    match terminal_size::terminal_size_of(std::io::stderr()) {
+        Some((terminal_size::Width(columns), _)) => usize::from(columns).max(20),
+        None => COLUMNS_WITHOUT_TERMINAL,
+    }
 }
 
 pub(crate) fn columns() -> usize {

@@ -394,6 +394,9 @@ impl Encoder<'_> {
         result: Option<ValueId>,
     ) -> Result<After, Stop> {
         let name = self.view.module().function(function).name.clone();
+        if *name == *raddle_ir::passes::purity::ASSUME {
+            return self.library(state, "__VERIFIER_assume", call, result);
+        }
         let after = match self.view.called(function) {
             Called::Body => {
                 let is_atomic = name.starts_with(ATOMIC_PREFIX);

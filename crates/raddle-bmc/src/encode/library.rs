@@ -94,6 +94,10 @@ impl Encoder<'_> {
                     comparison: None,
                 }));
             }
+            "abort" if self.options.silent_abort => {
+                self.out.exits.push(state.path.guard());
+                return Ok(Some(After::Gone));
+            }
             "abort" => return Err(Stop::Fault(Fault::Abort)),
             "exit" | "_exit" | "_Exit" | "quick_exit" => {
                 self.out.exits.push(state.path.guard());
@@ -150,8 +154,11 @@ impl Encoder<'_> {
                 self.store(state, &args[0], 8, &Sym::zero(64), Order::Plain)?;
                 zero
             }
+            "pthread_detach" => {
+                self.drain(state);
+                zero
+            }
             "pthread_attr_destroy"
-            | "pthread_detach"
             | "sched_yield"
             | "pthread_yield"
             | "usleep"

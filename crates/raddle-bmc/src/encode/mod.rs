@@ -30,6 +30,7 @@ use raddle_program::{Fault, Limit, Order, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::time::Instant;
 
 /// How a program is encoded.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +42,10 @@ pub(crate) struct EncodeOptions {
     pub(crate) is_weak: bool,
     /// Does the end of `main` end the process?
     pub(crate) exit_with_main: bool,
+    /// Does `abort` end the process in silence?
+    pub(crate) silent_abort: bool,
+    /// When to give up.
+    pub(crate) deadline: Option<Instant>,
 }
 
 /// Function shapes, which do not change from one encoding to the next.
@@ -155,6 +160,13 @@ impl<'a> Encoder<'a> {
         while let Some((_, states)) = self.queue.pop_first() {
             let state = self.meet(states)?;
             self.advance(state)?;
+            if self
+                .options
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
+            {
+                return Err(Stop::Limit(LATE));
+            }
             if self.out.steps.len() > MOST_STEPS {
                 return Err(Stop::Limit(Limit::Ids {
                     what: "steps of a formula",
@@ -298,7 +310,6 @@ impl<'a> Encoder<'a> {
                 });
                 self.leave_all(state);
             }
-            Stop::Limit(RETRY) => return Err(stop),
             Stop::Limit(Limit::Unroll { .. }) => self.out.cuts.push(guard),
             Stop::Limit(_) => return Err(stop),
             Stop::Unsupported(what) => {
@@ -359,6 +370,9 @@ impl<'a> Encoder<'a> {
 
 /// Not an answer: encoding has to be repeated with what was found out.
 pub(crate) const RETRY: Limit = Limit::Ids { what: "facts" };
+
+/// There is no time left.
+pub(crate) const LATE: Limit = Limit::Ids { what: "seconds" };
 
 fn unsupported(what: &str) -> Stop {
     Stop::Unsupported(Unsupported::Instruction {

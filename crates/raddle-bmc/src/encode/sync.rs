@@ -4,7 +4,7 @@
 //! happens only if the value read allows it.
 //!
 //! Mutexes whose critical sections are known from the text are not cells: their sections are put in order as a whole. If all
-//! sections of a mutex are always left, and mutexes are nested in one order, every thread that wants the mutex gets it at
+//! sections of a mutex are always left, nobody waits in them but for mutexes, and these are nested in one order, every thread that wants the mutex gets it at
 //! last: then there is no need to consider that it does not. A violation that somebody commits meanwhile is a violation in
 //! the execution that goes on as well, since a fault leaves the sections it is in ([`Section`]).
 
@@ -60,6 +60,10 @@ impl Encoder<'_> {
 
     /// The thread goes on only if `passes` holds.
     pub(super) fn wait_for(&mut self, state: &mut State, passes: Bit, on: Awaited) {
+        // Whoever waits in a critical section may wait for a thread that wants to enter it.
+        for &mutex in state.held.keys() {
+            self.facts.block(mutex);
+        }
         let blocked = self.out.bits.bit_and(state.path.guard(), !passes);
         if blocked != Bit::FALSE {
             self.out.waits.push(Wait {
@@ -81,6 +85,7 @@ impl Encoder<'_> {
         let Some(operation) = operation(name) else {
             return Ok(None);
         };
+        self.drain(state);
         let place = self.object_at(state, name, &args[0])?;
         let zero = Sym::zero(32);
         Ok(Some(match operation {
@@ -126,6 +131,13 @@ impl Encoder<'_> {
             }
             _ => return self.counting(state, operation, place, args).map(Some),
         }))
+    }
+
+    /// Operations on synchronisation objects empty the store buffer, also where nobody else uses the object.
+    pub(super) fn drain(&mut self, state: &State) {
+        if self.options.is_weak && !state.alone {
+            self.fence(state, Order::SeqCst);
+        }
     }
 
     /// Semaphores, read-write locks and barriers.
@@ -345,6 +357,9 @@ impl Encoder<'_> {
         }
         if state.held.contains_key(&mutex) {
             return Err(Stop::Fault(misused(Misuse::DestroyLocked)));
+        }
+        if self.knows(state, region_of(mutex)) {
+            return Ok(());
         }
         let step = self.step(state, What::Life, Order::SeqCst);
         self.out.destroyed.push((mutex, step));

@@ -144,10 +144,17 @@ impl Writer {
         if self.chance(30) {
             self.statements(1);
         }
+        let holds = self.shape.locks && self.chance(15);
+        if holds {
+            self.line("call i32 @pthread_mutex_lock(ptr @m)");
+        }
         for thread in 0..threads {
             let handle = self.fresh();
             self.line(&format!("{handle} = load i64, ptr %h{thread}"));
             self.line(&format!("call i32 @pthread_join(i64 {handle}, ptr null)"));
+        }
+        if holds {
+            self.line("call i32 @pthread_mutex_unlock(ptr @m)");
         }
         for _ in 0..2 {
             self.load();

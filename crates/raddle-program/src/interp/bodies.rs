@@ -17,15 +17,20 @@ use std::rc::Rc;
 /// The bodies asked for so far.
 pub(crate) struct Bodies {
     prepared: FxHashMap<FuncId, Result<Rc<Body>, Stop>>,
-    /// Do pure rounds of loops go back to the start as soon as they are known to be pure?
-    shortens_pure_rounds: bool,
+    /// What becomes of rounds of loops as soon as they are known to be pure.
+    cut: Option<Cut>,
 }
 
 impl Bodies {
     pub(crate) fn new(options: &InterpOptions) -> Self {
+        let cut = if options.cut_pure_rounds {
+            Some(Cut::Assume)
+        } else {
+            options.leaves_out_pure_rounds.then_some(Cut::Return)
+        };
         Self {
             prepared: FxHashMap::default(),
-            shortens_pure_rounds: options.leaves_out_pure_rounds,
+            cut,
         }
     }
 
@@ -37,8 +42,8 @@ impl Bodies {
             Ok(mut body) => {
                 copy_byval_params(module, id, &mut body);
                 let mut body = passes::prepare(module, body);
-                if self.shortens_pure_rounds {
-                    purity::eliminate(module, &mut body, Cut::Return, &effect_of_call);
+                if let Some(cut) = self.cut {
+                    purity::eliminate(module, &mut body, cut, &effect_of_call);
                 }
                 Ok(Rc::new(body))
             }

@@ -49,12 +49,19 @@ pub(crate) trait Listener {
     fn paused(&mut self) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
+    /// An execution was counted. `fraction` says how much of the tree of executions has been explored, by the branches that
+    /// are known now; it is called only if somebody wants to know.
+    fn explored(&mut self, _fraction: impl FnOnce() -> f64)
+    where
+        Self: Sized,
+    {
+    }
     /// The engine works without running anything: is there a reason to stop?
     fn busy(&mut self) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
     /// The machine is at the beginning again, and the exploration starts anew: what was told so far does not count. Engine
-    /// `rf` does that when it meets the first loop that waits for a variable.
+    /// `rf` does that when it meets the first loop that waits for a variable, `rvf` when data races become possible.
     fn restarted(&mut self) {}
 }
 
@@ -136,16 +143,14 @@ impl Search {
                     }
                     Choice::Ended => {
                         listener.ended(program, &mut self.machine)?;
-                        self.reverse_races(program);
-                        if !self.backtrack(program, listener) {
+                        if !self.go_on(program, listener) {
                             return ControlFlow::Continue(());
                         }
                         continue;
                     }
                     Choice::AllAsleep => {
                         listener.given_up(program, &mut self.machine)?;
-                        self.reverse_races(program);
-                        if !self.backtrack(program, listener) {
+                        if !self.go_on(program, listener) {
                             return ControlFlow::Continue(());
                         }
                         continue;
@@ -154,6 +159,38 @@ impl Search {
             }
             self.descend(program, listener)?;
         }
+    }
+
+    /// After an execution: to the next one. False if there is none.
+    fn go_on(&mut self, program: &mut Program, listener: &mut impl Listener) -> bool {
+        self.reverse_races(program);
+        let more = self.backtrack(program, listener);
+        if more {
+            listener.explored(|| self.fraction());
+        }
+        more
+    }
+
+    /// How much of the tree of executions has been explored, if all branches of a prefix were equally large and none were to
+    /// come: Knuth's estimate along the present path. Later races add branches, so it is too large at first.
+    fn fraction(&self) -> f64 {
+        let (mut share, mut explored) = (1.0, 0.0);
+        for (index, level) in self.levels.iter().enumerate() {
+            let next = self.levels.get(index + 1);
+            let sleepers = next.map_or(self.sleepers.len(), |next| next.first_sleeper as usize);
+            let done = sleepers - level.first_sleeper as usize;
+            let mut branches = done;
+            let mut child = self.trees.first_child(level.root);
+            while let Some(node) = child {
+                branches += 1;
+                child = self.trees.next_sibling(node);
+            }
+            if branches > 0 {
+                explored += share * done as f64 / branches as f64;
+                share /= branches as f64;
+            }
+        }
+        explored
     }
 
     /// Line 25: any enabled thread that is not asleep; the one that ran last if possible, so that executions have few

@@ -35,6 +35,7 @@ use raddle_memory::goodwrites::{
     Decisions, EventId, Heuristics, NewEvent, Ordinals, Problem, ProblemMark,
 };
 use raddle_memory::{Machine, Mark, Readiness};
+use raddle_program::op::mask;
 use raddle_program::{Op, Program, StateId, ThreadId};
 use signals::{Heeds, Threads, Touches, Watchers};
 use smallvec::SmallVec;
@@ -238,6 +239,7 @@ impl Search {
             if self.is_contested && !self.by_source {
                 self.by_source = true;
                 self.reset(program);
+                listener.restarted();
                 self.begin(program, listener)?;
                 continue;
             }
@@ -330,7 +332,7 @@ impl Search {
         let is_ready = self.is_ready(program, thread);
         let is_prunable = self.options.heuristics.signals
             && self.maps.of(thread).is_none()
-            && waiting.iter().all(|_| !can_await(&op))
+            && (waiting.is_empty() || !can_await(program, state))
             && is_ready
             && !events.is_empty();
         self.nodes[place].signalled = Threads::default();
@@ -499,9 +501,12 @@ impl Search {
             }
         }
         for write in &event.writes {
-            for (id, byte) in self.ids(program.tables(), write.part) {
-                let shift = 8 * u32::from(byte - write.part.first);
-                writes.push((id, write.value >> shift));
+            let ids = self.ids(program.tables(), write.part);
+            let end = write.part.first + write.part.count;
+            let ends = ids.iter().skip(1).map(|next| next.1);
+            for (&(id, byte), end) in ids.iter().zip(ends.chain(std::iter::once(end))) {
+                let bytes = write.value >> (8 * u32::from(byte - write.part.first));
+                writes.push((id, bytes & mask(end - byte)));
             }
         }
         let consistent = self.problem.push(NewEvent {
