@@ -19,6 +19,9 @@ use crate::solver::OrderSolver;
 use crate::turns::{Section, Turns};
 use rustc_hash::FxHashMap;
 
+mod step;
+pub use step::Part;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum MemoryModel {
     Sc,
@@ -398,7 +401,18 @@ impl Memory {
     pub fn connect(
         &mut self,
         solver: &mut OrderSolver,
+        may_read: impl FnMut(EventId, EventId) -> bool,
+    ) -> Vec<Source> {
+        self.connect_knowing(solver, may_read, |_, _| false)
+    }
+
+    /// As [`connect`](Self::connect), where more is known of the writes: `comes_first` says whether the first of two
+    /// writes of one location comes before the second in every execution in which both happen.
+    pub fn connect_knowing(
+        &mut self,
+        solver: &mut OrderSolver,
         mut may_read: impl FnMut(EventId, EventId) -> bool,
+        mut comes_first: impl FnMut(EventId, EventId) -> bool,
     ) -> Vec<Source> {
         let both = self.both();
         for turns in &mut self.mutexes {
@@ -411,9 +425,11 @@ impl Memory {
                     solver.serialised(both, initial, second.event);
                 }
                 for first in &place.writes[..at] {
-                    if first.thread == second.thread {
+                    if first.thread == second.thread || comes_first(first.event, second.event) {
                         // Listed in program order, which coherence keeps under every model.
                         solver.serialised(both, first.event, second.event);
+                    } else if comes_first(second.event, first.event) {
+                        solver.serialised(both, second.event, first.event);
                     } else {
                         solver.serialise(both, first.event, second.event);
                     }

@@ -1,4 +1,4 @@
-// engines: dpor
+// engines: dpor, rf
 // All of <threads.h>.
 #include <assert.h>
 #include <stdlib.h>

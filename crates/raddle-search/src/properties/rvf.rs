@@ -29,9 +29,6 @@ fn sees_everything(cases: u64, options: GenOptions, heuristics: RvfHeuristics) {
             assert_eq!(summary.given_up, 0, "nothing is run in vain");
             assert_eq!(summary.final_states, truth.final_states, "seed {seed}");
             assert_eq!(summary.local_states, truth.local_states, "seed {seed}");
-            if races {
-                continue;
-            }
             assert!(
                 summary.complete <= truth.complete.reads_from as u64
                     && summary.blocked <= truth.blocked.reads_from as u64,
@@ -41,6 +38,9 @@ fn sees_everything(cases: u64, options: GenOptions, heuristics: RvfHeuristics) {
                 truth.complete,
                 truth.blocked
             );
+            if races {
+                continue;
+            }
             let (executions, dead_ends, reads_from, reads_value_from) = totals.get();
             let (complete, blocked) = (truth.complete, truth.blocked);
             totals.set((
