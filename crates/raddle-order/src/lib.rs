@@ -88,7 +88,7 @@
 //! # Values
 //!
 //! Programs keep small numbers in wide words. [`Bits::require_known`](bits::Bits::require_known), called once when it is
-//! known which writes each read may read from, fixes the bits that are the same in every execution: mostly the upper ones.
+//! known which writes each read may read from ([`memory::flow`] says it), fixes the bits that are the same in every execution: mostly the upper ones.
 //! On the Fibonacci program of the bench (32-bit words) that halves the time and the length of learnt clauses.
 //!
 //! What is not in here: programs, values of memory (a caller says what a reads-from literal implies), addresses that are

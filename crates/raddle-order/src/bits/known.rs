@@ -11,11 +11,13 @@
 //! sources had in the round before. After as many rounds as there are writes nothing new can come. A bit that had only one
 //! value till then has it always. There is no widening: adding up in a loop costs one bit a round, not all of them.
 //!
-//! A read that does not happen has no source. It is made 0 then, so that its value is known too.
+//! A read that does not happen has no source. The bits of its word are made 0 then, so that they are known too; unless
+//! another read that happens shares them.
 
 use super::aig::{Bit, Gate};
 use super::{Bits, Word};
 use crate::lit::{ClauseSink, Lit};
+use std::collections::BTreeMap;
 
 /// Where values come from.
 #[derive(Default)]
@@ -29,7 +31,8 @@ pub struct Flow {
 pub struct ReadFlow {
     /// It happens iff this holds.
     pub guard: Lit,
-    /// What it returns; of unknown value ([`Bits::fresh`]). If the read does not happen this must not matter.
+    /// What it returns, of unknown value ([`Bits::fresh`]). Reads of which only one matters may share it. Where none of
+    /// them happens it must not matter.
     pub value: Word,
     /// The writes that it may read from, as positions in [`Flow::writes`].
     pub sources: Vec<usize>,
@@ -51,21 +54,24 @@ impl Bits {
     /// In every model each read must have the value of one of its sources if it happens, and no write may depend on itself
     /// through reads and their sources.
     pub fn require_known(&mut self, flow: &Flow, sink: &mut impl ClauseSink) -> usize {
-        let mut values = self.first_values(flow);
-        for read in &flow.reads {
-            if read.guard != Lit::TRUE {
-                let zero = Word::constant(read.value.width(), 0);
-                self.require_equal_if(!read.guard, &read.value, &zero, sink);
+        let guards = self.guards_of_inputs(flow);
+        let mut values = vec![ANY; self.aig.gates.len()];
+        for (node, guards) in &guards {
+            let certain = guards.contains(&Lit::TRUE);
+            values[*node] = if certain { NONE } else { ZERO };
+            if !certain && let Gate::Input(lit) = self.aig.gates[*node] {
+                let mut clause = guards.clone();
+                clause.push(!lit);
+                sink.add_clause(&clause);
             }
         }
         if !self.follow(flow, &mut values) {
             return 0;
         }
         let mut known = 0;
-        for bit in flow.reads.iter().flat_map(|read| read.value.bits()) {
-            let value = of(&values, *bit);
-            if self.is_input(*bit) && (value == ZERO || value == ONE) {
-                let lit = self.lit(*bit, sink);
+        for &node in guards.keys() {
+            let value = values[node];
+            if let (Gate::Input(lit), ZERO | ONE) = (self.aig.gates[node], value) {
                 sink.add_clause(&[lit.with_sign(value == ONE)]);
                 known += 1;
             }
@@ -73,20 +79,19 @@ impl Bits {
         known
     }
 
-    fn is_input(&self, bit: Bit) -> bool {
-        matches!(self.aig.gates[bit.node()], Gate::Input(_))
-    }
-
-    /// Before the first round: reads have no value yet, or that of reads that do not happen.
-    fn first_values(&self, flow: &Flow) -> Vec<Values> {
-        let mut values = vec![ANY; self.aig.gates.len()];
+    /// By input that reads return: when they happen.
+    fn guards_of_inputs(&self, flow: &Flow) -> BTreeMap<usize, Vec<Lit>> {
+        let mut guards: BTreeMap<usize, Vec<Lit>> = BTreeMap::new();
         for read in &flow.reads {
-            for &bit in read.value.bits().iter().filter(|&&bit| self.is_input(bit)) {
-                let first = if read.guard == Lit::TRUE { NONE } else { ZERO };
-                values[bit.node()] = signed(first, bit.is_negated());
+            for bit in read.value.bits().iter().filter(|&&bit| self.is_input(bit)) {
+                guards.entry(bit.node()).or_default().push(read.guard);
             }
         }
-        values
+        guards
+    }
+
+    fn is_input(&self, bit: Bit) -> bool {
+        matches!(self.aig.gates[bit.node()], Gate::Input(_))
     }
 
     /// Goes through the rounds. False if there are too many.
@@ -197,7 +202,7 @@ fn evaluate(gate: Gate, values: &[Values]) -> Option<Values> {
 mod tests {
     use super::*;
     use crate::rng::Rng;
-    use crate::sat::Solver;
+    use crate::sat::{Limits, Outcome, Solver};
     use crate::theory::NoTheory;
 
     const WIDTH: usize = 4;
@@ -342,5 +347,42 @@ mod tests {
             }
         }
         assert!(known > 300, "{known} bits");
+    }
+
+    /// A load that may access two places is two reads, one of which happens, and one word.
+    #[test]
+    fn reads_may_share_their_word() {
+        let mut solver = Solver::new(NoTheory);
+        let mut bits = Bits::new();
+        let word = bits.fresh(WIDTH, &mut solver);
+        let first = solver.new_var().positive();
+        let mut flow = Flow::default();
+        for (guard, value) in [(first, 1), (!first, 3)] {
+            flow.writes.push(Word::constant(WIDTH, value));
+            flow.reads.push(ReadFlow {
+                guard,
+                value: word.clone(),
+                sources: vec![flow.writes.len() - 1],
+            });
+            bits.require_equal_if(
+                guard,
+                &word,
+                &flow.writes[flow.writes.len() - 1],
+                &mut solver,
+            );
+        }
+        bits.require_known(&flow, &mut solver);
+        for guard in [first, !first] {
+            assert_eq!(solver.solve(&[guard], &Limits::default()), Outcome::Sat);
+        }
+        let upper: Vec<Lit> = word.bits()[2..]
+            .iter()
+            .map(|&bit| bits.lit(bit, &mut solver))
+            .collect();
+        assert!(
+            upper
+                .iter()
+                .all(|&lit| solver.fixed_value(lit) == Some(false))
+        );
     }
 }

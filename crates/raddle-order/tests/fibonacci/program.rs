@@ -1,8 +1,8 @@
 //! The fib-bench program: `i = j = 1`; one thread repeats `i = i + j`, another `j = j + i`; a third asserts that neither
 //! exceeds the Fibonacci number that the best schedule reaches.
 
-use raddle_order::bits::{Bit, Bits, Flow, ReadFlow, Word};
-use raddle_order::memory::{Memory, MemoryModel, Source};
+use raddle_order::bits::{Bit, Bits, Word};
+use raddle_order::memory::{Memory, MemoryModel, flow};
 use raddle_order::{EventId, Lit, OrderConfig, OrderSolver};
 use std::collections::BTreeMap;
 
@@ -60,29 +60,7 @@ pub(crate) fn encode(
         let (written, read) = (&value_of[&source.write], &value_of[&source.read]);
         bits.require_equal_if(source.lit, written, read, &mut solver);
     }
-    bits.require_known(&flow(&sources, &value_of), &mut solver);
+    let flow = flow(&solver, &sources, |event| value_of.get(&event));
+    bits.require_known(&flow, &mut solver);
     solver
-}
-
-/// Where the values of reads come from.
-fn flow(sources: &[Source], value_of: &BTreeMap<EventId, Word>) -> Flow {
-    let mut flow = Flow::default();
-    let mut position: BTreeMap<EventId, usize> = BTreeMap::new();
-    for of_read in sources.chunk_by(|a, b| a.read == b.read) {
-        let mut positions = Vec::new();
-        for source in of_read {
-            let next = flow.writes.len();
-            let at = *position.entry(source.write).or_insert(next);
-            if at == next {
-                flow.writes.push(value_of[&source.write].clone());
-            }
-            positions.push(at);
-        }
-        flow.reads.push(ReadFlow {
-            guard: Lit::TRUE,
-            value: value_of[&of_read[0].read].clone(),
-            sources: positions,
-        });
-    }
-    flow
 }
