@@ -37,7 +37,7 @@ use raddle_memory::goodwrites::{
 use raddle_memory::{Machine, Mark, Readiness};
 use raddle_program::op::mask;
 use raddle_program::{Op, Program, StateId, ThreadId};
-use signals::{Heeds, Threads, Touches, Watchers};
+use signals::{Threads, Touches, Watchers};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -111,7 +111,7 @@ struct Mutation {
     /// Still to be tried, the next one last.
     outcomes: Vec<Event>,
     /// It watches for signals; if there is none it is the last one explored at the node.
-    watching: Option<(Touches, Heeds)>,
+    watching: Option<Touches>,
     has_child: bool,
 }
 
@@ -302,7 +302,7 @@ impl Search {
             Some(_) => node.signalled,
             None => Threads::default(),
         };
-        if let Some((touches, _)) = &mutation.watching {
+        if let Some(touches) = &mutation.watching {
             self.unwatch(program, touches);
         }
         if mutation.watching.is_some() && backtrack {
@@ -327,7 +327,6 @@ impl Search {
             waiting,
         } = self.all_outcomes(program, thread);
         let state = self.threads[thread.index()].state;
-        let op = *program.op(state);
         let place = self.nodes.len() - 1;
         let is_ready = self.is_ready(program, thread);
         let is_prunable = self.options.heuristics.signals
@@ -339,25 +338,16 @@ impl Search {
         let index = self.problem.thread(thread.index()).len() as u32 + 1;
         let mut watching = None;
         if is_prunable {
-            let writes = events.iter().any(|event| !event.writes.is_empty());
-            let heeds = if writes || may_wait(&op) {
-                Heeds::Attempts
-            } else {
-                Heeds::Writes
-            };
             let mut touches = self.touches(program, thread);
             // A block that reads nothing reads nothing new.
             touches.everything &= events.iter().any(|event| !event.reads.is_empty());
-            self.watch(program, place, (thread, index), (&touches, heeds));
-            if heeds == Heeds::Attempts {
-                for index in 0..self.threads.len() {
-                    let other = ThreadId::from_index(index);
-                    if other != thread && self.is_pending(program, other) {
-                        self.signal_attempt(program, other);
-                    }
+            self.watch(program, place, (thread, index), &touches);
+            for other in (0..self.threads.len()).map(ThreadId::from_index) {
+                if other != thread && self.is_pending(program, other) {
+                    self.signal_attempt(program, other);
                 }
             }
-            watching = Some((touches, heeds));
+            watching = Some(touches);
         }
         events.reverse();
         self.nodes[place].mutation = Some(Mutation {
