@@ -1,4 +1,4 @@
-// engines: dpor
+// engines: dpor rvf
 // std::condition_variable with a predicate, and shared_ptr.
 #include <cassert>
 #include <condition_variable>
