@@ -49,27 +49,26 @@ pub struct CheckArgs {
     /// The program: .c .i .cc .cpp .cxx .C, or LLVM IR as text (.ll)
     pub file: PathBuf,
 
-    /// How to explore executions (available now: auto, dpor, rf, naive)
+    /// How to look for violations
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
-    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engine naive)
+    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engines bmc and naive)
     #[arg(long, value_enum, default_value_t = Memory::Sc)]
     pub memory: Memory,
 
-    /// Stop loops that are not proved finite after N iterations; the answer then covers no more than that
+    /// Stop loops that are not proved finite after N iterations; the answer then covers no more than that. Engines that know
+    /// when a thread only waits do not count iterations in which it does
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
-    /// What to look for, separated by commas
-    #[arg(
-        long = "check",
-        value_enum,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_values_t = [Check::Assert, Check::Memory, Check::Race, Check::Deadlock]
-    )]
+    /// What to look for, separated by commas [default: assert,memory,race,deadlock; bmc does not check race]
+    #[arg(long = "check", value_enum, value_name = "LIST", value_delimiter = ',')]
     pub checks: Vec<Check>,
+
+    /// What to look for, as a property file of SV-COMP says it; `abort` then ends the program silently
+    #[arg(long, value_name = "FILE.prp", conflicts_with = "checks")]
+    pub property: Option<PathBuf>,
 
     /// What happens to other threads when `main` returns
     #[arg(long, value_enum, default_value_t = OnMainReturn::Wait)]
@@ -91,7 +90,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub memory_limit: Option<u64>,
 
-    /// Worker threads (more than one are not available yet)
+    /// Worker threads (more than one: engine `mcr` only; the answer does not depend on it)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: u32,
 
@@ -111,7 +110,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_ifaa: bool,
 
-    /// How to print the answer on standard output (sarif is not available yet)
+    /// How to print the answer on standard output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
@@ -123,7 +122,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
-    /// Write an SV-COMP witness besides (not available yet)
+    /// Write a violation witness (format 2.0 of SV-COMP) besides
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
 
@@ -173,6 +172,7 @@ pub enum Engine {
     Mcr,
     Bmc,
     Icb,
+    Bpor,
     Naive,
 }
 

@@ -149,6 +149,15 @@ pub fn is_ir(file: &Path) -> bool {
     matches!(kind(file), Ok(Kind::Ir))
 }
 
+/// The language of a source file, as witnesses name it. IR counts as C: it is what most of it is made from.
+#[must_use]
+pub fn language(file: &Path) -> &'static str {
+    match kind(file) {
+        Ok(Kind::Cpp) => "C++",
+        _ => "C",
+    }
+}
+
 /// The program as LLVM IR text. clang's messages go to standard error as they are.
 pub fn to_ir(file: &Path, clang_args: &[OsString]) -> Result<String, CompileError> {
     let text = read(file)?;

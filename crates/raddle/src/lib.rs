@@ -13,6 +13,7 @@ pub mod explain;
 mod load;
 pub mod options;
 mod progress;
+pub mod property;
 pub mod replay;
 
 use cli::{Cli, Command};

@@ -114,6 +114,7 @@ impl Trace {
     }
 
     /// Gives the next position to an event, which is still to be added.
+    #[inline]
     pub(super) fn place(&mut self, event: Event) {
         let id = self.store.insert(event);
         self.place_stored(id);
