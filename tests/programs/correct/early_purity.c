@@ -1,4 +1,4 @@
-// engines: dpor rf
+// engines: dpor, rf, rvf
 // A round of the loop that finds the door closed comes to nothing, whatever it would read after that: it is not run to its end.
 #include <assert.h>
 #include <pthread.h>
