@@ -13,6 +13,7 @@ mod path;
 mod problem;
 mod shape;
 mod state;
+mod sums;
 mod value;
 mod waits;
 

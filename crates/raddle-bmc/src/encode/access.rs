@@ -744,14 +744,17 @@ impl Encoder<'_> {
         };
         let set = stored.union(&first.set);
         let word = self.fresh_within(u32::from(cell.size) * 8, &set);
-        let value = Sym::within(word, set);
+        let mut value = Sym::within(word, set);
         if value.as_constant().is_none() {
+            self.reads += 1;
+            value.sum = Some((self.reads, 0));
             self.out.firsts.entry(cell).or_insert(first.word);
             accesses.push(Access {
                 cell,
                 is_write: false,
                 guard,
                 value: value.word.clone(),
+                sum: value.sum,
             });
         }
         Ok(value)
@@ -814,6 +817,7 @@ impl Encoder<'_> {
                 is_write: true,
                 guard,
                 value: part.word,
+                sum: part.sum,
             });
         }
         Ok(())

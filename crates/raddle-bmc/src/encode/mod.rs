@@ -22,7 +22,7 @@ use crate::facts::{Facts, Region};
 use crate::path::Path;
 use crate::shape::Shape;
 use crate::state::{Disagreement, Key, State};
-use crate::value::Sym;
+use crate::value::{ReadId, Sym};
 use raddle_ir::FuncId;
 use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::View;
@@ -75,6 +75,7 @@ pub(crate) struct Encoder<'a> {
     results: FxHashMap<ThreadIndex, Option<Sym>>,
     /// Threads that are encoded to their end.
     encoded: FxHashSet<ThreadIndex>,
+    reads: ReadId,
     /// Mutexes that are taken while others are held: held, taken.
     nested: BTreeSet<(Place, Place)>,
     /// By handle: that a thread will have finished that is not encoded yet.
@@ -101,6 +102,7 @@ impl<'a> Encoder<'a> {
             encoded: FxHashSet::default(),
             promised: BTreeMap::new(),
             nested: BTreeSet::new(),
+            reads: 0,
         }
     }
 
@@ -294,6 +296,12 @@ impl<'a> Encoder<'a> {
             is_atomic: true,
             block: state.block,
             object: None,
+            sections: state
+                .held
+                .values()
+                .map(|held| held.section)
+                .filter(|&section| section < self.out.sections.len())
+                .collect(),
         });
         self.out.steps.len() - 1
     }
