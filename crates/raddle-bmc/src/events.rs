@@ -121,7 +121,6 @@ impl Section {
 /// When a waiting operation may go on, by the value of its cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
-    Zero,
     Positive,
     /// The cell is 0, or one of these.
     ZeroOr(u32, u32),
@@ -134,7 +133,6 @@ pub(crate) enum Rule {
 impl Rule {
     pub(crate) fn holds(&self, bits: &mut Bits, value: &Word) -> Bit {
         match self {
-            Self::Zero => bits.is_zero(value),
             Self::Positive => !bits.is_zero(value),
             Self::ZeroOr(first, second) => {
                 let zero = bits.is_zero(value);

@@ -551,8 +551,4 @@ impl Problem {
         let found = beyond.iter().find(|beyond| reading.bit(beyond.guard));
         found.unwrap_or(&beyond[0])
     }
-
-    pub(crate) fn statistics(&self) -> (usize, usize) {
-        (self.solver.num_vars(), self.solver.num_clauses())
-    }
 }

@@ -6,13 +6,17 @@
 //!
 //! - `flow`: blocks, calls and returns, threads.
 //! - `compute`: instructions that do not touch memory.
-//! - `access`: memory.
-//! - `library`: functions that the program does not define. `sync`: locks and other things that threads wait at.
+//! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
+//! - `library`: functions that the program does not define. `heap`: those on blocks of memory. `sync`, `counting`: locks and
+//!   other things that threads wait at.
 
 mod access;
+mod cells;
 mod compute;
+mod counting;
 mod float;
 mod flow;
+mod heap;
 mod library;
 mod sync;
 
@@ -28,6 +32,7 @@ use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::View;
 use raddle_program::{Fault, Limit, Order, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Instant;
@@ -257,15 +262,13 @@ impl<'a> Encoder<'a> {
 
     fn complete(&mut self, have: &State, lack: &mut State) -> Result<(), Stop> {
         for &region in have.own.keys() {
-            if !lack.own.contains_key(&region) {
-                let contents = self.first_contents(region)?;
-                lack.own.insert(region, contents);
+            if let Entry::Vacant(slot) = lack.own.entry(region) {
+                slot.insert(self.first_contents(region)?);
             }
         }
         for &position in have.thread_locals.keys() {
-            if !lack.thread_locals.contains_key(&position) {
-                let contents = self.thread_local_contents(position)?;
-                lack.thread_locals.insert(position, contents);
+            if let Entry::Vacant(slot) = lack.thread_locals.entry(position) {
+                slot.insert(self.thread_local_contents(position)?);
             }
         }
         Ok(())
