@@ -3,6 +3,7 @@
 use crate::contents::Contents;
 use crate::facts::{Cell, Region};
 use crate::path::Path;
+use crate::value::ReadId;
 use raddle_order::bits::{Bit, Bits, Word};
 use raddle_order::{ClauseSink, Lit, Var};
 use raddle_program::{Fault, Order, SrcId, ThreadId, Unsupported};
@@ -21,6 +22,8 @@ pub(crate) struct Access {
     /// Implies the guard of its step.
     pub(crate) guard: Bit,
     pub(crate) value: Word,
+    /// A read's own number; of a write, the read that it adds to, and how much.
+    pub(crate) sum: Option<(ReadId, u64)>,
 }
 
 /// What a step is in terms of the machine that replays it.
@@ -71,6 +74,8 @@ pub(crate) struct Step {
     pub(crate) block: Option<usize>,
     /// The synchronisation object that it works on.
     pub(crate) object: Option<Place>,
+    /// Critical sections that it is in: positions in [`Encoding::sections`].
+    pub(crate) sections: Vec<usize>,
 }
 
 /// The place of a synchronisation object.
@@ -116,7 +121,6 @@ impl Section {
 /// When a waiting operation may go on, by the value of its cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
-    Zero,
     Positive,
     /// The cell is 0, or one of these.
     ZeroOr(u32, u32),
@@ -129,7 +133,6 @@ pub(crate) enum Rule {
 impl Rule {
     pub(crate) fn holds(&self, bits: &mut Bits, value: &Word) -> Bit {
         match self {
-            Self::Zero => bits.is_zero(value),
             Self::Positive => !bits.is_zero(value),
             Self::ZeroOr(first, second) => {
                 let zero = bits.is_zero(value);

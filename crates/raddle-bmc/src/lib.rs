@@ -1,7 +1,5 @@
 //! Engine `bmc`: bounded model checking of a module by one formula for the ordering theory.
 
-#![allow(dead_code)]
-
 mod contents;
 mod encode;
 mod engine;
@@ -13,6 +11,7 @@ mod path;
 mod problem;
 mod shape;
 mod state;
+mod sums;
 mod value;
 mod waits;
 

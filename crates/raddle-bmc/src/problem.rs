@@ -3,6 +3,7 @@
 use crate::events::{Access, Beyond, Encoding, StepIndex, What};
 use crate::facts::Cell;
 use crate::order::FixedOrder;
+use crate::sums::SectionOrder;
 use raddle_order::bits::{Bit, Word};
 use raddle_order::memory::{Fence, Location, Memory, MemoryModel, Part, ThreadIndex};
 use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome};
@@ -23,7 +24,7 @@ pub(crate) struct Problem {
     pub(crate) solver: OrderSolver,
     pub(crate) memory: Memory,
     model: MemoryModel,
-    fixed: FixedOrder,
+    pub(crate) fixed: FixedOrder,
     /// By thread.
     pub(crate) lanes: Vec<ThreadIndex>,
     locations: FxHashMap<Cell, Location>,
@@ -83,7 +84,7 @@ impl Problem {
         };
         problem.add_steps();
         problem.add_threads();
-        problem.add_sections();
+        let sections = problem.add_sections();
         let wakeups = problem.add_wakeups();
         let mut last = FxHashMap::default();
         let asked = problem.solver.new_lit();
@@ -91,6 +92,7 @@ impl Problem {
             last = problem.add_last_reads(asked);
         }
         problem.add_sources();
+        problem.add_sums(&sections);
         if looks_for_deadlocks && problem.deadlock(asked, &wakeups, &last) {
             problem.deadlock = Some(asked);
         }
@@ -320,10 +322,11 @@ impl Problem {
     }
 
     /// Critical sections of one mutex come one after the other.
-    fn add_sections(&mut self) {
+    fn add_sections(&mut self) -> SectionOrder {
+        let mut order = SectionOrder::default();
         let sections = self.encoding.sections.clone();
         for (at, second) in sections.iter().enumerate() {
-            for first in &sections[..at] {
+            for (before, first) in sections[..at].iter().enumerate() {
                 if first.mutex != second.mutex || first.thread == second.thread {
                     continue;
                 }
@@ -349,8 +352,11 @@ impl Problem {
                 }
                 self.section_before(first, second, forward);
                 self.section_before(second, first, backward);
+                order.insert((before, at), forward);
+                order.insert((at, before), backward);
             }
         }
+        order
     }
 
     fn both_happen(&mut self, a: StepIndex, b: StepIndex) -> Lit {
@@ -544,9 +550,5 @@ impl Problem {
         let beyond = &self.encoding.beyond;
         let found = beyond.iter().find(|beyond| reading.bit(beyond.guard));
         found.unwrap_or(&beyond[0])
-    }
-
-    pub(crate) fn statistics(&self) -> (usize, usize) {
-        (self.solver.num_vars(), self.solver.num_clauses())
     }
 }

@@ -95,7 +95,12 @@ fn numbers(values: &[u64]) -> Rc<[u32]> {
 pub(crate) struct Sym {
     pub(crate) word: Word,
     pub(crate) set: Set,
+    /// It is what a read returned, plus a number (wrapping): see [`crate::sums`].
+    pub(crate) sum: Option<(ReadId, u64)>,
 }
+
+/// A read of shared memory, by its number.
+pub(crate) type ReadId = u32;
 
 impl Sym {
     pub(crate) fn constant(width: u32, value: u64) -> Self {
@@ -104,6 +109,7 @@ impl Sym {
         Self {
             word,
             set: Set::one(value),
+            sum: None,
         }
     }
 
@@ -117,7 +123,11 @@ impl Sym {
             Some(value) if word.width() <= 64 => Set::one(value as u64),
             _ => Set::Any,
         };
-        Self { word, set }
+        Self {
+            word,
+            set,
+            sum: None,
+        }
     }
 
     pub(crate) fn bit(bit: Bit) -> Self {
@@ -134,7 +144,11 @@ impl Sym {
         {
             return Self::constant(word.width() as u32, value);
         }
-        Self { word, set }
+        Self {
+            word,
+            set,
+            sum: None,
+        }
     }
 
     pub(crate) fn width(&self) -> u32 {
@@ -246,6 +260,7 @@ mod tests {
         let mixed = Sym {
             word: low.word.clone(),
             set: Set::of(vec![3, 12]),
+            sum: None,
         };
         assert_eq!(mixed.compare(&high, |a, b| a < b), None);
     }

@@ -428,6 +428,22 @@ fn word_of(bits: &mut Bits, op: BinaryOp, a: &Word, b: &Word) -> Word {
 
 /// What is known about the result of an operator.
 fn with_numbers(op: BinaryOp, a: &Sym, b: &Sym, word: Word) -> Sym {
+    let mut result = with_set(op, a, b, word);
+    let width = a.width();
+    result.sum = match (op, a.sum, b.as_constant(), b.sum, a.as_constant()) {
+        (BinaryOp::Add, Some((read, plus)), Some(more), _, _)
+        | (BinaryOp::Add, _, _, Some((read, plus)), Some(more)) => {
+            Some((read, plus.wrapping_add(more) & mask(width)))
+        }
+        (BinaryOp::Sub, Some((read, plus)), Some(less), _, _) => {
+            Some((read, plus.wrapping_sub(less) & mask(width)))
+        }
+        _ => None,
+    };
+    result
+}
+
+fn with_set(op: BinaryOp, a: &Sym, b: &Sym, word: Word) -> Sym {
     let width = a.width();
     let wrap = move |value: u64| value & mask(width);
     match op {

@@ -6,13 +6,17 @@
 //!
 //! - `flow`: blocks, calls and returns, threads.
 //! - `compute`: instructions that do not touch memory.
-//! - `access`: memory.
-//! - `library`: functions that the program does not define. `sync`: locks and other things that threads wait at.
+//! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
+//! - `library`: functions that the program does not define. `heap`: those on blocks of memory. `sync`, `counting`: locks and
+//!   other things that threads wait at.
 
 mod access;
+mod cells;
 mod compute;
+mod counting;
 mod float;
 mod flow;
+mod heap;
 mod library;
 mod sync;
 
@@ -22,12 +26,13 @@ use crate::facts::{Facts, Region};
 use crate::path::Path;
 use crate::shape::Shape;
 use crate::state::{Disagreement, Key, State};
-use crate::value::Sym;
+use crate::value::{ReadId, Sym};
 use raddle_ir::FuncId;
 use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::View;
 use raddle_program::{Fault, Limit, Order, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Instant;
@@ -75,6 +80,7 @@ pub(crate) struct Encoder<'a> {
     results: FxHashMap<ThreadIndex, Option<Sym>>,
     /// Threads that are encoded to their end.
     encoded: FxHashSet<ThreadIndex>,
+    reads: ReadId,
     /// Mutexes that are taken while others are held: held, taken.
     nested: BTreeSet<(Place, Place)>,
     /// By handle: that a thread will have finished that is not encoded yet.
@@ -101,6 +107,7 @@ impl<'a> Encoder<'a> {
             encoded: FxHashSet::default(),
             promised: BTreeMap::new(),
             nested: BTreeSet::new(),
+            reads: 0,
         }
     }
 
@@ -255,15 +262,13 @@ impl<'a> Encoder<'a> {
 
     fn complete(&mut self, have: &State, lack: &mut State) -> Result<(), Stop> {
         for &region in have.own.keys() {
-            if !lack.own.contains_key(&region) {
-                let contents = self.first_contents(region)?;
-                lack.own.insert(region, contents);
+            if let Entry::Vacant(slot) = lack.own.entry(region) {
+                slot.insert(self.first_contents(region)?);
             }
         }
         for &position in have.thread_locals.keys() {
-            if !lack.thread_locals.contains_key(&position) {
-                let contents = self.thread_local_contents(position)?;
-                lack.thread_locals.insert(position, contents);
+            if let Entry::Vacant(slot) = lack.thread_locals.entry(position) {
+                slot.insert(self.thread_local_contents(position)?);
             }
         }
         Ok(())
@@ -294,6 +299,12 @@ impl<'a> Encoder<'a> {
             is_atomic: true,
             block: state.block,
             object: None,
+            sections: state
+                .held
+                .values()
+                .map(|held| held.section)
+                .filter(|&section| section < self.out.sections.len())
+                .collect(),
         });
         self.out.steps.len() - 1
     }
