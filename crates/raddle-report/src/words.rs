@@ -20,33 +20,49 @@ pub fn violation_kind(kind: &ViolationKind) -> &'static str {
     }
 }
 
+/// The kinds of violations, each in one sentence. Names are stable.
+pub const KINDS: &[(&str, &str)] = &[
+    ("assertion", "An assertion fails."),
+    ("error-reached", "A function that marks an error is called."),
+    ("abort", "The program calls abort."),
+    ("panic", "A thread panics."),
+    (
+        "null-dereference",
+        "Memory is accessed through a null pointer.",
+    ),
+    ("wild-pointer", "Memory is accessed where no object lies."),
+    ("out-of-bounds", "Memory is accessed outside of an object."),
+    ("misaligned", "An atomic access is misaligned."),
+    ("write-to-constant", "A constant is written to."),
+    (
+        "use-after-free",
+        "Memory is accessed after the end of its life.",
+    ),
+    ("double-free", "Memory is freed twice."),
+    (
+        "invalid-free",
+        "Something is freed that malloc did not return.",
+    ),
+    ("division-by-zero", "An integer is divided by zero."),
+    ("overflow", "Signed arithmetic overflows."),
+    ("unreachable", "Code that must never run is reached."),
+    (
+        "misuse",
+        "A synchronisation object or a thread handle is used against its rules.",
+    ),
+    (
+        "race",
+        "Two threads access the same memory without synchronisation, and one of them writes.",
+    ),
+    ("deadlock", "Threads wait for each other for good."),
+    ("livelock", "Threads spin for good."),
+];
+
 /// What a kind of violation is, in one sentence.
 #[must_use]
 pub fn kind_description(kind: &str) -> &'static str {
-    match kind {
-        "assertion" => "An assertion fails.",
-        "error-reached" => "A function that marks an error is called.",
-        "abort" => "The program calls abort.",
-        "panic" => "A thread panics.",
-        "null-dereference" => "Memory is accessed through a null pointer.",
-        "wild-pointer" => "Memory is accessed where no object lies.",
-        "out-of-bounds" => "Memory is accessed outside of an object.",
-        "misaligned" => "An atomic access is misaligned.",
-        "write-to-constant" => "A constant is written to.",
-        "use-after-free" => "Memory is accessed after the end of its life.",
-        "double-free" => "Memory is freed twice.",
-        "invalid-free" => "Something is freed that malloc did not return.",
-        "division-by-zero" => "An integer is divided by zero.",
-        "overflow" => "Signed arithmetic overflows.",
-        "unreachable" => "Code that must never run is reached.",
-        "misuse" => "A synchronisation object or a thread handle is used against its rules.",
-        "race" => {
-            "Two threads access the same memory without synchronisation, and one of them writes."
-        }
-        "deadlock" => "Threads wait for each other for good.",
-        "livelock" => "Threads spin for good.",
-        _ => "The program goes wrong.",
-    }
+    let known = KINDS.iter().find(|(name, _)| *name == kind);
+    known.map_or("The program goes wrong.", |(_, text)| text)
 }
 
 fn fault_kind(fault: &Fault) -> &'static str {

@@ -26,6 +26,11 @@ pub enum Error {
     OnlyForCheck {
         option: &'static str,
     },
+    /// There is no such command to print a manual page of.
+    UnknownCommand {
+        command: String,
+        commands: String,
+    },
     UnknownTopic {
         topic: String,
         topics: String,
@@ -114,6 +119,7 @@ impl fmt::Display for Error {
             Self::OnlyForCheck { option } => {
                 write!(f, "`{option}` is an option of `raddle check` only")
             }
+            Self::UnknownCommand { command, .. } => write!(f, "there is no command `{command}`"),
             Self::UnknownTopic { topic, .. } => write!(f, "there is no topic `{topic}`"),
             Self::Compile(error) => error.fmt(f),
             Self::Bench(error) => error.fmt(f),
@@ -181,6 +187,7 @@ impl Error {
                     .to_owned(),
             ),
             Self::OnlyForCheck { option } => Some(format!("leave `{option}` out")),
+            Self::UnknownCommand { commands, .. } => Some(format!("commands: {commands}")),
             Self::UnknownTopic { topics, .. } => Some(format!("topics: {topics}")),
             Self::Compile(error) => error.hint(),
             Self::Bench(error) => error.hint(),
