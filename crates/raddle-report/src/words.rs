@@ -298,6 +298,19 @@ pub fn unsupported(what: &Unsupported) -> String {
     }
 }
 
+/// What the user can do about a violation, where that is more than to mend what is shown.
+#[must_use]
+pub fn violation_hint(kind: &ViolationKind) -> Option<&'static str> {
+    match kind {
+        ViolationKind::Race(_) => {
+            Some("let one mutex protect both accesses, or make both atomic (raddle explain race)")
+        }
+        ViolationKind::Deadlock { .. } => Some("raddle explain deadlock"),
+        ViolationKind::Livelock { .. } => Some("raddle explain livelock"),
+        ViolationKind::Fault(_) => None,
+    }
+}
+
 /// What the user can do about it.
 #[must_use]
 pub fn unsupported_hint(what: &Unsupported) -> &'static str {
@@ -354,9 +367,13 @@ pub fn reason(reason: &Reason) -> String {
 pub fn reason_hint(reason: &Reason) -> &'static str {
     match reason {
         Reason::Executions { .. } => "raise `--max-executions`, or make the program smaller",
-        Reason::Time { .. } => "raise `--time-limit`, or make the program smaller",
+        Reason::Time { .. } => {
+            "raise `--time-limit`, bound loops with `--unroll N`, or make the program smaller"
+        }
         Reason::Memory { .. } => "raise `--memory-limit`, or make the program smaller",
-        Reason::Interrupted => "set `--time-limit` to stop by itself",
+        Reason::Interrupted => {
+            "a program with fewer threads and rounds takes less time, `--unroll N` bounds loops, `--time-limit S` stops by itself"
+        }
         Reason::NotLookedFor { .. } => "the rest of the property holds",
         Reason::Thread { limit, .. } => match limit {
             Limit::Unroll { .. } => "raise `--unroll`",

@@ -248,6 +248,46 @@ pub enum When {
     Always,
 }
 
+/// What to do about a command line that cannot be read, where more can be said than what is wrong with it.
+#[must_use]
+pub fn hint(error: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let is_program = |name: &str| {
+        let extension = std::path::Path::new(name).extension();
+        extension.is_some_and(|it| {
+            ["c", "i", "cc", "cpp", "cxx", "ll"]
+                .iter()
+                .any(|known| it == *known)
+        })
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand)
+            .filter(|name| is_program(name))
+            .map(|name| format!("to check a program: `raddle check {name}`")),
+        ErrorKind::UnknownArgument => {
+            let arg = text(ContextKind::InvalidArg)?;
+            if is_program(&arg) {
+                Some(format!(
+                    "one file is checked: `#include \"{arg}\"` in it, or link both with `llvm-link -S`"
+                ))
+            } else if ["-I", "-D", "-s", "-f", "-W", "-O", "-l", "-p", "-m"].contains(&arg.as_str())
+            {
+                Some(
+                    "arguments for clang go after `--`: `raddle check FILE -- -Iinclude`"
+                        .to_owned(),
+                )
+            } else {
+                None
+            }
+        }
+        _ => None,
+    }
+}
+
 /// The name of a value as the user types it.
 pub(crate) fn name_of(value: impl ValueEnum) -> String {
     value

@@ -167,7 +167,11 @@ impl Error {
             Self::Unavailable { .. }
             | Self::WrongEngine { .. }
             | Self::Output(_)
-            | Self::Load { .. } => None,
+ => None,
+            Self::Load { what, .. } => what.contains("`main`").then(|| {
+                "a program runs from `main` on: write one that starts the threads of your test"
+                    .to_owned()
+            }),
             Self::ReadProperty { .. } => Some("check the path".to_owned()),
             Self::Property { .. } => Some(
                 "known are those of unreach-call, no-data-race, valid-memsafety and no-overflow; or say it with `--check`".to_owned(),
