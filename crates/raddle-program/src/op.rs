@@ -260,6 +260,17 @@ pub enum SyncAction {
     OnceEnd,
 }
 
+impl SyncAction {
+    /// Does it do nothing, and return something else than 0, where it cannot have what it wants?
+    #[must_use]
+    pub fn is_try(self) -> bool {
+        matches!(
+            self,
+            Self::TryLock | Self::TryReadLock | Self::TryWriteLock | Self::SemTryWait
+        )
+    }
+}
+
 /// The next visible operation of a thread in some local state, fully resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {

@@ -320,7 +320,7 @@ pub fn unsupported_hint(what: &Unsupported) -> &'static str {
         }
         Unsupported::UnknownVariable { .. } => "define it in the checked file",
         Unsupported::NondetValue { .. } => {
-            "`--engine bmc` will be for such values, and is not available yet; narrow them to a few `__VERIFIER_nondet_bool()`"
+            "`--engine bmc` takes any value into account; or narrow it to a few `__VERIFIER_nondet_bool()`"
         }
         Unsupported::Instruction { .. } => "rewrite the line, or report it as a missing feature",
         Unsupported::InlineAsm { .. } => {
@@ -356,6 +356,11 @@ pub fn reason(reason: &Reason) -> String {
         }
         Reason::Interrupted => "it was interrupted".to_owned(),
         Reason::NotLookedFor { what } => format!("Raddle does not look for {what}"),
+        Reason::Unrolled { bound } => {
+            format!(
+                "loops or calls go round more than {bound} times, the last bound that was tried"
+            )
+        }
         Reason::Thread { limit, thread, .. } => {
             format!("{} in {}", thread_limit(limit), short(*thread))
         }
@@ -375,6 +380,9 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
             "a program with fewer threads and rounds takes less time, `--unroll N` bounds loops, `--time-limit S` stops by itself"
         }
         Reason::NotLookedFor { .. } => "the rest of the property holds",
+        Reason::Unrolled { .. } => {
+            "`--unroll N` checks up to N rounds; loops that wait are better written as `__VERIFIER_assume`"
+        }
         Reason::Thread { limit, .. } => match limit {
             Limit::Unroll { .. } => "raise `--unroll`",
             Limit::PrivateSteps { .. } => {

@@ -6,7 +6,8 @@ use crate::ending;
 use crate::replay::{self, Schedule};
 use crate::simplify::{Simplified, simplify};
 use crate::verdict::{
-    Bound, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
+    Bound, Causality, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation,
+    ViolationKind,
 };
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
@@ -61,6 +62,7 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) fn new(options: SearchOptions) -> Self {
         let now = Instant::now();
+        let started = options.began.unwrap_or(now);
         Self {
             options,
             statistics: Statistics {
@@ -77,7 +79,7 @@ impl Frame {
             stopped: None,
             error: None,
             midway: false,
-            started: now,
+            started,
             last_slow_look: now,
             events_since_look: 0,
             explored: None,
@@ -91,6 +93,10 @@ impl Frame {
 
     pub(crate) fn set_phases(&mut self, phases: Phases) {
         self.statistics.consistency = phases;
+    }
+
+    pub(crate) fn set_causality(&mut self, causality: Causality) {
+        self.statistics.causality = causality;
     }
 
     pub(crate) fn set_decisions(&mut self, decisions: Decisions) {
@@ -173,10 +179,25 @@ impl Frame {
         thread: ThreadId,
         at: SrcId,
     ) -> ControlFlow<()> {
-        if !self.seen.insert(ViolationKey::new(&kind, at)) {
+        if self.seen.contains(&ViolationKey::new(&kind, at)) {
             return ControlFlow::Continue(());
         }
         let schedule = Schedule::of(program, machine.model(), machine.steps(), &self.ends);
+        self.reproduce(program, schedule, kind, thread, at)
+    }
+
+    /// Runs a schedule again and reports the violation that it should show, unless it is known.
+    fn reproduce(
+        &mut self,
+        program: &mut Program,
+        schedule: Schedule,
+        kind: ViolationKind,
+        thread: ThreadId,
+        at: SrcId,
+    ) -> ControlFlow<()> {
+        if !self.seen.insert(ViolationKey::new(&kind, at)) {
+            return ControlFlow::Continue(());
+        }
         match replay::confirm(program, &schedule, &kind, thread) {
             Ok(trace) => {
                 // The user gets the plainest execution that shows it.
@@ -276,27 +297,39 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
-    /// At the end of an execution, threads that are ready only spin. They may race all the same with what they read, and if
-    /// nobody can help them that is a livelock.
+    /// At the end of an execution, threads that are ready only spin. What they would read next may be gone, or raced with, all
+    /// the same; and if nobody can help them that is a livelock.
+    ///
+    /// One step is enough. A round that goes wrong earlier is not pure, so it was explored as any other; and a step that would
+    /// complete a pure round does not wait for a while only to be done when nothing is wrong with it any more: nobody writes
+    /// to memory after it was freed, and a thread that waits learns nothing that would order its read behind a write.
     fn look_at_spinning(
         &mut self,
         program: &mut Program,
         machine: &mut Machine,
     ) -> ControlFlow<()> {
-        if self.options.checks.races && program.has_plain_accesses() {
-            for thread in ending::threads(machine) {
-                if machine.readiness(program, thread) != Readiness::Ready {
-                    continue;
-                }
-                let mark = machine.mark();
-                machine.step(program, thread, &[]);
-                self.ends.push(machine.steps().len() as u32);
-                let flow = self.find_races(program, machine);
-                self.ends.pop();
-                self.detector.truncate(mark.steps());
-                machine.undo_to(mark);
-                flow?;
+        for thread in ending::threads(machine) {
+            if machine.readiness(program, thread) != Readiness::Ready {
+                continue;
             }
+            let mark = machine.mark();
+            let end = machine.step(program, thread, &[]);
+            self.ends.push(machine.steps().len() as u32);
+            let flow = match end {
+                StepEnd::Fault(fault) => {
+                    let last = machine.steps().last();
+                    let at = last.map_or(SrcId::NOWHERE, |step| program.at(step.state));
+                    self.fault(program, machine, thread, at, fault)
+                }
+                _ if self.options.checks.races && program.has_plain_accesses() => {
+                    self.find_races(program, machine)
+                }
+                _ => ControlFlow::Continue(()),
+            };
+            self.ends.pop();
+            self.detector.truncate(mark.steps());
+            machine.undo_to(mark);
+            flow?;
         }
         if self.options.checks.livelocks
             && let Some(spinning) = ending::livelock(program, machine)
@@ -401,10 +434,14 @@ impl Listener for Frame {
     }
 
     fn undone(&mut self, steps: usize) {
+        // An engine that goes back to the start without an end has only passed through what is known.
+        self.midway &= steps > 0;
         while self.ends.last().is_some_and(|&end| end as usize > steps) {
             self.ends.pop();
         }
         self.detector.truncate(steps);
+        // An engine that goes back to the beginning has given nothing up.
+        self.midway &= steps > 0;
     }
 
     fn restarted(&mut self) {
@@ -442,6 +479,23 @@ impl Listener for Frame {
         self.look_around()
     }
 
+    fn predicted(&mut self, program: &mut Program, schedule: &Schedule) -> ControlFlow<()> {
+        let Ok(replayed) = replay::replay(program, schedule) else {
+            debug_assert!(false, "what is predicted can be run");
+            return ControlFlow::Continue(());
+        };
+        for race in replayed.races {
+            let (thread, at) = (race.second.thread, race.second.at);
+            let kind = ViolationKind::Race(race);
+            self.reproduce(program, schedule.clone(), kind, thread, at)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn paused(&mut self) -> ControlFlow<()> {
+        self.look_around()
+    }
+
     fn busy(&mut self) -> ControlFlow<()> {
         self.events_since_look += 1;
         if self.events_since_look < EVENTS_BETWEEN_LOOKS {
@@ -453,7 +507,7 @@ impl Listener for Frame {
 
 /// A line of the process's status: `VmHWM:` is the peak of its resident memory, `VmRSS:` the present. 0 where there is no
 /// such file.
-fn memory_bytes(field: &str) -> u64 {
+pub(crate) fn memory_bytes(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kibibytes = status
         .lines()

@@ -9,7 +9,7 @@
 //! section III, found in the automaton instead of the text, so that the shape of the loop does not matter.
 
 use raddle_memory::Machine;
-use raddle_program::{LocId, Op, Program, StateId, SyncAction, ThreadId, Value};
+use raddle_program::{LocId, Op, Program, StateId, ThreadId, Value};
 
 /// An operation that changes memory only if it succeeds.
 #[derive(Clone, Copy, Debug)]
@@ -24,10 +24,26 @@ impl Attempt {
         let op = *program.op(state);
         let loc = match op {
             Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => loc,
-            Op::Sync { cell, action } if is_try(action) => cell,
+            Op::Sync { cell, action } if action.is_try() => cell,
             _ => return None,
         };
         Some(Self { loc, op })
+    }
+
+    /// May a thread wait here, instead of doing what leads nowhere?
+    ///
+    /// Not where sizes are mixed: who could tell when to go on? And not where the read might race with a plain store, and learn
+    /// of that store from something written to the location later: waiting for that would hide the race.
+    pub(crate) fn can_wait(self, program: &Program) -> bool {
+        let info = program.tables().loc_info(self.loc);
+        let acquires = match self.op {
+            Op::Load { order, .. } | Op::Rmw { order, .. } => order.acquires(),
+            Op::Cas {
+                success, failure, ..
+            } => success.acquires() || failure.acquires(),
+            _ => false,
+        };
+        !(info.mixed || info.plainly_written && acquires)
     }
 
     /// What it returns if the location holds `held`; `None` if it then changes memory.
@@ -51,17 +67,6 @@ impl Attempt {
             _ => None,
         }
     }
-}
-
-/// Does the operation return at once where others would wait?
-pub(crate) fn is_try(action: SyncAction) -> bool {
-    matches!(
-        action,
-        SyncAction::TryLock
-            | SyncAction::TryReadLock
-            | SyncAction::TryWriteLock
-            | SyncAction::SemTryWait
-    )
 }
 
 /// Does a pure step from `state` to `next` complete a pure iteration? `history` tells of the thread's events before it, the

@@ -1,10 +1,11 @@
 //! For tests: generated programs whose threads wait in loops, and an enumeration of their executions that knows of waiting
 //! what its definition says.
 
-use raddle_memory::{Machine, Mark, Readiness};
+use crate::purity::Attempt;
+use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
 use raddle_program::generate::Random;
-use raddle_program::{Op, Program, StateId, ThreadId};
+use raddle_program::{Op, Program, StateId, ThreadId, Value};
 
 /// An event of an execution in the machine.
 #[derive(Clone, Copy)]
@@ -12,6 +13,17 @@ pub(crate) struct Done {
     pub(crate) mark: Mark,
     pub(crate) suspended: Option<StateId>,
     is_pure: bool,
+    ends_thread: bool,
+}
+
+/// What is done about pure rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purity {
+    Off,
+    /// A thread that completed a pure round goes no further.
+    Assumes,
+    /// A thread does not complete pure rounds; where it may not wait, as with `Assumes`.
+    Awaits,
 }
 
 /// How many programs a property is tried on, and from which seed on.
@@ -61,7 +73,93 @@ pub(crate) fn spinning(seed: u64) -> BuiltProgram {
     b.build()
 }
 
-/// Would a step of `thread` only complete a pure iteration? Found by doing it.
+/// A program whose threads wait in loops of more kinds, and for mutexes.
+pub(crate) fn spinning_otherwise(seed: u64) -> BuiltProgram {
+    let mut random = Random::new(seed);
+    let mut b = ProgramBuilder::new(&format!("spinning otherwise {seed}"));
+    let vars = [b.var("x", 4), b.var("y", 4)];
+    let m = b.mutex("m");
+    let threads = 2 + random.below(2);
+    for i in 0..threads {
+        let count = 1 + random.below(if threads == 2 { 4 } else { 2 });
+        let plan: Vec<[u64; 3]> = (0..count)
+            .map(|_| [random.below(11), random.below(2), random.below(3)])
+            .collect();
+        b.thread(&format!("t{i}"), |t| {
+            for [kind, var, value] in plan {
+                let (x, y) = (vars[var as usize], vars[1 - var as usize]);
+                match kind {
+                    0..3 => t.store(x, value),
+                    3 => {
+                        t.fetch_add(x, 1);
+                    }
+                    4 => t.while_(|t| t.load(x).differs(value), |_| {}),
+                    // It also ends where nothing is written.
+                    5 => t.while_(|t| t.cas(x, 0, 2).0.is(1 + value % 2), |_| {}),
+                    6 => t.while_(
+                        |t| {
+                            let (a, b) = (t.load(x), t.load(y));
+                            (a + b).differs(value)
+                        },
+                        |_| {},
+                    ),
+                    7 => {
+                        let found = t.load(x);
+                        t.if_(found.is(value), |t| t.store(y, 1));
+                    }
+                    8 => {
+                        t.while_(|t| t.exchange(x, 1).is(1), |_| {});
+                        t.store(x, 0);
+                    }
+                    9 => {
+                        t.while_(|t| t.try_lock(m).is(0), |_| {});
+                        t.unlock(m);
+                    }
+                    _ => {
+                        t.lock(m);
+                        t.store(x, value);
+                        t.unlock(m);
+                    }
+                }
+            }
+        });
+    }
+    b.no_joins();
+    b.build()
+}
+
+/// Can the operation be a part of a pure round at all?
+fn is_attempt(op: &Op) -> bool {
+    match op {
+        Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } => true,
+        Op::Sync { action, .. } => action.is_try(),
+        _ => false,
+    }
+}
+
+/// What the location of an access holds, if the access would leave it as it is.
+fn held_if_pure(program: &Program, machine: &mut Machine, state: StateId) -> Option<Value> {
+    let tables = program.tables();
+    match *program.op(state) {
+        Op::Load { loc, .. } => Some(machine.peek(tables, loc)),
+        Op::Cas {
+            loc, expected, new, ..
+        } => {
+            let held = machine.peek(tables, loc);
+            (held != expected || held == new).then_some(held)
+        }
+        Op::Rmw {
+            loc, kind, operand, ..
+        } => {
+            let held = machine.peek(tables, loc);
+            let new = kind.apply(held, operand, tables.loc_info(loc).size);
+            (new == held).then_some(held)
+        }
+        _ => None,
+    }
+}
+
+/// Would a step of `thread` only complete a pure round? Found by doing it.
 fn closes_loop(
     program: &mut Program,
     machine: &mut Machine,
@@ -69,19 +167,25 @@ fn closes_loop(
     thread: ThreadId,
 ) -> bool {
     let mark = machine.mark();
-    let from = machine.thread_state(thread);
-    machine.step(program, thread, &[]);
-    let is_attempt = matches!(
-        from.map(|s| *program.op(s)),
-        Some(Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. })
-    );
-    let is_pure = is_attempt && machine.is_pure_since(mark);
-    let to = machine.thread_state(thread);
-    machine.undo_to(mark);
-    if !is_pure {
+    let Some(from) = machine.thread_state(thread) else {
+        return false;
+    };
+    if !is_attempt(program.op(from)) || machine.is_in_block(thread) {
         return false;
     }
-    if to == from {
+    let held = held_if_pure(program, machine, from);
+    let end = machine.step(program, thread, &[]);
+    let to = match end {
+        StepEnd::Done if machine.is_pure_since(mark) => machine.thread_state(thread),
+        // It has been waiting since before its object was freed, and goes on to: `Frame::look_at_spinning` finds the fault.
+        StepEnd::Fault(_) => held.map(|held| program.after(from, held)),
+        _ => None,
+    };
+    machine.undo_to(mark);
+    if to.is_none() {
+        return false;
+    }
+    if to == Some(from) {
         return true;
     }
     for event in done.iter().rev() {
@@ -98,28 +202,48 @@ fn closes_loop(
     false
 }
 
-/// Calls `f` at the end of every interleaving; with `awaits`, of those without pure iterations.
+/// Has the thread completed a pure round and must stop?
+fn is_ended(machine: &Machine, done: &[Done], thread: ThreadId) -> bool {
+    let mut own = done
+        .iter()
+        .filter(|event| machine.steps()[event.mark.steps()].thread == thread);
+    own.next_back().is_some_and(|last| last.ends_thread)
+}
+
+/// May the thread not wait at its next access?
+fn cannot_wait(program: &Program, machine: &Machine, thread: ThreadId) -> bool {
+    let state = machine.thread_state(thread);
+    state
+        .and_then(|state| Attempt::of(program, state))
+        .is_some_and(|attempt| !attempt.can_wait(program))
+}
+
+/// Calls `f` at the end of every interleaving that is left by what is done about pure rounds.
 pub(crate) fn for_each_end(
     program: &mut Program,
-    awaits: bool,
+    purity: Purity,
     mut f: impl FnMut(&mut Program, &mut Machine, &[Done]),
 ) {
     let mut machine = Machine::new(program);
-    run_on(program, &mut machine, &mut Vec::new(), awaits, &mut f);
+    run_on(program, &mut machine, &mut Vec::new(), purity, &mut f);
 }
 
 fn run_on(
     program: &mut Program,
     machine: &mut Machine,
     done: &mut Vec<Done>,
-    awaits: bool,
+    purity: Purity,
     f: &mut impl FnMut(&mut Program, &mut Machine, &[Done]),
 ) {
     let mut any = false;
     for thread in (0..machine.thread_count()).map(ThreadId::from_index) {
-        if machine.readiness(program, thread) != Readiness::Ready
-            || (awaits && closes_loop(program, machine, done, thread))
+        if machine.readiness(program, thread) != Readiness::Ready || is_ended(machine, done, thread)
         {
+            continue;
+        }
+        let closes = purity != Purity::Off && closes_loop(program, machine, done, thread);
+        let waits = purity == Purity::Awaits && !cannot_wait(program, machine, thread);
+        if closes && waits {
             continue;
         }
         any = true;
@@ -127,25 +251,18 @@ fn run_on(
         loop {
             let mark = machine.mark();
             let state = machine.thread_state(thread).expect("it is ready");
+            let in_block = machine.is_in_block(thread);
             machine.step(program, thread, &choices);
             let mut chosen = machine.chosen().to_vec();
-            let can_be_pure = !matches!(
-                program.op(state),
-                Op::AtomicBegin
-                    | Op::Choice { .. }
-                    | Op::Sync { .. }
-                    | Op::Join { .. }
-                    | Op::Spawn { .. }
-            );
-            let is_pure = can_be_pure
-                && machine.is_pure_since(mark)
-                && !matches!(program.op(state), Op::Store { .. });
+            let can_be_pure =
+                is_attempt(program.op(state)) || matches!(program.op(state), Op::Fence { .. });
             done.push(Done {
                 mark,
                 suspended: machine.suspended(),
-                is_pure,
+                is_pure: can_be_pure && !in_block && machine.is_pure_since(mark),
+                ends_thread: closes,
             });
-            run_on(program, machine, done, awaits, f);
+            run_on(program, machine, done, purity, f);
             done.pop();
             machine.undo_to(mark);
             while chosen.last().is_some_and(|c| c.taken + 1 >= c.count) {
@@ -181,6 +298,7 @@ pub(crate) fn run_again(program: &mut Program, machine: &Machine) -> (Machine, V
             mark,
             suspended: fresh.suspended(),
             is_pure: false,
+            ends_thread: false,
         });
     }
     assert_eq!(fresh.steps(), &steps[..]);

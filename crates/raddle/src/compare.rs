@@ -34,7 +34,7 @@ pub fn compare(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, E
         if interrupt.load(Ordering::Relaxed) {
             break;
         }
-        options.engine = kind;
+        options.engine = Some(kind);
         let outcome = check::checked(&options, interrupt)?.outcome;
         answers.push(Answer {
             engine: name,

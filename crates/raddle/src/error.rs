@@ -22,6 +22,10 @@ pub enum Error {
         memory: &'static str,
         available: String,
     },
+    /// `--jobs` with an engine that cannot use it.
+    SingleWorker {
+        engine: &'static str,
+    },
     /// An option of `check` that the command has no use for.
     OnlyForCheck {
         option: &'static str,
@@ -116,6 +120,10 @@ impl fmt::Display for Error {
                 f,
                 "engine `{engine}` does not know memory model `{memory}`; engines that do: {available}"
             ),
+            Self::SingleWorker { engine } => write!(
+                f,
+                "engine `{engine}` has one worker only: `--jobs` is for engine `mcr`"
+            ),
             Self::OnlyForCheck { option } => {
                 write!(f, "`{option}` is an option of `raddle check` only")
             }
@@ -190,6 +198,9 @@ impl Error {
                 "this is a bug of Raddle; please report it with the program and the command line"
                     .to_owned(),
             ),
+            Self::SingleWorker { .. } => {
+                Some("leave `--jobs` out, or add `--engine mcr`".to_owned())
+            }
             Self::OnlyForCheck { option } => Some(format!("leave `{option}` out")),
             Self::UnknownCommand { commands, .. } => Some(format!("commands: {commands}")),
             Self::UnknownTopic { topics, .. } => Some(format!("topics: {topics}")),

@@ -13,8 +13,9 @@ struct Topic {
 const TOPICS: &[Topic] = &[
     Topic {
         names: &["auto"],
-        text: "Engine `auto` takes the best engine that this version has for the program. Now: `dpor`, \
-               and `naive` with `--memory tso` or `pso`.",
+        text: "Engine `auto` takes the engine that is probably best for the program: `rf`, or `dpor` where threads add to a \
+               common variable without using the result, or where there are atomic blocks or accesses of different sizes to \
+               the same bytes; `bmc` with `--memory tso` or `pso`.",
     },
     Topic {
         names: &["dpor"],
@@ -24,7 +25,40 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["rf"],
         text: "Engine `rf` explores one execution of each class of executions in which every read gets its value from the \
-               same write: fewer than `dpor` where many writes are never read. It does not end on loops that wait.",
+               same write: never more than `dpor` explores without commuting additions, and far fewer where many writes are never \
+               read.",
+    },
+    Topic {
+        names: &["rvf"],
+        text: "Engine `rvf` (RVF-SMC) looks at the values that reads get, not at who wrote them: far fewer executions than `rf` \
+               where many writes write the same, or where a thread does the same whatever it reads. Loops that wait come to \
+               an end. If data races are looked for and could be there, it tells apart who wrote what atomic accesses and \
+               locks read: `--check assert,memory,deadlock` spares it that.",
+    },
+    Topic {
+        names: &["bmc"],
+        text: "Engine `bmc` makes one formula of all executions up to a bound on loops and asks a solver for a violation. It \
+               raises the bound until no execution exceeds it; `--unroll N` fixes it. It knows all memory models and \
+               nondeterministic values of any width, and is at its best where few threads have many interleavings. It \
+               looks for failing assertions, wrong uses of memory and deadlocks, not for data races. What it cannot turn \
+               into a formula it refuses by name.",
+    },
+    Topic {
+        names: &["mcr"],
+        text: "Engine `mcr` (maximal causality reduction) explores one execution of each combination of what the threads make of \
+               the values they read. It solves for new combinations instead of trying interleavings, and finds data races in \
+               executions that it does not run. Few executions, each of which costs more; `--jobs` spreads the work.",
+    },
+    Topic {
+        names: &["icb"],
+        text: "Engine `icb` (iterative context bounding) explores all interleavings, those with few preemptions first: a \
+               preemption is a switch away from a thread that could go on. It does not end on loops that wait.",
+    },
+    Topic {
+        names: &["bpor"],
+        text: "Engine `bpor` (bounded partial-order reduction) explores executions with few preemptions first, as `icb` does, and \
+               leaves out most of those that differ only in the order of operations that do not affect each other. It does not \
+               end on loops that wait.",
     },
     Topic {
         names: &["naive"],
@@ -71,7 +105,7 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         names: &["livelock"],
-        text: "Check `livelock` (off by default, engine `dpor`) finds executions in which threads spin for good: in loops that \
+        text: "Check `livelock` (off by default; engines `dpor`, `rf`, `rvf` and `mcr`) finds executions in which threads spin for good: in loops that \
                wait for a write which no thread will do any more.",
     },
     Topic {

@@ -14,13 +14,15 @@ use std::time::Duration;
 pub struct Options {
     pub file: PathBuf,
     pub clang_args: Vec<OsString>,
-    pub engine: EngineKind,
+    /// None: whichever is best for the program.
+    pub engine: Option<EngineKind>,
     pub memory: MemoryModel,
     pub checks: Checks,
     pub reductions: Reductions,
     pub unroll: Option<u32>,
     pub on_main_return: OnMainReturn,
     pub keep_going: bool,
+    pub jobs: usize,
     pub max_executions: Option<u64>,
     pub time_limit: Option<Duration>,
     pub memory_limit_bytes: Option<u64>,
@@ -47,13 +49,15 @@ pub enum AnswerFormat {
     Sarif,
 }
 
-/// The engines of this version by name. `auto` is the best of them for any program; under TSO and PSO it is `naive`, the
-/// only one that knows them.
+/// The engines of this version by name. `auto` is the best of them for the program; under TSO and PSO it is `bmc`.
 pub const ENGINES: &[(&str, EngineKind)] = &[
-    ("auto", EngineKind::Dpor),
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
     ("rvf", EngineKind::Rvf),
+    ("mcr", EngineKind::Mcr),
+    ("icb", EngineKind::Icb),
+    ("bpor", EngineKind::Bpor),
+    ("bmc", EngineKind::Bmc),
     ("naive", EngineKind::Naive),
 ];
 
@@ -66,22 +70,36 @@ impl Options {
     pub fn from_args(args: CheckArgs) -> Result<Self, Error> {
         let memory = memory(args.memory);
         let engine = engine(args.engine, memory)?;
+        if engine == Some(EngineKind::Bmc) {
+            // It looks for one violation, and explores no executions.
+            for (option, given) in [
+                ("--keep-going", args.keep_going),
+                ("--max-executions", args.max_executions.is_some()),
+            ] {
+                if given {
+                    return Err(Error::Unavailable {
+                        option: "with engine bmc, option",
+                        value: option.to_owned(),
+                        available: "the other options".to_owned(),
+                    });
+                }
+            }
+        }
         let property = args.property.as_deref().map(property::read).transpose()?;
         let list = match &property {
-            Some(property) => &property.checks,
-            None => &args.checks,
+            Some(property) => property.checks.clone(),
+            None => named(&args.checks, engine),
         };
-        if args.jobs != 1 {
-            return Err(Error::Unavailable {
-                option: "--jobs",
-                value: args.jobs.to_string(),
-                available: "1".to_owned(),
+        all_known(&list, engine)?;
+        if args.jobs != 1 && engine != Some(EngineKind::Mcr) {
+            return Err(Error::SingleWorker {
+                engine: engine.map_or("auto", EngineKind::name),
             });
         }
         Ok(Self {
             checks: Checks {
                 only_error_calls: property.as_ref().is_some_and(|it| it.only_error_calls),
-                ..checks(list)
+                ..checks(&list)
             },
             reductions: Reductions {
                 purity: !args.no_purity,
@@ -95,6 +113,7 @@ impl Options {
             unroll: args.unroll,
             on_main_return: args.on_main_return,
             keep_going: args.keep_going,
+            jobs: args.jobs as usize,
             max_executions: args.max_executions,
             time_limit: args.time_limit,
             memory_limit_bytes: args.memory_limit.map(|mebibytes| mebibytes << 20),
@@ -120,29 +139,29 @@ impl Options {
     }
 }
 
-fn engine(engine: Engine, memory: MemoryModel) -> Result<EngineKind, Error> {
+fn engine(engine: Engine, memory: MemoryModel) -> Result<Option<EngineKind>, Error> {
     let name = name_of(engine);
+    if engine == Engine::Auto {
+        return Ok((memory != MemoryModel::Sc).then_some(EngineKind::Bmc));
+    }
+    let names = |fits: &dyn Fn(EngineKind) -> bool| {
+        let engines = ENGINES.iter().filter(|(_, kind)| fits(*kind));
+        engines
+            .map(|(name, _)| *name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     match ENGINES.iter().find(|(available, _)| *available == name) {
-        Some(&(_, kind)) if kind.supports(memory) => Ok(kind),
-        Some(_) if engine == Engine::Auto => Ok(EngineKind::Naive),
+        Some(&(_, kind)) if kind.supports(memory) => Ok(Some(kind)),
         Some(_) => Err(Error::WrongEngine {
             engine: name,
             memory: memory.name(),
-            available: ENGINES
-                .iter()
-                .filter(|(_, kind)| kind.supports(memory))
-                .map(|(name, _)| *name)
-                .collect::<Vec<_>>()
-                .join(", "),
+            available: names(&|kind| kind.supports(memory)),
         }),
         None => Err(Error::Unavailable {
             option: "engine",
             value: name,
-            available: ENGINES
-                .iter()
-                .map(|(name, _)| *name)
-                .collect::<Vec<_>>()
-                .join(", "),
+            available: format!("auto, {}", names(&|_| true)),
         }),
     }
 }
@@ -153,6 +172,29 @@ fn memory(memory: Memory) -> MemoryModel {
         Memory::Tso => MemoryModel::Tso,
         Memory::Pso => MemoryModel::Pso,
     }
+}
+
+/// What is looked for unless the user says otherwise. What `bmc` does not check is said in its answer.
+fn named(list: &[Check], engine: Option<EngineKind>) -> Vec<Check> {
+    match (list.is_empty(), engine) {
+        (false, _) => list.to_vec(),
+        (true, Some(EngineKind::Bmc)) => vec![Check::Assert, Check::Memory, Check::Deadlock],
+        (true, _) => vec![Check::Assert, Check::Memory, Check::Race, Check::Deadlock],
+    }
+}
+
+/// Refuses what the engine does not look for.
+fn all_known(list: &[Check], engine: Option<EngineKind>) -> Result<(), Error> {
+    for check in [Check::Race, Check::Livelock] {
+        if engine == Some(EngineKind::Bmc) && list.contains(&check) {
+            return Err(Error::Unavailable {
+                option: "with engine bmc, check",
+                value: name_of(check),
+                available: "assert, memory, deadlock, overflow".to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn checks(list: &[Check]) -> Checks {
@@ -235,15 +277,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_built_yet_is_refused() {
+    fn what_an_engine_cannot_do_is_refused() {
         for (args, message) in [
             (
-                ["--engine", "mcr"],
-                "engine `mcr` is not available yet; available: auto, dpor, rf, rvf, naive",
+                vec!["--jobs", "2"],
+                "engine `auto` has one worker only: `--jobs` is for engine `mcr`",
             ),
             (
-                ["--jobs", "2"],
-                "--jobs `2` is not available yet; available: 1",
+                vec!["--engine", "bmc", "--check", "race"],
+                "with engine bmc, check `race` is not available yet; available: assert, memory, deadlock, overflow",
             ),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);
@@ -254,13 +296,13 @@ mod tests {
     fn engines_are_asked_for_memory_models_they_know_only() {
         for memory in ["tso", "pso"] {
             let auto = options(&["--memory", memory]).unwrap();
-            assert_eq!(auto.engine, EngineKind::Naive);
+            assert_eq!(auto.engine, Some(EngineKind::Naive));
             assert_eq!(auto.memory.name(), memory);
             let wrong = options(&["--memory", memory, "--engine", "dpor"]).unwrap_err();
             assert_eq!(
                 wrong.to_string(),
                 format!(
-                    "engine `dpor` does not know memory model `{memory}`; engines that do: naive"
+                    "engine `dpor` does not know memory model `{memory}`; engines that do: bmc, naive"
                 )
             );
         }

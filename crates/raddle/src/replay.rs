@@ -31,10 +31,12 @@ pub fn replay(args: &ReplayArgs) -> Result<Status, Error> {
         file: &program_file,
         clang_args: &clang_args,
         unroll: trace.options.unroll,
+        purity: trace.options.purity,
         on_main_return: OnMainReturn::from_str(&trace.options.on_main_return, true)
             .unwrap_or(OnMainReturn::Wait),
         checks,
         silent_abort: trace.options.silent_abort,
+        wide_choices: true,
     }
     .load()?;
     let changed = loaded.fingerprint != trace.fingerprint;

@@ -1,4 +1,4 @@
-// engines: dpor
+// engines: dpor, rf, mcr
 // A spin lock whose losers try again until they win.
 #include <assert.h>
 #include <pthread.h>

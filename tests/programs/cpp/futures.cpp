@@ -1,4 +1,4 @@
-// engines: dpor
+// engines: dpor, rf, mcr
 // std::async, std::promise and std::shared_mutex.
 #include <cassert>
 #include <future>

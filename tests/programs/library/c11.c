@@ -1,4 +1,4 @@
-// engines: dpor
+// engines: dpor, rf, mcr
 // All of <threads.h>.
 #include <assert.h>
 #include <stdlib.h>

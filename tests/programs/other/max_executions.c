@@ -1,5 +1,4 @@
 // raddle: --max-executions 1
-// engines: dpor, naive
 // A limit leaves the question open.
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,5 +16,5 @@ int main(void) {
     pthread_create(&t, 0, set, 0);
     atomic_store(&x, 2);
     pthread_join(t, 0);
-    return 0;
+    return atomic_load(&x) == 0;
 }

@@ -9,7 +9,7 @@
 //!
 //! The first contents of a cell are a write before everything.
 
-use super::{CellId, Event, EventId, Grown, INIT, NONE, Ordinal, Problem, Read};
+use super::{CellId, Event, EventId, Grown, INIT, NONE, Ordinal, Problem, Read, Visitor, members};
 use smallvec::SmallVec;
 
 type Found = SmallVec<[EventId; 16]>;
@@ -26,45 +26,56 @@ impl Problem {
         self.close_readers_of_writes(event) && self.propagate()
     }
 
-    /// The rules for whoever reads what an event writes.
+    /// The rules for whoever reads what an event writes. Nothing is new for reads that are before the event.
     fn close_readers_of_writes(&mut self, event: EventId) -> bool {
         for write in self.writes_of(event) {
             let cell = self.writes[write].cell as usize;
-            for reader in 0..self.cells[cell].readers.len() {
-                let read = self.cells[cell].readers[reader] as usize;
-                if self.reads[read].event != event && !self.close_read(read) {
-                    return false;
+            for visitor in 0..self.cells[cell].visitors.len() {
+                let mut position = self.cells[cell].visitors[visitor].reads.len();
+                while position > 0 {
+                    position -= 1;
+                    let read = self.cells[cell].visitors[visitor].reads[position] as usize;
+                    let reader = self.reads[read].event;
+                    if reader == event {
+                        continue;
+                    }
+                    if self.before(reader, event) {
+                        break;
+                    }
+                    if !self.close_read(read) {
+                        return false;
+                    }
                 }
             }
         }
         true
     }
 
-    /// The last writes of a cell, of each thread, that are before an event (or are `event` itself, if `inclusive`).
-    fn last_before(&self, cell: CellId, event: EventId, inclusive: bool) -> Found {
-        let mut lasts = Found::new();
-        if event == INIT {
-            return lasts;
+    /// How many of a thread's writes of a cell are before an event, the event itself left out.
+    #[inline]
+    fn count_before(&self, visitor: &Visitor, event: EventId) -> usize {
+        let known = self.clocks[event as usize * self.width + visitor.thread as usize];
+        let is_known =
+            |write: EventId| write != event && self.events[write as usize].index <= known;
+        let writes = &visitor.writes;
+        // Nearly always all, or all but the last.
+        match writes.as_slice() {
+            [] => 0,
+            [.., last] if is_known(last.0) => writes.len(),
+            [first, ..] if !is_known(first.0) => 0,
+            [.., previous, _] if is_known(previous.0) => writes.len() - 1,
+            _ => writes.partition_point(|&(write, _)| is_known(write)),
         }
-        for write in &self.cells[cell as usize].writes {
-            let write = write.event;
-            let known = if write == event {
-                inclusive
-            } else {
-                self.before(write, event)
-            };
-            if !known {
-                continue;
-            }
-            let thread = self.events[write as usize].thread;
-            let same = |last: &&mut EventId| self.events[**last as usize].thread == thread;
-            match lasts.iter_mut().find(same) {
-                // Writes of a thread are pushed in order.
-                Some(last) => *last = write,
-                None => lasts.push(write),
-            }
-        }
-        lasts
+    }
+
+    /// The last writes of a cell, of each thread, that are before an event.
+    fn last_before(&self, cell: CellId, event: EventId) -> Found {
+        let visitors = &self.cells[cell as usize].visitors;
+        let lasts = visitors.iter().filter_map(|visitor| {
+            let count = self.count_before(visitor, event);
+            Some(visitor.writes[count.checked_sub(1)?].0)
+        });
+        lasts.collect()
     }
 
     fn is_hidden(&self, write: EventId, lasts: &[EventId]) -> bool {
@@ -76,16 +87,17 @@ impl Problem {
     /// Applies the rules to one read. Orders that are new are left in the queue.
     fn close_read(&mut self, place: usize) -> bool {
         let read = self.reads[place];
-        let lasts = self.last_before(read.cell, read.event, false);
+        let lasts = self.last_before(read.cell, read.event);
+        let words = &self.words[read.first_word as usize..][..read.words as usize];
         let mut candidates = Found::new();
-        let with_first = self.is_good(&read, 0) && lasts.is_empty();
-        for (ordinal, write) in (1..).zip(&self.cells[read.cell as usize].writes) {
-            let event = write.event;
-            if self.is_good(&read, ordinal)
-                && event != read.event
-                && !self.before(read.event, event)
-                && !self.is_hidden(event, &lasts)
-            {
+        let mut with_first = false;
+        for ordinal in members(words) {
+            let Some(write) = (ordinal as usize).checked_sub(1) else {
+                with_first = lasts.is_empty();
+                continue;
+            };
+            let event = self.cells[read.cell as usize].writes[write].event;
+            if !self.before(read.event, event) && !self.is_hidden(event, &lasts) {
                 candidates.push(event);
             }
         }
@@ -98,7 +110,7 @@ impl Problem {
         {
             return false;
         }
-        self.close_bad_before(&read, &lasts, &candidates)
+        (lasts.is_empty() || self.close_bad_before(&read, &candidates))
             && self.close_bad_after(&read, &candidates)
     }
 
@@ -121,19 +133,19 @@ impl Problem {
             .then_some(best)
     }
 
-    /// Rule 3. Where the first contents are a candidate nothing is before the read.
-    fn close_bad_before(&mut self, read: &Read, lasts: &[EventId], candidates: &[EventId]) -> bool {
-        if lasts.is_empty() {
-            return true;
-        }
+    /// Rule 3. Of a thread's writes the last one that is not good says it all.
+    fn close_bad_before(&mut self, read: &Read, candidates: &[EventId]) -> bool {
         let Some(greatest) = self.extreme(candidates, |a, b| self.before(b, a)) else {
             return true;
         };
-        for position in 0..self.cells[read.cell as usize].writes.len() {
-            let bad = self.cells[read.cell as usize].writes[position].event;
-            if bad != read.event
-                && !self.is_good(read, position as Ordinal + 1)
-                && self.before(bad, read.event)
+        for visitor in 0..self.cells[read.cell as usize].visitors.len() {
+            let visitor = &self.cells[read.cell as usize].visitors[visitor];
+            let count = self.count_before(visitor, read.event);
+            let earlier = visitor.writes[..count].iter().rev();
+            let bad = earlier
+                .copied()
+                .find(|&(_, ordinal)| !self.is_good(read, ordinal));
+            if let Some((bad, _)) = bad
                 && !self.add_edge(bad, greatest)
             {
                 return false;
@@ -142,14 +154,30 @@ impl Problem {
         true
     }
 
-    /// Rule 4.
+    /// Rule 4. Of a thread's writes the first one that is not good and after all candidates says it all.
     fn close_bad_after(&mut self, read: &Read, candidates: &[EventId]) -> bool {
-        for position in 0..self.cells[read.cell as usize].writes.len() {
-            let bad = self.cells[read.cell as usize].writes[position].event;
-            if bad != read.event
-                && !self.is_good(read, position as Ordinal + 1)
+        for visitor in 0..self.cells[read.cell as usize].visitors.len() {
+            let visitor = &self.cells[read.cell as usize].visitors[visitor];
+            let follows = |write: EventId| {
+                write != read.event && candidates.iter().all(|&good| self.before(good, write))
+            };
+            let Some(&(last, _)) = visitor.writes.last() else {
+                continue;
+            };
+            if last != read.event && !follows(last) {
+                continue;
+            }
+            let start = visitor
+                .writes
+                .partition_point(|&(write, _)| write != read.event && !follows(write));
+            let bad = visitor.writes[start..]
+                .iter()
+                .copied()
+                .find(|&(write, ordinal)| {
+                    write != read.event && !self.is_good(read, ordinal) && follows(write)
+                });
+            if let Some((bad, _)) = bad
                 && !self.before(read.event, bad)
-                && candidates.iter().all(|&good| self.before(good, bad))
                 && !self.add_edge(read.event, bad)
             {
                 return false;
@@ -230,15 +258,32 @@ impl Problem {
     /// Calls `f` with the ordinals of the writes that a new event after `previous` could read a cell from, as far as closure
     /// knows: those that are not overwritten before it. 0 for the first contents.
     pub fn visible(&self, cell: CellId, previous: EventId, mut f: impl FnMut(Ordinal)) {
-        if self.cells.len() <= cell as usize {
+        let Some(info) = self.cells.get(cell as usize) else {
             return f(0);
+        };
+        let mut lasts = Found::new();
+        if previous != INIT {
+            lasts = self.last_before(cell, previous);
+            let (thread, _) = self.place(previous);
+            for &(write, _) in info
+                .visitors
+                .iter()
+                .filter(|visitor| visitor.thread as usize == thread)
+                .flat_map(|visitor| visitor.writes.last())
+            {
+                if write == previous {
+                    lasts.retain(|last| self.events[*last as usize].thread as usize != thread);
+                    lasts.push(write);
+                }
+            }
         }
-        let lasts = self.last_before(cell, previous, true);
         if lasts.is_empty() {
             f(0);
         }
-        for (ordinal, write) in (1..).zip(&self.cells[cell as usize].writes) {
-            if !self.is_hidden(write.event, &lasts) {
+        for visitor in &info.visitors {
+            let hidden = lasts.iter().map(|&last| self.count_before(visitor, last));
+            let first = hidden.max().unwrap_or(0);
+            for &(_, ordinal) in &visitor.writes[first..] {
                 f(ordinal);
             }
         }

@@ -57,6 +57,11 @@ impl Ordinals {
         self.words.iter().all(|&word| word == 0)
     }
 
+    /// Its members, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = Ordinal> + use<'_> {
+        members(&self.words)
+    }
+
     pub fn intersect(&mut self, other: &Self) {
         for (word, mine) in self.words.iter_mut().enumerate() {
             *mine &= other.words.get(word).copied().unwrap_or(0);
@@ -81,6 +86,18 @@ impl FromIterator<Ordinal> for Ordinals {
         }
         set
     }
+}
+
+/// The members of a set, ascending.
+fn members(words: &[u64]) -> impl Iterator<Item = Ordinal> + use<'_> {
+    words.iter().enumerate().flat_map(|(place, &word)| {
+        let mut rest = word;
+        std::iter::from_fn(move || {
+            let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+            rest &= rest - 1;
+            Some(place as Ordinal * 64 + bit)
+        })
+    })
 }
 
 #[inline]
@@ -142,16 +159,45 @@ pub struct Written {
     pub value: u64,
 }
 
+/// What one thread does with a cell, in order.
+#[derive(Clone, Debug)]
+struct Visitor {
+    thread: u32,
+    writes: Vec<(EventId, Ordinal)>,
+    /// Places in `Problem::reads`.
+    reads: Vec<u32>,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Cell {
     /// The write with ordinal `i + 1` is at `i`.
     writes: Vec<Written>,
     /// Places in `Problem::reads`.
     readers: Vec<u32>,
+    /// The threads that read or write it.
+    visitors: SmallVec<[Visitor; 2]>,
     /// The last write in the order.
     active: Ordinal,
     /// How many reads that are not in the order have all their good writes there: nobody else may write the cell.
     held: u32,
+}
+
+impl Cell {
+    fn visitor(&mut self, thread: u32) -> &mut Visitor {
+        let same = |visitor: &Visitor| visitor.thread == thread;
+        let position = match self.visitors.iter().position(same) {
+            Some(position) => position,
+            None => {
+                self.visitors.push(Visitor {
+                    thread,
+                    writes: Vec::new(),
+                    reads: Vec::new(),
+                });
+                self.visitors.len() - 1
+            }
+        };
+        &mut self.visitors[position]
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -383,11 +429,15 @@ impl Problem {
         for (cell, good) in new.reads {
             self.add_read(id, *cell, good);
         }
-        for &(cell, value) in new.writes {
-            let writes = &mut self.cells[cell as usize].writes;
-            writes.push(Written { event: id, value });
-            let ordinal = writes.len() as Ordinal;
-            self.writes.push(Write { cell, ordinal });
+        for &(id_of_cell, value) in new.writes {
+            let cell = &mut self.cells[id_of_cell as usize];
+            cell.writes.push(Written { event: id, value });
+            let ordinal = cell.writes.len() as Ordinal;
+            cell.visitor(new.thread as u32).writes.push((id, ordinal));
+            self.writes.push(Write {
+                cell: id_of_cell,
+                ordinal,
+            });
         }
         !self.heuristics.closure || self.close_new(id)
     }
@@ -397,11 +447,10 @@ impl Problem {
         self.words.extend_from_slice(&good.words);
         let place = self.reads.len() as u32;
         let writes = &self.cells[cell as usize].writes;
-        let written = (1..).zip(writes);
-        let left = written
-            .filter(|&(ordinal, write)| {
-                good.contains(ordinal) && self.order.place(write.event).is_none()
-            })
+        let left = good
+            .iter()
+            .filter_map(|ordinal| writes.get((ordinal as usize).checked_sub(1)?))
+            .filter(|write| self.order.place(write.event).is_none())
             .count() as u32;
         self.reads.push(Read {
             event,
@@ -410,8 +459,10 @@ impl Problem {
             words: good.words.len() as u32,
             left,
         });
+        let thread = self.events[event as usize].thread;
         let cell = &mut self.cells[cell as usize];
         cell.readers.push(place);
+        cell.visitor(thread).reads.push(place);
         cell.held += u32::from(left == 0);
     }
 
@@ -461,13 +512,16 @@ impl Problem {
             if let Some(read) = self.reads.pop() {
                 let cell = &mut self.cells[read.cell as usize];
                 cell.readers.pop();
+                cell.visitor(event.thread).reads.pop();
                 cell.held -= u32::from(read.left == 0);
                 self.words.truncate(read.first_word as usize);
             }
         }
         for _ in 0..event.write_count {
             if let Some(write) = self.writes.pop() {
-                self.cells[write.cell as usize].writes.pop();
+                let cell = &mut self.cells[write.cell as usize];
+                cell.writes.pop();
+                cell.visitor(event.thread).writes.pop();
             }
         }
         self.threads[event.thread as usize].pop();

@@ -82,9 +82,13 @@ impl Problem {
         for write in self.writes_of(event) {
             let write = self.writes[write];
             let cell = write.cell as usize;
-            for reader in 0..self.cells[cell].readers.len() {
+            // A write is good only for events that were pushed after it.
+            for reader in (0..self.cells[cell].readers.len()).rev() {
                 let place = self.cells[cell].readers[reader] as usize;
                 let read = self.reads[place];
+                if read.event <= event {
+                    break;
+                }
                 if self.is_good(&read, write.ordinal) {
                     self.reads[place].left -= 1;
                     if read.left == 1 && !self.is_done(read.event) {
@@ -109,9 +113,12 @@ impl Problem {
                 if let Some(active) = self.order.overwritten.pop() {
                     self.cells[cell].active = active;
                 }
-                for reader in 0..self.cells[cell].readers.len() {
+                for reader in (0..self.cells[cell].readers.len()).rev() {
                     let place = self.cells[cell].readers[reader] as usize;
                     let read = self.reads[place];
+                    if read.event <= event {
+                        break;
+                    }
                     if self.is_good(&read, write.ordinal) {
                         if read.left == 0 && !self.is_done(read.event) {
                             self.cells[cell].held -= 1;

@@ -17,6 +17,7 @@
 mod analyze;
 mod clause;
 mod heap;
+mod lift;
 mod reduce;
 mod restart;
 mod search;
@@ -78,6 +79,8 @@ pub struct SatStats {
     pub theory_conflicts: u64,
     /// Clauses the theory gave for that.
     pub theory_clauses: u64,
+    /// Facts that all cases of some list agreed on.
+    pub lifted: u64,
 }
 
 /// Why a literal is true.
@@ -133,6 +136,8 @@ pub struct Solver<T> {
     learnts: Vec<ClauseRef>,
     /// Theory clauses that came with a conflict and may be unit after the jump back.
     lemmas: Vec<ClauseRef>,
+    /// Lists of cases that have not been compared yet.
+    cases: Vec<Box<[Lit]>>,
     restarts: Restarts,
     next_reduce: u64,
     reductions: u64,
@@ -180,6 +185,7 @@ impl<T: Theory> Solver<T> {
             clauses: Vec::new(),
             learnts: Vec::new(),
             lemmas: Vec::new(),
+            cases: Vec::new(),
             restarts: Restarts::new(),
             next_reduce: reduce::FIRST,
             reductions: 0,

@@ -1,11 +1,11 @@
 //! Recipes written with the builder.
 
-use super::recipe::{Operand, Piece, Recipe};
+use super::recipe::{Operand, Piece, Recipe, Spin};
 use crate::builder::{
     BuiltProgram, Compare, Expr, Place, ProgramBuilder, Reg, SyncVar, ThreadBuilder, ThreadDef,
     deref,
 };
-use crate::op::Order;
+use crate::op::{Order, RmwKind};
 
 /// What pieces refer to.
 struct Names {
@@ -30,6 +30,7 @@ fn contains(pieces: &[Piece], wanted: &dyn Fn(&Piece) -> bool) -> bool {
                 | Piece::RwLocked(_, inner)
                 | Piece::Once(inner)
                 | Piece::Choice(inner)
+                | Piece::SpinLocked(_, inner)
                 | Piece::Atomic(inner) => contains(inner, wanted),
                 Piece::If(_, then, otherwise) => {
                     contains(then, wanted) || contains(otherwise, wanted)
@@ -186,7 +187,9 @@ impl<'a> Emitter<'a> {
             | Piece::Once(_)
             | Piece::If(..)
             | Piece::Choice(_)
+            | Piece::SpinLocked(..)
             | Piece::Atomic(_) => self.compound(piece),
+            Piece::Spin(spin) => self.spin(*spin),
             Piece::Wait | Piece::Signal(_) | Piece::SemWait | Piece::SemPost | Piece::Barrier => {
                 self.synchronisation(piece)
             }
@@ -212,6 +215,12 @@ impl<'a> Emitter<'a> {
                     Self::nested(t, names, last, inner);
                     t.unlock(mutex);
                 });
+            }
+            Piece::SpinLocked(mutex, inner) => {
+                let mutex = names.mutexes[*mutex as usize];
+                self.t.while_(|t| t.try_lock(mutex).is(0), |_| {});
+                self.pieces(inner);
+                self.t.unlock(mutex);
             }
             Piece::RwLocked(writes, inner) => {
                 if *writes {
@@ -240,6 +249,65 @@ impl<'a> Emitter<'a> {
             }
             Piece::Atomic(inner) => self.t.atomic(|t| Self::nested(t, names, last, inner)),
             _ => {}
+        }
+    }
+
+    fn spin(&mut self, spin: Spin) {
+        let place = |var: u32| self.names.places[var as usize];
+        let pointer = self.names.pointer;
+        let t = &mut *self.t;
+        match spin {
+            Spin::Until(var, value, order) => {
+                t.while_(|t| t.load_order(place(var), order).differs(value), |_| {});
+            }
+            Spin::While(var, value, order) => {
+                t.while_(|t| t.load_order(place(var), order).is(value), |_| {});
+            }
+            Spin::TestAndSet(var, order) => {
+                let set =
+                    |t: &mut ThreadBuilder| t.rmw(place(var), RmwKind::Exchange, 1, order).is(1);
+                t.while_(set, |_| {});
+            }
+            Spin::CompareExchange(var, value, order) => {
+                let exchange = |t: &mut ThreadBuilder| {
+                    let (_, done) = t.cas_order(place(var), value, 2, order, Order::Relaxed);
+                    done.is(0)
+                };
+                t.while_(exchange, |_| {});
+            }
+            Spin::Both(first, second, value) => t.loop_(|t| {
+                let a = t.load(place(first));
+                let b = t.load(place(second));
+                t.if_(a.is(value), |t| {
+                    t.if_(b.differs(value), ThreadBuilder::break_)
+                });
+            }),
+            Spin::TestFirst(first, second, value) => t.loop_(|t| {
+                let a = t.load(place(first));
+                t.if_(a.is(value), |t| {
+                    let (_, done) = t.cas(place(second), value, 2);
+                    t.if_(done.is(1), ThreadBuilder::break_);
+                });
+            }),
+            Spin::Stable(first, second) => t.loop_(|t| {
+                let a = t.load(place(first));
+                let b = t.load(place(second));
+                t.if_(Expr::from(a).is(b), ThreadBuilder::break_);
+            }),
+            Spin::Block(order) => {
+                let block = t.load_order(pointer, Order::Acquire);
+                t.if_(block.differs(0), |t| {
+                    t.while_(|t| t.load_order(deref(block, 4), order).is(0), |_| {});
+                });
+            }
+            Spin::Bounded(first, second, value) => {
+                for _ in 0..2 {
+                    let b = t.load(place(second));
+                    t.if_(b.differs(value), |t| {
+                        t.fetch_add(place(first), 1);
+                    });
+                }
+            }
         }
     }
 

@@ -39,6 +39,8 @@ pub struct Features {
     pub choices: bool,
     /// Threads, or the whole process, end early.
     pub exits: bool,
+    /// Loops that wait for others. Programs with them have executions without end, so this is no part of [`Self::ALL`].
+    pub spins: bool,
 }
 
 impl Features {
@@ -61,6 +63,13 @@ impl Features {
         heap: true,
         choices: true,
         exits: true,
+        spins: false,
+    };
+
+    /// Everything, and loops that wait.
+    pub const SPINNING: Self = Self {
+        spins: true,
+        ..Self::ALL
     };
 
     /// Sequentially consistent loads and stores of whole variables in threads that `main` spawns first and joins last.
@@ -83,6 +92,7 @@ impl Features {
         heap: false,
         choices: false,
         exits: false,
+        spins: false,
     };
 }
 
@@ -108,6 +118,19 @@ impl Default for GenOptions {
             values: 3,
             max_interleavings: 6_000,
             features: Features::ALL,
+        }
+    }
+}
+
+impl GenOptions {
+    /// Small programs with loops that wait.
+    #[must_use]
+    pub fn spinning() -> Self {
+        Self {
+            max_ops_per_thread: 4,
+            max_interleavings: 3_000,
+            features: Features::SPINNING,
+            ..Self::default()
         }
     }
 }
@@ -174,6 +197,19 @@ mod tests {
         ] {
             assert!(all.contains(what), "no {what:?} in 400 programs");
         }
+    }
+
+    #[test]
+    fn all_ways_to_wait_occur() {
+        let all: String = (0..400)
+            .map(|seed| generate(seed, &GenOptions::spinning()).to_string())
+            .collect();
+        let spins = all.matches("loop").count();
+        assert!(spins > 300, "{spins} loops in 400 programs");
+        let without: String = (0..100)
+            .map(|seed| generate(seed, &GenOptions::default()).to_string())
+            .collect();
+        assert!(!without.contains("loop"));
     }
 
     #[test]

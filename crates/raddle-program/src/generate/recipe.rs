@@ -50,6 +50,31 @@ pub(super) enum Piece {
     Join(usize),
     Exit,
     ExitProcess,
+    Spin(Spin),
+    /// Try to lock until it succeeds, then do this and unlock.
+    SpinLocked(u32, Vec<Piece>),
+}
+
+/// A loop that waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Spin {
+    /// Until the variable has the value, or as long as it has.
+    Until(Var, u64, Order),
+    While(Var, u64, Order),
+    /// Until the variable was not 1; it is then.
+    TestAndSet(Var, Order),
+    /// Until the variable had the value; it is 2 then.
+    CompareExchange(Var, u64, Order),
+    /// A round loads both; until the first has the value and the second has not.
+    Both(Var, Var, u64),
+    /// A round loads the first; if it has the value, it tries to exchange the second. Until that succeeds.
+    TestFirst(Var, Var, u64),
+    /// Until the second load of a round finds what the first found.
+    Stable(Var, Var),
+    /// Loads the pointer; if it is not null, until the block does not hold 0.
+    Block(Order),
+    /// At most two rounds; each adds 1 to the first variable if the second does not have the value yet.
+    Bounded(Var, Var, u64),
 }
 
 /// Code 0 is `main`; the others are spawned once each, by a code before them.
@@ -83,6 +108,8 @@ enum Kind {
     Barrier,
     Heap,
     Exit,
+    Spin,
+    SpinLocked,
 }
 
 impl Kind {
@@ -97,6 +124,7 @@ impl Kind {
                 | Self::If
                 | Self::Choice
                 | Self::Atomic
+                | Self::SpinLocked
         )
     }
 }
@@ -105,7 +133,7 @@ impl Kind {
 type Allowed = fn(&Features) -> bool;
 
 /// How often each kind is chosen.
-const KINDS: [(Kind, u32, Allowed); 21] = [
+const KINDS: [(Kind, u32, Allowed); 23] = [
     (Kind::Load, 60, |_| true),
     (Kind::Store, 60, |_| true),
     (Kind::Rmw, 20, |f| f.updates),
@@ -127,12 +155,16 @@ const KINDS: [(Kind, u32, Allowed); 21] = [
     (Kind::Barrier, 3, |f| f.barriers),
     (Kind::Heap, 9, |f| f.heap),
     (Kind::Exit, 2, |f| f.exits),
+    (Kind::Spin, 90, |f| f.spins),
+    (Kind::SpinLocked, 10, |f| f.spins && f.try_locks),
 ];
 
 struct Writer<'a> {
     random: &'a mut Random,
     options: &'a GenOptions,
     places: u32,
+    /// Inside an atomic block, where waiting would be in vain.
+    in_block: bool,
 }
 
 impl Recipe {
@@ -146,6 +178,7 @@ impl Recipe {
             random,
             options,
             places,
+            in_block: false,
         };
         let mut codes = vec![Vec::new()];
         for _ in 0..threads {
@@ -230,7 +263,8 @@ impl Writer<'_> {
         let features = self.options.features;
         let weights = KINDS.map(|(kind, weight, allowed)| {
             let too_deep = depth >= 2 && kind.nests();
-            if allowed(&features) && !too_deep {
+            let spins = matches!(kind, Kind::Spin | Kind::SpinLocked);
+            if allowed(&features) && !too_deep && !(spins && self.in_block) {
                 weight
             } else {
                 0
@@ -280,7 +314,12 @@ impl Writer<'_> {
             Kind::Choice => Piece::Choice(self.inner(depth)),
             Kind::Assume => Piece::Assume(self.value()),
             Kind::Assert => Piece::Assert(self.value()),
-            Kind::Atomic => Piece::Atomic(self.inner(depth)),
+            Kind::Atomic => {
+                let outside = std::mem::replace(&mut self.in_block, true);
+                let inner = self.inner(depth);
+                self.in_block = outside;
+                Piece::Atomic(inner)
+            }
             Kind::Wait => Piece::Wait,
             Kind::Signal => Piece::Signal(self.random.percent(40)),
             Kind::SemWait => Piece::SemWait,
@@ -291,8 +330,28 @@ impl Writer<'_> {
                 1 => Piece::Follow(self.random.percent(50), self.load_order()),
                 _ => Piece::Release(self.random.percent(50)),
             },
+            Kind::Spin => Piece::Spin(self.spin()),
+            Kind::SpinLocked => Piece::SpinLocked(self.random.below(2) as u32, self.inner(depth)),
             Kind::Exit if self.random.percent(70) => Piece::Exit,
             Kind::Exit => Piece::ExitProcess,
+        }
+    }
+
+    fn spin(&mut self) -> Spin {
+        let (var, other, value) = (self.var(), self.var(), self.value());
+        match self
+            .random
+            .below(if self.options.features.heap { 12 } else { 11 })
+        {
+            0 | 1 => Spin::Until(var, value, self.load_order()),
+            2 | 3 => Spin::While(var, value, self.load_order()),
+            4 => Spin::TestAndSet(var, self.update_order()),
+            5 => Spin::CompareExchange(var, value, self.update_order()),
+            6 => Spin::Both(var, other, value),
+            7 | 8 => Spin::TestFirst(var, other, value),
+            9 => Spin::Stable(var, other),
+            10 => Spin::Bounded(var, other, value),
+            _ => Spin::Block(self.load_order()),
         }
     }
 

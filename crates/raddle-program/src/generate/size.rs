@@ -1,6 +1,6 @@
 //! An upper bound of the number of interleavings.
 
-use super::recipe::{Piece, Recipe};
+use super::recipe::{Piece, Recipe, Spin};
 use rustc_hash::FxHashMap;
 
 #[derive(Clone, Copy)]
@@ -31,7 +31,10 @@ fn flatten(pieces: &[Piece], out: &mut Vec<Event>) {
                     out.push(Event::Step(1));
                 }
             }
-            Piece::TryLocked(_, inner) | Piece::RwLocked(_, inner) | Piece::Once(inner) => {
+            Piece::TryLocked(_, inner)
+            | Piece::RwLocked(_, inner)
+            | Piece::Once(inner)
+            | Piece::SpinLocked(_, inner) => {
                 out.push(Event::Step(1));
                 flatten(inner, out);
                 out.push(Event::Step(1));
@@ -68,6 +71,18 @@ fn flatten(pieces: &[Piece], out: &mut Vec<Event>) {
             Piece::Wait => out.extend([Event::Step(1); 6]),
             Piece::Barrier | Piece::Publish | Piece::Follow(..) | Piece::Release(_) => {
                 out.extend([Event::Step(1); 2]);
+            }
+            // Rounds that come to nothing are not counted.
+            Piece::Spin(spin) => {
+                let events = match spin {
+                    Spin::Until(..)
+                    | Spin::While(..)
+                    | Spin::TestAndSet(..)
+                    | Spin::CompareExchange(..) => 1,
+                    Spin::Both(..) | Spin::TestFirst(..) | Spin::Stable(..) | Spin::Block(_) => 2,
+                    Spin::Bounded(..) => 4,
+                };
+                out.extend(vec![Event::Step(1); events]);
             }
             Piece::Spawn(code) => out.push(Event::Spawn(*code)),
             Piece::Join(code) => out.push(Event::Join(*code)),

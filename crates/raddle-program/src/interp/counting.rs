@@ -6,13 +6,15 @@ use raddle_ir::passes::{Cfg, Dominators, Loop, Loops};
 use raddle_ir::{
     BlockId, Body, ConstId, Constant, InstKind, Module, Operand, Terminator, Type, ValueId,
 };
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The edges that close loops which are not known to end, and where they lead.
 #[derive(Debug, Default)]
 pub(crate) struct Unbounded {
     pub(crate) headers: FxHashSet<BlockId>,
     pub(crate) back_edges: FxHashSet<(BlockId, BlockId)>,
+    /// The blocks of those that have a header, by it.
+    blocks: FxHashMap<BlockId, FxHashSet<BlockId>>,
 }
 
 impl Unbounded {
@@ -28,13 +30,22 @@ impl Unbounded {
                 unbounded.headers.insert(header);
                 let edges = natural.latches.iter().map(|&latch| (latch, header));
                 unbounded.back_edges.extend(edges);
+                let blocks = natural.blocks.iter().copied().collect();
+                unbounded.blocks.insert(header, blocks);
             }
         }
         for &(from, to) in loops.irreducible_edges() {
+            unbounded.blocks.remove(&to);
             unbounded.headers.insert(to);
             unbounded.back_edges.insert((from, to));
         }
         unbounded
+    }
+
+    /// Is a loop still run when `block` is entered? Of a cycle without header that is not known.
+    pub(crate) fn stays(&self, header: BlockId, block: BlockId) -> bool {
+        let blocks = self.blocks.get(&header);
+        blocks.is_none_or(|blocks| blocks.contains(&block))
     }
 }
 

@@ -5,7 +5,7 @@ use super::constants::wide;
 use super::exec::Done;
 use super::layout::unsupported;
 use super::machine::Machine;
-use crate::fault::{Fault, Limit, Stop, Unsupported};
+use crate::fault::{Fault, Stop, Unsupported};
 use crate::tables::Tables;
 use raddle_ir::{BlockId, Terminator};
 use smallvec::SmallVec;
@@ -88,39 +88,5 @@ impl Machine<'_> {
         frame.index = 0;
         frame.log.clear();
         Ok(Done::Jumped)
-    }
-
-    /// Counts the rounds of loops that may be endless, where they are bounded.
-    fn count_round(&mut self, code: &Code, from: BlockId, target: BlockId) -> Result<(), Stop> {
-        let Some(bound) = self.world.options.unroll else {
-            return Ok(());
-        };
-        if !code.unbounded.headers.contains(&target) {
-            return Ok(());
-        }
-        let is_back = code.unbounded.back_edges.contains(&(from, target));
-        let loops = &mut self.frame().extra.loops;
-        let known = loops.iter().position(|&(header, _)| header == target.0);
-        match (known, is_back) {
-            (Some(index), true) => {
-                loops[index].1 += 1;
-                if loops[index].1 > bound {
-                    return Err(Stop::Limit(Limit::Unroll { bound }));
-                }
-            }
-            // Entered anew.
-            (Some(index), false) => {
-                loops.remove(index);
-            }
-            (None, true) => {
-                let index = loops.partition_point(|&(header, _)| header < target.0);
-                loops.insert(index, (target.0, 1));
-                if bound < 1 {
-                    return Err(Stop::Limit(Limit::Unroll { bound }));
-                }
-            }
-            (None, false) => {}
-        }
-        Ok(())
     }
 }

@@ -6,6 +6,7 @@
 //! - The operation and its position are part of it, so equal local states have equal operations by construction.
 //! - Frames below the top are shared between local states and never changed.
 
+use super::rounds::Rounds;
 use crate::ids::{ObjectId, SrcId, ThreadId};
 use crate::models::ModelId;
 use crate::op::Op;
@@ -49,8 +50,6 @@ pub struct FrameExtra {
     pub owned: SmallVec<[ObjectId; 2]>,
     /// Variadic arguments: the bytes that `va_arg` steps over.
     pub varargs: Option<Rc<[u8]>>,
-    /// How often each loop (by its header) went round, with `unroll` only.
-    pub loops: SmallVec<[(u32, u32); 2]>,
 }
 
 /// A suspended call of a library model: see [`crate::models`].
@@ -163,6 +162,8 @@ pub struct ThreadState {
     pub thread_locals: BTreeMap<u32, Rc<[u8]>>,
     /// Values that models keep per thread (thread-specific data and the like): (kind, key) to value, without zeros.
     pub slots: BTreeMap<(u32, u64), u64>,
+    /// The loops it is in that are not known to end, with `unroll` only.
+    pub loops: SmallVec<[Rounds; 2]>,
     pub callers: Option<Rc<Link>>,
 }
 
@@ -177,6 +178,7 @@ impl ThreadState {
             private: Vec::new(),
             thread_locals: BTreeMap::new(),
             slots: BTreeMap::new(),
+            loops: SmallVec::new(),
             callers: None,
         }
     }

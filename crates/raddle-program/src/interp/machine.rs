@@ -140,6 +140,12 @@ impl<'a> Machine<'a> {
         machine
     }
 
+    /// Tells the loops that the thread is in of the operation that returned.
+    pub(crate) fn note_operation(&mut self, local: &Local, value: Value, ignores_result: bool) {
+        let state = &mut self.state;
+        state.note_operation(self.tables, local, value, ignores_result);
+    }
+
     /// Runs up to the next visible operation.
     pub(crate) fn run(mut self) -> Transition<Local> {
         if let Some(stop) = self.failed.take() {
@@ -319,6 +325,7 @@ impl<'a> Machine<'a> {
             return Ok(());
         };
         self.state.callers.clone_from(&link.below);
+        self.state.leave_frames();
         match &link.frame {
             Frame::Ir(frame) => {
                 let point = Point::After(frame.block, frame.index);
@@ -451,6 +458,7 @@ impl<'a> Machine<'a> {
             Outcome::Unnoticed => {
                 if let Some(link) = self.state.callers.take() {
                     self.state.callers.clone_from(&link.below);
+                    self.state.leave_frames();
                     if let Frame::Native(frame) = &link.frame {
                         self.top = Top::Native(frame.clone());
                     }
@@ -461,6 +469,7 @@ impl<'a> Machine<'a> {
             Outcome::AssumeFailed => return Ok(Step::End(Op::AssumeFailed)),
             Outcome::Become(name, args) => {
                 self.state.callers = None;
+                self.state.loops.clear();
                 self.state.private.clear();
                 self.top = Top::Native(NativeFrame {
                     model: models::lookup(name).unwrap_or_default(),

@@ -3,6 +3,7 @@
 //! - [`local`]: local states, canonical and compact.
 //! - `world`: code and caches, shared by all threads.
 //! - `bodies`, `code`, `counting`: functions, parsed, prepared and analysed when first called.
+//! - `rounds`: loops that are cut by a bound.
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
 //! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
@@ -28,6 +29,8 @@ pub mod local;
 pub(crate) mod machine;
 pub(crate) mod memory;
 mod rearrange;
+mod rounds;
+pub mod view;
 mod world;
 
 pub use local::Local;
@@ -59,6 +62,9 @@ pub enum OnMainReturn {
 pub struct InterpOptions {
     /// Cuts loops that are not known to be finite after so many rounds.
     pub unroll: Option<u32>,
+    /// Does the engine leave out rounds of loops in which a thread only waits? Then `unroll` does not count them, and they end
+    /// as soon as it is certain what they are.
+    pub leaves_out_pure_rounds: bool,
     pub on_main_return: OnMainReturn,
     /// Is signed overflow a fault?
     pub check_overflow: bool,
@@ -71,6 +77,12 @@ pub struct InterpOptions {
     pub max_call_depth: u32,
     /// Bytes of local states kept.
     pub snapshot_limit: usize,
+    /// Do rounds of loops that come to nothing end for good? Only for views: see [`passes::purity`].
+    ///
+    /// [`passes::purity`]: raddle_ir::passes::purity
+    pub cut_pure_rounds: bool,
+    /// May nondeterministic values of any width be chosen, 16 bits at a time? Not for engines that try all choices.
+    pub wide_choices: bool,
     /// `argv`.
     pub args: Vec<String>,
 }
@@ -79,6 +91,7 @@ impl Default for InterpOptions {
     fn default() -> Self {
         Self {
             unroll: None,
+            leaves_out_pure_rounds: false,
             on_main_return: OnMainReturn::Wait,
             check_overflow: false,
             check_memory: true,
@@ -86,6 +99,8 @@ impl Default for InterpOptions {
             max_private_steps: 50_000_000,
             max_call_depth: 10_000,
             snapshot_limit: DEFAULT_SNAPSHOT_LIMIT,
+            cut_pure_rounds: false,
+            wide_choices: false,
             args: vec!["program".to_owned()],
         }
     }
@@ -167,7 +182,10 @@ impl Semantics for Interpreter {
     }
 
     fn resume(&mut self, tables: &mut Tables, local: &Local, value: Value) -> Transition<Local> {
-        let transition = Machine::resume(&mut self.world, tables, local, value).run();
+        let ignores_result = self.ignores_result(local);
+        let mut machine = Machine::resume(&mut self.world, tables, local, value);
+        machine.note_operation(local, value, ignores_result);
+        let transition = machine.run();
         share_types(&self.world.module, tables);
         transition
     }

@@ -33,23 +33,40 @@ pub(super) fn awaits_with(
     completes_iteration(program, state, next, history)
 }
 
-/// Is `thread`, which is ready, awaiting another value than memory holds?
-pub(super) fn awaits(
+/// What becomes of the next step of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// It does not complete a pure iteration.
+    No,
+    /// It would, as long as memory holds what it holds: it may wait for something else.
+    Await,
+    /// It would, but may not wait ([`Attempt::can_wait`]). It can only be done, and the thread blocked behind it.
+    ForGood,
+}
+
+/// Would the next step of `thread`, which is ready, complete a pure iteration?
+pub(super) fn closing(
     program: &mut Program,
     machine: &mut Machine,
     execution: &Execution,
     thread: ThreadId,
     last: EventId,
-) -> bool {
+) -> Closing {
     let Some(state) = machine.thread_state(thread) else {
-        return false;
+        return Closing::No;
     };
     let Some(attempt) = Attempt::of(program, state) else {
-        return false;
+        return Closing::No;
     };
-    if program.tables().loc_info(attempt.loc).mixed || machine.is_in_block(thread) {
-        return false;
+    if machine.is_in_block(thread) {
+        return Closing::No;
     }
     let held = machine.peek(program.tables(), attempt.loc);
-    awaits_with(program, machine, execution, (thread, state, last), held)
+    if !awaits_with(program, machine, execution, (thread, state, last), held) {
+        Closing::No
+    } else if attempt.can_wait(program) {
+        Closing::Await
+    } else {
+        Closing::ForGood
+    }
 }

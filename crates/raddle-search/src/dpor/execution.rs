@@ -195,6 +195,12 @@ impl Execution {
         parent != NO_EVENT && (a == parent || self.before(a, parent))
     }
 
+    /// Is the thread blocked behind its last event?
+    pub(super) fn ends_thread(&self, thread: ThreadId) -> bool {
+        let last = self.last_of(thread);
+        last != NO_EVENT && self.event(last).ends_thread
+    }
+
     /// The last event of a thread.
     pub(super) fn last_of(&self, thread: ThreadId) -> EventId {
         self.last_of_thread
@@ -386,7 +392,9 @@ impl Execution {
         let waits_at = match op {
             Op::Sync { cell, action } if action.may_wait() => Some(cell),
             _ if new.is_block => None,
-            _ => Attempt::of(program, new.state).map(|attempt| attempt.loc),
+            _ => Attempt::of(program, new.state)
+                .filter(|attempt| attempt.can_wait(program))
+                .map(|attempt| attempt.loc),
         };
         let waits_at = waits_at.filter(|&loc| !self.has_additions(loc));
         // Only a writer of the location that it waits at can be one before which the thread could not go on.
@@ -576,6 +584,12 @@ impl Execution {
         let adds = |loc| self.adds_since(first, loc);
         let mode = match op {
             Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } if adds(loc) => {
+                return Last::Run;
+            }
+            // Behind an atomic block, say: whether it has to wait there is found out by running that.
+            Op::Load { loc, .. } | Op::Rmw { loc, .. }
+                if self.awaits && self.value_before(first, loc).is_none() =>
+            {
                 return Last::Run;
             }
             Op::Load { .. }

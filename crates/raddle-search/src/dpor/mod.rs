@@ -11,16 +11,17 @@ mod execution;
 mod footprint;
 mod races;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wakeup;
 
 use crate::driver::Reductions;
 use crate::purity::Attempt;
-use awaits::awaits;
+use crate::replay::Schedule;
+use awaits::{Closing, closing};
 use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
 use footprint::{footprint, independent};
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
-use raddle_program::{Op, Program, Tables, ThreadId};
+use raddle_program::{Op, Program, StateId, Tables, ThreadId};
 use std::ops::ControlFlow;
 use wakeup::{NodeId, Step, WakeupTrees};
 
@@ -40,6 +41,14 @@ pub(crate) trait Listener {
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
     /// Every thread that could go on is asleep: the execution is given up.
     fn given_up(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
+    /// A race was found without running it; this schedule should show it.
+    fn predicted(&mut self, _: &mut Program, _: &Schedule) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+    /// The engine could not go on because of a limit.
+    fn paused(&mut self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
     /// An execution was counted. `fraction` says how much of the tree of executions has been explored, by the branches that
     /// are known now; it is called only if somebody wants to know.
     fn explored(&mut self, _fraction: impl FnOnce() -> f64)
@@ -52,7 +61,7 @@ pub(crate) trait Listener {
         ControlFlow::Continue(())
     }
     /// The machine is at the beginning again, and the exploration starts anew: what was told so far does not count. Engine
-    /// `rf` does that when it meets the first loop that waits for a variable.
+    /// `rf` does that when it meets the first loop that waits for a variable, `rvf` when data races become possible.
     fn restarted(&mut self) {}
 }
 
@@ -213,23 +222,25 @@ impl Search {
         }
     }
 
-    /// Is the thread ready, and not awaiting anything?
+    /// Is the thread ready, and neither awaiting anything nor blocked behind a pure iteration?
     fn can_go_on(&mut self, program: &mut Program, thread: ThreadId) -> bool {
         self.machine.readiness(program, thread) == Readiness::Ready
+            && !self.execution.ends_thread(thread)
             && !self.is_awaiting(program, thread)
     }
 
     fn is_awaiting(&mut self, program: &mut Program, thread: ThreadId) -> bool {
         let last = self.execution.last_of(thread);
-        if last != NO_EVENT && self.execution.event(last).ends_thread {
-            return true;
-        }
-        self.reductions.awaits && self.closes_loop(program, thread, last)
+        self.reductions.awaits && self.closing(program, thread, last) == Closing::Await
     }
 
     /// Would the next step of `thread` only complete a pure iteration?
-    fn closes_loop(&mut self, program: &mut Program, thread: ThreadId, last: EventId) -> bool {
-        self.reductions.purity && awaits(program, &mut self.machine, &self.execution, thread, last)
+    fn closing(&mut self, program: &mut Program, thread: ThreadId, last: EventId) -> Closing {
+        if self.reductions.purity {
+            closing(program, &mut self.machine, &self.execution, thread, last)
+        } else {
+            Closing::No
+        }
     }
 
     /// The first choices with which `thread` is not asleep.
@@ -340,9 +351,7 @@ impl Search {
             .expect("a thread that is ready has a state");
         let before = self.look_before(program, *program.op(state));
         let in_block = self.machine.is_in_block(thread);
-        // Purity without awaits: the iteration is completed, and then the thread is blocked as if by an assumption.
-        let last = self.execution.last_of(thread);
-        let ends_thread = !self.reductions.awaits && self.closes_loop(program, thread, last);
+        let ends_thread = self.blocks_behind(program, thread, state);
         let end = self
             .machine
             .step(program, thread, self.execution.choices(choices));
@@ -383,6 +392,19 @@ impl Search {
         };
         self.execution.push(program, &mut self.machine, new);
         end
+    }
+
+    /// Purity without awaits: the iteration is completed, and then the thread is blocked as if by an assumption.
+    fn blocks_behind(&mut self, program: &mut Program, thread: ThreadId, state: StateId) -> bool {
+        let Some(attempt) = Attempt::of(program, state) else {
+            return false;
+        };
+        // Where it could wait it would have done so: it is known not to complete anything.
+        if self.reductions.awaits && attempt.can_wait(program) {
+            return false;
+        }
+        let last = self.execution.last_of(thread);
+        self.closing(program, thread, last) != Closing::No
     }
 
     /// What the locations of an operation hold, in the order of its footprint, as far as races need to know.

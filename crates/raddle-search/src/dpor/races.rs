@@ -8,7 +8,7 @@
 //! event woke it; the waker happens before `q`'s event, so it is in `v` if `q`'s event is.
 
 use super::Search;
-use super::awaits::awaits;
+use super::awaits::{Closing, closing};
 use super::execution::{ChoiceId, EventId, Execution, Last, NO_EVENT, Race};
 use super::footprint::{Footprint, Summary, footprint, independent};
 use super::wakeup::{NodeId, Step};
@@ -104,7 +104,9 @@ impl Search {
         let op = *program.op(state);
         let loc = match (op, self.machine.readiness(program, thread)) {
             (Op::Sync { cell, .. }, Readiness::Waiting) => cell,
-            (_, Readiness::Ready) if self.execution.awaits && self.is_awaiting(program, thread) => {
+            (_, Readiness::Ready)
+                if !self.execution.ends_thread(thread) && self.is_awaiting(program, thread) =>
+            {
                 match Attempt::of(program, state) {
                     Some(attempt) => attempt.loc,
                     None => return,
@@ -366,7 +368,8 @@ impl Search {
         };
         let can_go_on = machine.readiness(program, second.thread) == Readiness::Ready
             && !(self.execution.awaits
-                && awaits(program, machine, &self.execution, second.thread, last));
+                && closing(program, machine, &self.execution, second.thread, last)
+                    == Closing::Await);
         can_go_on.then(|| {
             let mark = machine.mark();
             let choices = self.execution.choices(second.choices).to_vec();

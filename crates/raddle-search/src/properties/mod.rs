@@ -3,8 +3,11 @@
 //! `RADDLE_PROPTEST_CASES` sets the number of programs, `RADDLE_PROPTEST_SEED` the first seed.
 
 mod happens_before;
+mod icb;
+mod mcr;
 mod rf;
 mod rvf;
+mod spinning;
 mod weak;
 
 use crate::dpor::{self, Listener};

@@ -1,10 +1,12 @@
 //! `rvf` against the oracle.
 
-use super::{Summary, for_each_program, violations};
-use crate::driver::ViolationKey;
+use super::{Summary, for_each_program, number, violations};
+use crate::dpor;
+use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
 use crate::oracle::{self, Mode};
 use crate::rvf::{self, RvfHeuristics, RvfOptions};
-use crate::verdict::EngineKind;
+use crate::spinning::spinning;
+use crate::verdict::{Checks, EngineKind, Verdict};
 use raddle_program::generate::{Features, GenOptions};
 use rustc_hash::FxHashSet;
 
@@ -27,9 +29,6 @@ fn sees_everything(cases: u64, options: GenOptions, heuristics: RvfHeuristics) {
             assert_eq!(summary.given_up, 0, "nothing is run in vain");
             assert_eq!(summary.final_states, truth.final_states, "seed {seed}");
             assert_eq!(summary.local_states, truth.local_states, "seed {seed}");
-            if races {
-                continue;
-            }
             assert!(
                 summary.complete <= truth.complete.reads_from as u64
                     && summary.blocked <= truth.blocked.reads_from as u64,
@@ -39,6 +38,9 @@ fn sees_everything(cases: u64, options: GenOptions, heuristics: RvfHeuristics) {
                 truth.complete,
                 truth.blocked
             );
+            if races {
+                continue;
+            }
             let (executions, dead_ends, reads_from, reads_value_from) = totals.get();
             let (complete, blocked) = (truth.complete, truth.blocked);
             totals.set((
@@ -147,4 +149,59 @@ fn rvf_finds_all_violations_and_reproduces_them() {
             "seed {seed}"
         );
     });
+}
+
+/// Programs whose threads spin end as they do with `dpor`, whose awaits are tested by themselves.
+#[test]
+fn rvf_awaits() {
+    let first = number("RADDLE_PROPTEST_SEED", 0);
+    for seed in first..first + number("RADDLE_PROPTEST_CASES", 400) {
+        let built = spinning(seed);
+        let mut program = built.program();
+        let mut truth = Summary::default();
+        let reductions = Reductions {
+            additions: false,
+            ..Reductions::default()
+        };
+        let _ = dpor::Search::new(&program, reductions).run(&mut program, &mut truth);
+        let mut summary = Summary::default();
+        let _ = rvf::Search::new(&program, RvfOptions::default()).run(&mut program, &mut summary);
+        assert_eq!(
+            summary.final_states, truth.final_states,
+            "seed {seed}: {built}"
+        );
+        assert!(
+            summary.complete <= truth.complete && summary.blocked <= truth.blocked,
+            "seed {seed}: {}+{} of {}+{}\n{built}",
+            summary.complete,
+            summary.blocked,
+            truth.complete,
+            truth.blocked
+        );
+        let mut livelocks = |engine| {
+            let options = SearchOptions {
+                checks: Checks {
+                    livelocks: true,
+                    ..Checks::default()
+                },
+                keep_going: true,
+                ..SearchOptions::default()
+            };
+            match check(&mut program, engine, options)
+                .expect("reproduced")
+                .verdict
+            {
+                Verdict::Violation(found) => found
+                    .iter()
+                    .map(|violation| ViolationKey::new(&violation.kind, violation.at))
+                    .collect(),
+                _ => FxHashSet::default(),
+            }
+        };
+        assert_eq!(
+            livelocks(EngineKind::Rvf),
+            livelocks(EngineKind::Dpor),
+            "seed {seed}: {built}"
+        );
+    }
 }

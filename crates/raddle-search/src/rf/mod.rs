@@ -50,7 +50,7 @@ struct Alternative {
 #[derive(Debug, Default)]
 struct Seen {
     few: SmallVec<[Fingerprint; 2]>,
-    many: FxHashSet<Fingerprint>,
+    many: Option<Box<FxHashSet<Fingerprint>>>,
 }
 
 /// Past so many members a set is hashed.
@@ -60,24 +60,24 @@ impl Seen {
     fn new(first: Fingerprint) -> Self {
         Self {
             few: SmallVec::from_elem(first, 1),
-            many: FxHashSet::default(),
+            many: None,
         }
     }
 
     fn contains(&self, print: Fingerprint) -> bool {
-        if self.many.is_empty() {
-            self.few.contains(&print)
-        } else {
-            self.many.contains(&print)
+        match &self.many {
+            None => self.few.contains(&print),
+            Some(many) => many.contains(&print),
         }
     }
 
     fn insert(&mut self, print: Fingerprint) {
-        if self.many.is_empty() && self.few.len() < FEW {
+        if self.many.is_none() && self.few.len() < FEW {
             return self.few.push(print);
         }
-        self.many.extend(self.few.drain(..));
-        self.many.insert(print);
+        let many = self.many.get_or_insert_default();
+        many.extend(self.few.drain(..));
+        many.insert(print);
     }
 }
 
@@ -230,7 +230,7 @@ impl Search {
             let mut event = self
                 .trace
                 .observe(program, &mut self.machine, &before, &end, parent);
-            match self.spins(program, &event, None) {
+            match self.spins(program, &event) {
                 Some(Spin::Waits) => {
                     self.machine.undo_to(before.mark);
                     self.note_waiting(program, thread, before.state);
@@ -286,6 +286,7 @@ impl Search {
     }
 
     /// Adds an event that the machine has done to the end of trace and witness.
+    #[inline]
     fn append(&mut self, program: &Program, event: Event, mark: Mark) {
         let pos = self.trace.len();
         let update = match event.branching {

@@ -13,7 +13,6 @@ use super::event::{
     read_print,
 };
 use super::store::{Store, StoreId};
-use crate::purity::is_try;
 use raddle_memory::consistency::{CellId, Graph, GraphMark, NewEvent};
 use raddle_program::{LocId, Op, Program, Tables, ThreadId};
 use smallvec::SmallVec;
@@ -85,7 +84,7 @@ impl Trace {
             Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
                 (loc, Branching::Chained)
             }
-            Op::Sync { cell, action } if is_try(action) => (cell, Branching::Chained),
+            Op::Sync { cell, action } if action.is_try() => (cell, Branching::Chained),
             _ => return,
         };
         if self.is_chained(loc) {
@@ -115,6 +114,7 @@ impl Trace {
     }
 
     /// Gives the next position to an event, which is still to be added.
+    #[inline]
     pub(super) fn place(&mut self, event: Event) {
         let id = self.store.insert(event);
         self.place_stored(id);

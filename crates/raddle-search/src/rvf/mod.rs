@@ -35,6 +35,7 @@ use raddle_memory::goodwrites::{
     Decisions, EventId, Heuristics, NewEvent, Ordinals, Problem, ProblemMark,
 };
 use raddle_memory::{Machine, Mark, Readiness};
+use raddle_program::op::mask;
 use raddle_program::{Op, Program, StateId, ThreadId};
 use signals::{Heeds, Threads, Touches, Watchers};
 use smallvec::SmallVec;
@@ -238,6 +239,7 @@ impl Search {
             if self.is_contested && !self.by_source {
                 self.by_source = true;
                 self.reset(program);
+                listener.restarted();
                 self.begin(program, listener)?;
                 continue;
             }
@@ -250,6 +252,7 @@ impl Search {
                 None => self.go_on(program, listener)?,
             }
         }
+        listener.undone(0);
         ControlFlow::Continue(())
     }
 
@@ -285,9 +288,10 @@ impl Search {
 
     /// Ends the exploration of a read at the present node. Is another one to be explored (line 13)?
     fn finish_mutation(&mut self, program: &Program) -> bool {
-        let Some(node) = self.nodes.last_mut() else {
+        let Some(place) = self.nodes.len().checked_sub(1) else {
             return false;
         };
+        let node = &mut self.nodes[place];
         let Some(mutation) = node.mutation.take() else {
             return true;
         };
@@ -296,7 +300,7 @@ impl Search {
             mutation.watching.is_none() || !node.signalled.is_empty() || !mutation.has_child;
         let writers = match mutation.watching {
             Some(_) => node.signalled,
-            None => Threads::ALL,
+            None => Threads::default(),
         };
         if let Some((touches, _)) = &mutation.watching {
             self.unwatch(program, touches);
@@ -328,7 +332,7 @@ impl Search {
         let is_ready = self.is_ready(program, thread);
         let is_prunable = self.options.heuristics.signals
             && self.maps.of(thread).is_none()
-            && waiting.iter().all(|_| !can_await(&op))
+            && (waiting.is_empty() || !can_await(program, state))
             && is_ready
             && !events.is_empty();
         self.nodes[place].signalled = Threads::default();
@@ -341,7 +345,9 @@ impl Search {
             } else {
                 Heeds::Writes
             };
-            let touches = self.touches(program, thread);
+            let mut touches = self.touches(program, thread);
+            // A block that reads nothing reads nothing new.
+            touches.everything &= events.iter().any(|event| !event.reads.is_empty());
             self.watch(program, place, (thread, index), (&touches, heeds));
             if heeds == Heeds::Attempts {
                 for index in 0..self.threads.len() {
@@ -495,9 +501,12 @@ impl Search {
             }
         }
         for write in &event.writes {
-            for (id, byte) in self.ids(program.tables(), write.part) {
-                let shift = 8 * u32::from(byte - write.part.first);
-                writes.push((id, write.value >> shift));
+            let ids = self.ids(program.tables(), write.part);
+            let end = write.part.first + write.part.count;
+            let ends = ids.iter().skip(1).map(|next| next.1);
+            for (&(id, byte), end) in ids.iter().zip(ends.chain(std::iter::once(end))) {
+                let bytes = write.value >> (8 * u32::from(byte - write.part.first));
+                writes.push((id, bytes & mask(end - byte)));
             }
         }
         let consistent = self.problem.push(NewEvent {

@@ -9,11 +9,13 @@
 
 use super::Search;
 use super::effect::CellsChanged;
+use super::ends::Spin;
 use super::event::{Event, Part};
 use crate::rf::event::Cell;
 use raddle_memory::consistency::CellId;
 use raddle_memory::goodwrites::{Ordinal, Ordinals};
 use raddle_program::{Op, Order, Program, Tables, ThreadId, Value};
+use smallvec::SmallVec;
 
 /// One way to read a cell.
 #[derive(Clone, Debug)]
@@ -169,7 +171,11 @@ impl Search {
         if path.only_present {
             add(active);
         } else {
-            self.problem.visible(id, event.parent, add);
+            let mut visible: SmallVec<[Ordinal; 16]> = SmallVec::new();
+            self.problem
+                .visible(id, event.parent, |ordinal| visible.push(ordinal));
+            visible.sort_unstable();
+            visible.into_iter().for_each(add);
             // What the trace at hand would give comes first.
             if let Some(first) = ways.iter().position(|way| way.good.contains(active)) {
                 ways[..=first].rotate_right(1);
@@ -212,12 +218,10 @@ impl Search {
             path.is_new = is_fresh;
             let mut event = self.effect(program, thread, &mut path)?;
             if path.is_new {
-                if self.closes_loop(program, &event) {
-                    if self.reductions.awaits {
-                        event.waits = true;
-                    } else {
-                        event.ends_thread = true;
-                    }
+                match self.spin(program, &event) {
+                    Some(Spin::Waits) => event.waits = true,
+                    Some(Spin::Ends) => event.ends_thread = true,
+                    None => {}
                 }
                 let waits = event.waits;
                 let list = if waits {
@@ -250,9 +254,11 @@ fn synchronises(op: &Op) -> bool {
 }
 
 /// Adds a way to do an event. If there is one with the same effect that reads one cell from other writes, they become one.
+/// Blocks are kept apart: what they do on their way may differ.
 fn merge(events: &mut Vec<Event>, event: Event) {
     let differing = |other: &Event| -> Option<usize> {
-        if other.reads.len() != event.reads.len() || !other.does_the_same(&event) {
+        if event.is_block || other.reads.len() != event.reads.len() || !other.does_the_same(&event)
+        {
             return None;
         }
         let mut differing = None;

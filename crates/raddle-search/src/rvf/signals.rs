@@ -30,8 +30,6 @@ pub(super) enum Heeds {
 pub(super) struct Threads(u64);
 
 impl Threads {
-    pub(super) const ALL: Self = Self(u64::MAX);
-
     pub(super) fn insert(&mut self, thread: ThreadId) {
         self.0 |= 1 << thread.0.min(63);
     }

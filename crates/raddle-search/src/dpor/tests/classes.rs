@@ -2,7 +2,7 @@
 
 use super::super::{Listener, Search};
 use crate::driver::Reductions;
-use crate::spinning::{Done, for_each_end, run_again, seeds, spinning};
+use crate::spinning::{Done, Purity, for_each_end, run_again, seeds, spinning_otherwise};
 use raddle_memory::access::conflict;
 use raddle_memory::{Access, AccessMode, Machine, MicroStep, StepEnd};
 use raddle_program::builder::BuiltProgram;
@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy)]
 struct Rules {
     additions: bool,
-    awaits: bool,
+    purity: Purity,
 }
 
 /// An event, and what it accessed; identified by thread and position.
@@ -89,7 +89,7 @@ fn class(program: &Program, machine: &Machine, done: &[Done], rules: Rules) -> K
 /// All classes, by running every interleaving.
 fn all_classes(program: &mut Program, rules: Rules) -> BTreeMap<Key, u64> {
     let mut classes = BTreeMap::new();
-    for_each_end(program, rules.awaits, |program, machine, done| {
+    for_each_end(program, rules.purity, |program, machine, done| {
         *classes
             .entry(class(program, machine, done, rules))
             .or_insert(0) += 1;
@@ -134,6 +134,8 @@ fn assert_one_execution_per_class(built: &BuiltProgram, rules: Rules) {
         println!("{built}");
     }
     let mut program = built.program();
+    // That sizes are mixed may turn out on the way only: all must know it from the start.
+    let _ = all_classes(&mut program, rules);
     let classes = all_classes(&mut program, rules);
     if std::env::var("SHOW").is_ok() {
         println!("{} classes", classes.len());
@@ -144,8 +146,8 @@ fn assert_one_execution_per_class(built: &BuiltProgram, rules: Rules) {
         rules,
     };
     let reductions = Reductions {
-        purity: rules.awaits,
-        awaits: rules.awaits,
+        purity: rules.purity != Purity::Off,
+        awaits: rules.purity == Purity::Awaits,
         additions: rules.additions,
     };
     let _ = Search::new(&program, reductions).run(&mut program, &mut listener);
@@ -167,42 +169,47 @@ fn assert_one_execution_per_class(built: &BuiltProgram, rules: Rules) {
     );
 }
 
+fn try_programs(options: &GenOptions, rules: Rules) {
+    for seed in seeds(300) {
+        assert_one_execution_per_class(&generate(seed, options), rules);
+    }
+}
+
 #[test]
 fn one_execution_per_class() {
-    for seed in seeds(400) {
-        let built = generate(seed, &GenOptions::default());
-        assert_one_execution_per_class(
-            &built,
-            Rules {
-                additions: false,
-                awaits: false,
-            },
-        );
-    }
+    let rules = Rules {
+        additions: false,
+        purity: Purity::Off,
+    };
+    try_programs(&GenOptions::default(), rules);
 }
 
 #[test]
 fn one_execution_per_class_where_additions_commute() {
-    for seed in seeds(400) {
-        let built = generate(seed, &GenOptions::default());
-        assert_one_execution_per_class(
-            &built,
-            Rules {
-                additions: true,
-                awaits: false,
-            },
-        );
-    }
+    let rules = Rules {
+        additions: true,
+        purity: Purity::Off,
+    };
+    try_programs(&GenOptions::default(), rules);
 }
 
 #[test]
 fn one_execution_per_class_with_awaits() {
-    for seed in seeds(400) {
+    let rules = Rules {
+        additions: false,
+        purity: Purity::Awaits,
+    };
+    try_programs(&GenOptions::spinning(), rules);
+}
+
+#[test]
+fn one_execution_per_class_with_other_awaits() {
+    for seed in seeds(300) {
         assert_one_execution_per_class(
-            &spinning(seed),
+            &spinning_otherwise(seed),
             Rules {
                 additions: false,
-                awaits: true,
+                purity: Purity::Awaits,
             },
         );
     }
@@ -210,13 +217,20 @@ fn one_execution_per_class_with_awaits() {
 
 #[test]
 fn one_execution_per_class_with_awaits_of_sums() {
-    for seed in seeds(400) {
-        assert_one_execution_per_class(
-            &spinning(seed),
-            Rules {
-                additions: true,
-                awaits: true,
-            },
-        );
+    let rules = Rules {
+        additions: true,
+        purity: Purity::Awaits,
+    };
+    try_programs(&GenOptions::spinning(), rules);
+}
+
+#[test]
+fn one_execution_per_class_with_purity_alone() {
+    for additions in [false, true] {
+        let rules = Rules {
+            additions,
+            purity: Purity::Assumes,
+        };
+        try_programs(&GenOptions::spinning(), rules);
     }
 }

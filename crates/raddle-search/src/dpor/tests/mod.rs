@@ -1,2 +1,2 @@
-mod classes;
+pub(crate) mod classes;
 mod counts;

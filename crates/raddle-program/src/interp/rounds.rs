@@ -1,0 +1,162 @@
+//! Bounds on loops: which rounds count, and how many there were.
+//!
+//! With `unroll`, every loop that is not known to be finite has a counter, which is part of the thread's local state. A counter
+//! that went up with every round would make each round a new state, and hide from the engines that a thread which only waits
+//! comes back to where it was. So where the engine leaves such rounds out ([`InterpOptions::leaves_out_pure_rounds`]) they are
+//! not counted: rounds with operations that left memory as it was, and behind which the thread is where it was at their start.
+//!
+//! A loop is cut when *more* than the bound were counted. Not counting a round is therefore always sound: it can only make the
+//! bound come later. That is why a hash of the state at the start of the round is good enough to compare it.
+//!
+//! [`InterpOptions::leaves_out_pure_rounds`]: super::InterpOptions::leaves_out_pure_rounds
+
+use super::code::{Code, Point};
+use super::local::{Local, ThreadState};
+use super::machine::Machine;
+use crate::fault::{Limit, Stop};
+use crate::op::{Op, Value};
+use crate::tables::Tables;
+use raddle_ir::BlockId;
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+
+/// What happened in the present round so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Since {
+    NoOperation,
+    /// Operations that left memory as it was.
+    OnlyReads,
+    Changes,
+}
+
+/// A loop that a thread is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rounds {
+    /// Frames below the loop's.
+    depth: u32,
+    header: u32,
+    counted: u32,
+    since: Since,
+    /// The local state at the start of the round, as a hash; 0 where all rounds count.
+    start: u64,
+}
+
+/// Did an operation that returned `value` leave memory as it was, so that an engine may take it for a part of a pure round?
+fn leaves_memory(tables: &Tables, op: &Op, value: Value) -> bool {
+    match *op {
+        Op::Load { .. } | Op::Fence { .. } => true,
+        Op::Rmw {
+            loc, kind, operand, ..
+        } => kind.apply(value, operand, tables.loc_info(loc).size) == value,
+        Op::Cas { expected, new, .. } => value != expected || new == expected,
+        Op::Sync { action, .. } => action.is_try() && value != 0,
+        _ => false,
+    }
+}
+
+impl ThreadState {
+    /// The operation at `local` returned `value`.
+    pub(crate) fn note_operation(
+        &mut self,
+        tables: &Tables,
+        local: &Local,
+        value: Value,
+        ignores_result: bool,
+    ) {
+        if self.loops.is_empty() {
+            return;
+        }
+        // Nothing else happens while an atomic block runs: what it does in circles it does for ever.
+        let is_quiet =
+            !ignores_result && self.atomic_depth == 0 && leaves_memory(tables, &local.op, value);
+        for rounds in &mut self.loops {
+            rounds.since = match rounds.since {
+                Since::Changes => Since::Changes,
+                _ if is_quiet => Since::OnlyReads,
+                _ => Since::Changes,
+            };
+        }
+    }
+
+    /// Forgets the loops of frames that are gone.
+    pub(crate) fn leave_frames(&mut self) {
+        if !self.loops.is_empty() {
+            let depth = self.depth();
+            self.loops.retain(|rounds| rounds.depth <= depth);
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// Counts the rounds of loops that may be endless, where they are bounded. The φs of `target` have their values.
+    pub(crate) fn count_round(
+        &mut self,
+        code: &Code,
+        from: BlockId,
+        target: BlockId,
+    ) -> Result<(), Stop> {
+        let Some(bound) = self.world.options.unroll else {
+            return Ok(());
+        };
+        let depth = self.state.depth();
+        if !self.state.loops.is_empty() {
+            self.state.loops.retain(|rounds| {
+                rounds.depth != depth || code.unbounded.stays(BlockId(rounds.header), target)
+            });
+        }
+        if !code.unbounded.headers.contains(&target) {
+            return Ok(());
+        }
+        let start = self.round_start(code, target);
+        let is_back = code.unbounded.back_edges.contains(&(from, target));
+        let mut loops = self.state.loops.iter_mut();
+        let known = loops.find(|rounds| rounds.depth == depth && rounds.header == target.0);
+        let counted = match known {
+            Some(rounds) if is_back => {
+                let is_pure =
+                    start != 0 && rounds.since == Since::OnlyReads && rounds.start == start;
+                rounds.counted += u32::from(!is_pure);
+                rounds.since = Since::NoOperation;
+                rounds.start = start;
+                rounds.counted
+            }
+            // Entered anew.
+            Some(rounds) => {
+                rounds.counted = 0;
+                rounds.since = Since::NoOperation;
+                rounds.start = start;
+                0
+            }
+            None => {
+                self.state.loops.push(Rounds {
+                    depth,
+                    header: target.0,
+                    counted: u32::from(is_back),
+                    since: Since::NoOperation,
+                    start,
+                });
+                u32::from(is_back)
+            }
+        };
+        if counted > bound {
+            return Err(Stop::Limit(Limit::Unroll { bound }));
+        }
+        Ok(())
+    }
+
+    /// What the future of the thread depends on at the start of a round; 0 where all rounds count.
+    fn round_start(&mut self, code: &Code, header: BlockId) -> u64 {
+        if !self.world.options.leaves_out_pure_rounds {
+            return 0;
+        }
+        let mut hasher = FxHasher::default();
+        let registers = code.compress(&self.frame().regs, Point::Before(header.0, 0));
+        registers.hash(&mut hasher);
+        let state = &self.state;
+        (state.allocations, state.spawns, state.atomic_depth).hash(&mut hasher);
+        state.private.hash(&mut hasher);
+        state.thread_locals.hash(&mut hasher);
+        state.slots.hash(&mut hasher);
+        hasher.finish().max(1)
+    }
+}

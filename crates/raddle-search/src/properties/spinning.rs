@@ -1,0 +1,334 @@
+//! Programs whose loops wait, against all states that they can be in.
+//!
+//! Such programs have executions without end, but they have finitely many states: memory and the local states of the threads. The
+//! reference walks these, without any notion of purity. What an engine that leaves pure rounds out must still see is then known
+//! exactly: by theorem 1 of the await paper every local state, and with it every fault and every deadlock. (The states that the
+//! theorem excepts, in which a thread can only complete a pure round, are seen too: rounds are left out at their last step.)
+//!
+//! Data races are about executions rather than states. For them the reference runs all interleavings in which each thread
+//! completes one pure round at most.
+
+use super::{Summary, for_each_program, number};
+use crate::dpor;
+use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
+use crate::ending;
+use crate::naive::other_choices;
+use crate::replay::stop_of;
+use crate::rf;
+use crate::verdict::{self, Checks, EngineKind, Verdict, ViolationKind};
+use raddle_memory::{Ending, Machine, RaceDetector, Readiness, StepEnd};
+use raddle_program::generate::GenOptions;
+use raddle_program::{LocId, Op, Program, SrcId, StateId, Stop, ThreadId, Value};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+/// All that the future depends on.
+#[derive(PartialEq, Eq, Hash)]
+struct State {
+    /// Where each thread is; whether it committed a fault there; whether it is inside of an atomic block.
+    threads: Vec<(Option<StateId>, bool, bool)>,
+    memory: Vec<Value>,
+}
+
+impl State {
+    fn of(program: &Program, machine: &mut Machine) -> Self {
+        let threads = ending::threads(machine)
+            .map(|thread| {
+                let faulted =
+                    machine.readiness(program, thread) == Readiness::Ended(Ending::Faulted);
+                let in_block = machine.is_in_block(thread);
+                (machine.thread_state(thread), faulted, in_block)
+            })
+            .collect();
+        let locs = (0..program.tables().loc_count()).map(LocId::from_index);
+        let memory = locs
+            .map(|loc| machine.peek(program.tables(), loc))
+            .collect();
+        Self { threads, memory }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Reached {
+    states: FxHashSet<State>,
+    pub(super) local_states: BTreeSet<StateId>,
+    pub(super) violations: FxHashSet<ViolationKey>,
+}
+
+/// More states than this are not worth the time.
+const MOST_STATES: usize = 20_000;
+
+impl Reached {
+    /// Everything from the machine's state on; false if that is too much.
+    fn walk(&mut self, program: &mut Program, machine: &mut Machine) -> bool {
+        for thread in ending::threads(machine) {
+            let Some(state) = machine.thread_state(thread) else {
+                continue;
+            };
+            self.local_states.insert(state);
+            if let Some(Stop::Fault(fault)) = stop_of(program, machine, thread) {
+                let kind = ViolationKind::Fault(fault.clone());
+                self.violations
+                    .insert(ViolationKey::new(&kind, program.at(state)));
+            }
+        }
+        if !self.states.insert(State::of(program, machine)) {
+            return true;
+        }
+        if self.states.len() > MOST_STATES {
+            return false;
+        }
+        let mark = machine.mark();
+        let mut any = false;
+        for thread in ending::threads(machine) {
+            if machine.readiness(program, thread) != Readiness::Ready {
+                continue;
+            }
+            any = true;
+            let mut next = Some(Vec::new());
+            while let Some(choices) = next {
+                let end = machine.step(program, thread, &choices);
+                next = other_choices(machine);
+                for step in &machine.steps()[mark.steps()..] {
+                    self.local_states.insert(step.state);
+                }
+                if let (StepEnd::Fault(fault), Some(state)) = (end, machine.thread_state(thread)) {
+                    let kind = ViolationKind::Fault(fault);
+                    self.violations
+                        .insert(ViolationKey::new(&kind, program.at(state)));
+                }
+                let goes_on = self.walk(program, machine);
+                machine.undo_to(mark);
+                if !goes_on {
+                    return false;
+                }
+            }
+        }
+        if !any
+            && !ending::is_complete(program, machine)
+            && let Some(waiting) = ending::deadlock(program, machine)
+        {
+            let at = waiting[0].at;
+            let kind = ViolationKind::Deadlock { waiting };
+            self.violations.insert(ViolationKey::new(&kind, at));
+        }
+        true
+    }
+}
+
+/// What the program can reach; none if that is too much. Walked until no new location or thread turns up on the way, which would
+/// make states that are the same look different.
+pub(super) fn reachable(program: &mut Program) -> Option<Reached> {
+    loop {
+        let mut machine = Machine::new(program);
+        let before = program.tables().loc_count();
+        let mut reached = Reached::default();
+        if !reached.walk(program, &mut machine) {
+            return None;
+        }
+        if program.tables().loc_count() == before {
+            return Some(reached);
+        }
+    }
+}
+
+/// The engines that leave pure rounds out.
+const ENGINES: [EngineKind; 2] = [EngineKind::Dpor, EngineKind::Rf];
+
+fn found_by(
+    engine: EngineKind,
+    program: &mut Program,
+    reductions: Reductions,
+    races: bool,
+) -> FxHashSet<ViolationKey> {
+    let options = SearchOptions {
+        checks: Checks {
+            races,
+            overflows: true,
+            ..Checks::default()
+        },
+        reductions,
+        keep_going: true,
+        ..SearchOptions::default()
+    };
+    let outcome = check(program, engine, options).expect("violations are reproduced");
+    match outcome.verdict {
+        Verdict::Violation(found) => {
+            let key =
+                |violation: &crate::Violation| ViolationKey::new(&violation.kind, violation.at);
+            found.iter().map(key).collect()
+        }
+        Verdict::Verified(verdict::Bound::Complete) => FxHashSet::default(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// All ways to leave pure rounds out.
+fn reductions() -> impl Iterator<Item = Reductions> {
+    let ways = [(true, false), (true, true), (false, false), (false, true)];
+    ways.into_iter().map(|(awaits, additions)| Reductions {
+        purity: true,
+        awaits,
+        additions,
+    })
+}
+
+fn ways() -> impl Iterator<Item = (EngineKind, Reductions)> {
+    let of = |engine| reductions().map(move |reductions| (engine, reductions));
+    ENGINES.into_iter().flat_map(of)
+}
+
+#[test]
+fn no_local_state_is_lost() {
+    for_each_program(250, GenOptions::spinning(), |_, built| {
+        let mut program = built.program();
+        let Some(reached) = reachable(&mut program) else {
+            return;
+        };
+        for (engine, reductions) in ways() {
+            let mut summary = Summary::default();
+            let _ = match engine {
+                EngineKind::Rf => {
+                    rf::Search::new(&program, reductions).run(&mut program, &mut summary)
+                }
+                _ => dpor::Search::new(&program, reductions).run(&mut program, &mut summary),
+            };
+            assert_eq!(summary.given_up, 0);
+            let lost: Vec<_> = reached
+                .local_states
+                .difference(&summary.local_states)
+                .map(|&state| (state, program.op(state)))
+                .collect();
+            assert!(lost.is_empty(), "{engine:?}, {reductions:?} loses {lost:?}");
+            assert!(summary.local_states.is_subset(&reached.local_states));
+        }
+    });
+}
+
+#[test]
+fn no_fault_and_no_deadlock_is_lost() {
+    for_each_program(250, GenOptions::spinning(), |_, built| {
+        let mut program = built.program();
+        // The first search knows nothing of the program: sizes, say, turn out to be mixed while it runs.
+        let found: Vec<_> = ways()
+            .map(|(engine, reductions)| found_by(engine, &mut program, reductions, false))
+            .collect();
+        let Some(reached) = reachable(&mut program) else {
+            return;
+        };
+        for (found, way) in found.iter().zip(ways()) {
+            assert_eq!(*found, reached.violations, "{way:?}");
+        }
+    });
+}
+
+/// All races of executions in which each thread completes one pure round at most.
+struct Races {
+    machine: Machine,
+    detector: RaceDetector,
+    found: FxHashSet<ViolationKey>,
+    /// The states that each thread was in since it last changed memory.
+    since: Vec<(ThreadId, StateId)>,
+    left: u32,
+}
+
+impl Races {
+    fn walk(&mut self, program: &mut Program, completed: &mut Vec<ThreadId>) {
+        let mark = self.machine.mark();
+        for thread in ending::threads(&self.machine) {
+            if self.left == 0 {
+                return;
+            }
+            if self.machine.readiness(program, thread) != Readiness::Ready {
+                continue;
+            }
+            let from = self.machine.thread_state(thread).expect("it is ready");
+            let mut next = Some(Vec::new());
+            while let Some(choices) = next {
+                let kept = self.since.clone();
+                let _ = self.machine.step(program, thread, &choices);
+                next = other_choices(&self.machine);
+                let is_pure = self.machine.is_pure_since(mark)
+                    && matches!(
+                        program.op(from),
+                        Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } | Op::Sync { .. }
+                    );
+                if is_pure {
+                    self.since.push((thread, from));
+                } else {
+                    self.since.retain(|&(other, _)| other != thread);
+                }
+                let now = self.machine.thread_state(thread);
+                let closes = now.is_some_and(|now| self.since.contains(&(thread, now)));
+                if closes && completed.contains(&thread) {
+                    // Once was enough.
+                } else {
+                    for index in mark.steps()..self.machine.steps().len() {
+                        let step = self.machine.steps()[index];
+                        if let Some(race) = self.detector.push(program, step) {
+                            let at = race.second.at;
+                            let kind = ViolationKind::Race(race);
+                            self.found.insert(ViolationKey::new(&kind, at));
+                        }
+                    }
+                    if closes {
+                        completed.push(thread);
+                    }
+                    self.left = self.left.saturating_sub(1);
+                    self.walk(program, completed);
+                    if closes {
+                        completed.pop();
+                    }
+                }
+                self.since = kept;
+                self.machine.undo_to(mark);
+                self.detector.truncate(mark.steps());
+            }
+        }
+    }
+}
+
+/// Of several accesses that race with the read of a thread that waits, one is found.
+#[test]
+fn no_race_is_lost() {
+    let options = GenOptions {
+        max_threads: 2,
+        max_ops_per_thread: 3,
+        ..GenOptions::spinning()
+    };
+    for_each_program(150, options, |_, built| {
+        let mut program = built.program();
+        let mut races = Races {
+            machine: Machine::new(&program),
+            detector: RaceDetector::new(),
+            found: FxHashSet::default(),
+            since: Vec::new(),
+            left: number("RADDLE_PROPTEST_STEPS", 60_000) as u32,
+        };
+        races.walk(&mut program, &mut Vec::new());
+        let is_race = |key: &ViolationKey| matches!(key, ViolationKey::Race(..));
+        for reductions in reductions() {
+            // `rf` finds a race if there is one.
+            let found = found_by(EngineKind::Rf, &mut program, reductions, true);
+            assert!(
+                races.found.is_empty() || found.iter().any(is_race),
+                "{reductions:?}"
+            );
+        }
+        for reductions in reductions() {
+            let found = found_by(EngineKind::Dpor, &mut program, reductions, true);
+            let places = |key: &ViolationKey| match *key {
+                ViolationKey::Race(a, b) => [a, b],
+                _ => [SrcId::NOWHERE; 2],
+            };
+            for lost in races.found.difference(&found) {
+                let at = places(lost);
+                let known = found
+                    .iter()
+                    .flat_map(places)
+                    .any(|place| at.contains(&place));
+                assert!(known, "{reductions:?} loses {lost:?}");
+            }
+        }
+    });
+}
