@@ -348,3 +348,36 @@ fn an_interrupted_search_is_inconclusive() {
         ],
     );
 }
+
+#[test]
+fn completions_and_manual_pages_are_printed() {
+    let run = |args: &[&str]| raddle().args(args).output().unwrap();
+    says(
+        &run(&["completions", "bash"]),
+        0,
+        &["complete -F _raddle", "--memory"],
+    );
+    for shell in ["zsh", "fish", "elvish", "powershell"] {
+        says(&run(&["completions", shell]), 0, &["raddle"]);
+    }
+    says(&run(&["completions", "cmd"]), 2, &["invalid value 'cmd'"]);
+    says(&run(&["man"]), 0, &[".TH raddle 1", "compare", "Examples"]);
+    says(
+        &run(&["man", "check"]),
+        0,
+        &[".TH raddle-check 1", "time\\-limit"],
+    );
+    says(
+        &run(&["man", "cook"]),
+        2,
+        &["there is no command `cook`", "help: commands: check"],
+    );
+}
+
+#[test]
+fn help_has_examples() {
+    for args in [&["--help"][..], &["check", "--help"]] {
+        let output = raddle().args(args).output().unwrap();
+        says(&output, 0, &["Examples:", "raddle check "]);
+    }
+}
