@@ -19,7 +19,9 @@ use crate::solver::OrderSolver;
 use crate::turns::{Section, Turns};
 use rustc_hash::FxHashMap;
 
+mod flow;
 mod step;
+pub use flow::flow;
 pub use step::Part;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

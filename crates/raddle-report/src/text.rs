@@ -211,6 +211,9 @@ impl<'a> Writer<'a> {
             output: self.look.output,
         };
         text += &timeline.render(self.look.columns, self.paint);
+        if let Some(hint) = words::violation_hint(&violation.kind) {
+            text += &self.hint(hint);
+        }
         text.push('\n');
         text
     }

@@ -46,6 +46,8 @@ pub struct Progress {
     pub rate: f64,
     /// Events of the present execution.
     pub depth: usize,
+    /// How much of all executions was explored, from 0 to 1: an estimate, where the engine can make one.
+    pub explored: Option<f64>,
 }
 
 /// Is told how far the search is, now and then.

@@ -54,6 +54,9 @@ pub(crate) struct Frame {
     started: Instant,
     last_slow_look: Instant,
     events_since_look: u32,
+    /// How much is explored, and whether that should be estimated anew.
+    explored: Option<f64>,
+    wants_estimate: bool,
 }
 
 impl Frame {
@@ -79,6 +82,8 @@ impl Frame {
             started,
             last_slow_look: now,
             events_since_look: 0,
+            explored: None,
+            wants_estimate: false,
         }
     }
 
@@ -156,7 +161,9 @@ impl Frame {
                 elapsed,
                 rate: executions as f64 / elapsed.as_secs_f64().max(1e-9),
                 depth: self.ends.len(),
+                explored: self.explored,
             });
+            self.wants_estimate = true;
         }
         ControlFlow::Continue(())
     }
@@ -459,6 +466,12 @@ impl Listener for Frame {
             self.look_at_spinning(program, machine)?;
         }
         self.look_around()
+    }
+
+    fn explored(&mut self, fraction: impl FnOnce() -> f64) {
+        if std::mem::take(&mut self.wants_estimate) {
+            self.explored = Some(fraction());
+        }
     }
 
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {

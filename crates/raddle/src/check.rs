@@ -5,7 +5,7 @@ use crate::cli::{CheckArgs, OnMainReturn, name_of};
 use crate::compile;
 use crate::error::Error;
 use crate::load::{Loaded, Source};
-use crate::options::{AnswerFormat, Options};
+use crate::options::{self, AnswerFormat, Options};
 use crate::progress::StatusLine;
 use raddle_bmc::BmcOptions;
 use raddle_program::Program;
@@ -94,13 +94,16 @@ fn source(options: &Options) -> Source<'_> {
         file: &options.file,
         clang_args: &options.clang_args,
         unroll: options.unroll,
-        count_pure_rounds: !(options.reductions.purity
-            && options.engine.is_none_or(EngineKind::knows_purity)),
+        purity: leaves_out_pure_rounds(options),
         on_main_return: options.on_main_return,
         checks: options.checks,
         silent_abort: options.silent_abort,
         wide_choices: false,
     }
+}
+
+fn leaves_out_pure_rounds(options: &Options) -> bool {
+    options.reductions.purity && options.engine.is_none_or(EngineKind::knows_purity)
 }
 
 fn explore(
@@ -119,7 +122,7 @@ fn explore(
 }
 
 fn search_options(options: &Options, interrupt: &Arc<AtomicBool>) -> SearchOptions {
-    let mut status_line = StatusLine::new();
+    let mut status_line = StatusLine::new(options::error_columns());
     SearchOptions {
         memory: options.memory,
         checks: options.checks,
@@ -224,6 +227,7 @@ fn run_options(options: &Options) -> RunOptions {
     RunOptions {
         check: options.check_names.clone(),
         unroll: options.unroll,
+        purity: leaves_out_pure_rounds(options),
         on_main_return: name_of(options.on_main_return),
         silent_abort: options.silent_abort,
     }

@@ -30,6 +30,11 @@ pub enum Error {
     OnlyForCheck {
         option: &'static str,
     },
+    /// There is no such command to print a manual page of.
+    UnknownCommand {
+        command: String,
+        commands: String,
+    },
     UnknownTopic {
         topic: String,
         topics: String,
@@ -122,6 +127,7 @@ impl fmt::Display for Error {
             Self::OnlyForCheck { option } => {
                 write!(f, "`{option}` is an option of `raddle check` only")
             }
+            Self::UnknownCommand { command, .. } => write!(f, "there is no command `{command}`"),
             Self::UnknownTopic { topic, .. } => write!(f, "there is no topic `{topic}`"),
             Self::Compile(error) => error.fmt(f),
             Self::Bench(error) => error.fmt(f),
@@ -169,7 +175,11 @@ impl Error {
             Self::Unavailable { .. }
             | Self::WrongEngine { .. }
             | Self::Output(_)
-            | Self::Load { .. } => None,
+ => None,
+            Self::Load { what, .. } => what.contains("`main`").then(|| {
+                "a program runs from `main` on: write one that starts the threads of your test"
+                    .to_owned()
+            }),
             Self::ReadProperty { .. } => Some("check the path".to_owned()),
             Self::Property { .. } => Some(
                 "known are those of unreach-call, no-data-race, valid-memsafety and no-overflow; or say it with `--check`".to_owned(),
@@ -192,6 +202,7 @@ impl Error {
                 Some("leave `--jobs` out, or add `--engine mcr`".to_owned())
             }
             Self::OnlyForCheck { option } => Some(format!("leave `{option}` out")),
+            Self::UnknownCommand { commands, .. } => Some(format!("commands: {commands}")),
             Self::UnknownTopic { topics, .. } => Some(format!("topics: {topics}")),
             Self::Compile(error) => error.hint(),
             Self::Bench(error) => error.hint(),

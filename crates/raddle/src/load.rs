@@ -18,8 +18,8 @@ pub(crate) struct Source<'a> {
     pub(crate) file: &'a Path,
     pub(crate) clang_args: &'a [OsString],
     pub(crate) unroll: Option<u32>,
-    /// Does `unroll` count rounds in which a thread only waits?
-    pub(crate) count_pure_rounds: bool,
+    /// Does the engine leave out rounds in which a thread only waits?
+    pub(crate) purity: bool,
     pub(crate) on_main_return: OnMainReturn,
     pub(crate) checks: Checks,
     /// `abort` ends the program silently.
@@ -92,7 +92,7 @@ impl Source<'_> {
     fn interpretation(&self) -> InterpOptions {
         InterpOptions {
             unroll: self.unroll,
-            count_pure_rounds: self.count_pure_rounds,
+            leaves_out_pure_rounds: self.purity,
             on_main_return: match self.on_main_return {
                 OnMainReturn::Wait => interp::OnMainReturn::Wait,
                 OnMainReturn::Exit => interp::OnMainReturn::Exit,

@@ -228,6 +228,14 @@ fn colors_welcome() -> bool {
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// The width of what standard error goes to.
+pub(crate) fn error_columns() -> usize {
+    match terminal_size::terminal_size_of(std::io::stderr()) {
+        Some((terminal_size::Width(columns), _)) => usize::from(columns).max(20),
+        None => COLUMNS_WITHOUT_TERMINAL,
+    }
+}
+
 pub(crate) fn columns() -> usize {
     match terminal_size::terminal_size() {
         Some((terminal_size::Width(columns), _)) if std::io::stdout().is_terminal() => {

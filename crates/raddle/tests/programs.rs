@@ -208,7 +208,10 @@ fn engines_agree(program: &Path) -> Result<(), Failed> {
         .map(|(name, _)| *name)
         // `bmc` looks for less, and is compared below.
         .filter(|name| !matches!(*name, "auto" | "bmc"))
-        .filter(|name| wanted.is_empty() || wanted.iter().any(|it| it == name));
+        .filter(|name| {
+            let is_it = |wanted: &String| wanted.trim_end_matches(',') == *name;
+            wanted.is_empty() || wanted.iter().any(is_it)
+        });
     let mut first: Option<(&str, Answer)> = None;
     for engine in engines {
         let answer = answer(program, engine)?;

@@ -1,4 +1,5 @@
 // raddle: --max-executions 1
+// engines: dpor, rf, naive
 // A limit leaves the question open.
 #include <pthread.h>
 #include <stdatomic.h>

@@ -158,6 +158,8 @@ struct Scratch {
     stack: Vec<Lit>,
     reasons: Vec<Lit>,
     level_stamp: Vec<u64>,
+    /// By variable: with the present stamp, see `Solver::minimise`.
+    hopeless: Vec<u64>,
     stamp: u64,
 }
 
@@ -441,6 +443,7 @@ impl<T: Theory> ClauseSink for Solver<T> {
         self.best.push(false);
         self.seen.push(false);
         self.scratch.level_stamp.push(0);
+        self.scratch.hopeless.push(0);
         self.heap.add_var();
         self.heap.insert(var);
         var

@@ -1,11 +1,12 @@
 //! Bodies of functions, parsed and prepared once, when first asked for.
 
+use super::InterpOptions;
 use super::world::is_panic;
 use crate::fault::{Stop, Unsupported};
 use crate::models;
 use raddle_ir::inst::Call;
-use raddle_ir::passes::purity::{self, CallEffect};
-use raddle_ir::passes::{self, BodyProvider, uses};
+use raddle_ir::passes::purity::{self, CallEffect, Cut};
+use raddle_ir::passes::{self, BodyProvider, intrinsics, uses};
 use raddle_ir::{
     Body, Constant, FuncId, Function, Inst, InstKind, Module, Operand, Symbol, Type, TypeId,
     ValueId,
@@ -14,18 +15,22 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// The bodies asked for so far.
-#[derive(Default)]
 pub(crate) struct Bodies {
-    /// See [`super::InterpOptions::cut_pure_rounds`].
-    cut_pure_rounds: bool,
     prepared: FxHashMap<FuncId, Result<Rc<Body>, Stop>>,
+    /// What becomes of rounds of loops as soon as they are known to be pure.
+    cut: Option<Cut>,
 }
 
 impl Bodies {
-    pub(crate) fn new(cut_pure_rounds: bool) -> Self {
+    pub(crate) fn new(options: &InterpOptions) -> Self {
+        let cut = if options.cut_pure_rounds {
+            Some(Cut::Assume)
+        } else {
+            options.leaves_out_pure_rounds.then_some(Cut::Return)
+        };
         Self {
-            cut_pure_rounds,
-            ..Self::default()
+            prepared: FxHashMap::default(),
+            cut,
         }
     }
 
@@ -37,8 +42,8 @@ impl Bodies {
             Ok(mut body) => {
                 copy_byval_params(module, id, &mut body);
                 let mut body = passes::prepare(module, body);
-                if self.cut_pure_rounds {
-                    purity::eliminate(module, &mut body, purity::Cut::Assume, &effect_of);
+                if let Some(cut) = self.cut {
+                    purity::eliminate(module, &mut body, cut, &effect_of_call);
                 }
                 Ok(Rc::new(body))
             }
@@ -51,21 +56,6 @@ impl Bodies {
     }
 }
 
-/// What a call does, as far as purity is concerned: some library functions do nothing at all.
-fn effect_of(module: &Module, call: &Call) -> CallEffect {
-    let name = match call.callee {
-        Operand::Const(id) => match module.constant(id) {
-            Constant::Function(function) => Some(&*module.function(*function).name),
-            _ => None,
-        },
-        Operand::Value(_) => None,
-    };
-    match name {
-        Some("sched_yield" | "pthread_yield" | "usleep" | "sleep") => CallEffect::Nothing,
-        _ => purity::known_call(module, call),
-    }
-}
-
 impl BodyProvider for Bodies {
     fn body(&mut self, module: &mut Module, id: FuncId) -> Option<&Body> {
         if stands_in(module, id) {
@@ -73,6 +63,20 @@ impl BodyProvider for Bodies {
         }
         self.get(module, id).ok()?;
         self.prepared.get(&id)?.as_deref().ok()
+    }
+}
+
+/// What a call does, as far as the purity of loops is concerned.
+fn effect_of_call(module: &Module, call: &Call) -> CallEffect {
+    let idle = intrinsics::called_function(module, call.callee).is_some_and(|id| {
+        let function = module.function(id);
+        function.is_declaration
+            && models::lookup(&function.name).is_some_and(|model| models::get(model).is_idle)
+    });
+    if idle {
+        CallEffect::Nothing
+    } else {
+        purity::known_call(module, call)
     }
 }
 

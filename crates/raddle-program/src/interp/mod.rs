@@ -62,8 +62,9 @@ pub enum OnMainReturn {
 pub struct InterpOptions {
     /// Cuts loops that are not known to be finite after so many rounds.
     pub unroll: Option<u32>,
-    /// Are rounds counted in which a thread only waits? They need not be if the engine recognises them.
-    pub count_pure_rounds: bool,
+    /// Does the engine leave out rounds of loops in which a thread only waits? Then `unroll` does not count them, and they end
+    /// as soon as it is certain what they are.
+    pub leaves_out_pure_rounds: bool,
     pub on_main_return: OnMainReturn,
     /// Is signed overflow a fault?
     pub check_overflow: bool,
@@ -90,7 +91,7 @@ impl Default for InterpOptions {
     fn default() -> Self {
         Self {
             unroll: None,
-            count_pure_rounds: true,
+            leaves_out_pure_rounds: false,
             on_main_return: OnMainReturn::Wait,
             check_overflow: false,
             check_memory: true,

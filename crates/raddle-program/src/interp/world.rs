@@ -64,8 +64,8 @@ impl World {
             .filter(|&id| module.global(id).thread_local)
             .collect();
         Self {
-            bodies: Bodies::new(options.cut_pure_rounds),
             module,
+            bodies: Bodies::new(&options),
             options,
             main,
             escapes: Escapes::new(&does_not_capture),

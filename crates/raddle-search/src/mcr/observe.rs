@@ -283,38 +283,8 @@ impl Observer {
         let fails = place.fails;
         let tables = program.tables();
         match *program.op(step.state) {
-            Op::Load { loc, order } => {
-                self.access(tables, event, (loc, order), step);
-            }
-            Op::Store { loc, value, order } => {
-                if self.life(tables, event, loc) {
-                    self.store(tables, event, (loc, order, false), value);
-                }
-            }
-            Op::Rmw {
-                loc,
-                kind,
-                operand,
-                order,
-            } => {
-                if self.access(tables, event, (loc, order), step) {
-                    let size = tables.loc_info(loc).size;
-                    let new = kind.apply(step.value, operand, size);
-                    self.store(tables, event, (loc, order, true), new);
-                }
-            }
-            Op::Cas {
-                loc,
-                expected,
-                new,
-                success,
-                failure,
-            } => {
-                let succeeds = step.value == expected;
-                let order = if succeeds { success } else { failure };
-                if self.access(tables, event, (loc, order), step) && succeeds {
-                    self.store(tables, event, (loc, success, true), new);
-                }
+            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } | Op::Cas { .. } => {
+                self.memory_step(program, event, step);
             }
             Op::Sync { cell, action } => {
                 self.sync(program, machine, event, (step.state, cell, action), place);
@@ -368,6 +338,42 @@ impl Observer {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn memory_step(&mut self, program: &Program, event: &mut Event, step: MicroStep) {
+        let tables = program.tables();
+        let (loc, order, written) = match *program.op(step.state) {
+            Op::Load { loc, order } => (loc, order, None),
+            Op::Store { loc, value, order } => {
+                let is_alive = self.life(tables, event, loc);
+                if is_alive {
+                    self.store(tables, event, (loc, order, false), value);
+                }
+                return;
+            }
+            Op::Rmw {
+                loc,
+                kind,
+                operand,
+                order,
+            } => {
+                let size = tables.loc_info(loc).size;
+                (loc, order, Some(kind.apply(step.value, operand, size)))
+            }
+            Op::Cas {
+                loc,
+                expected,
+                new,
+                success,
+                ..
+            } if step.value == expected => (loc, success, Some(new)),
+            Op::Cas { loc, failure, .. } => (loc, failure, None),
+            _ => return,
+        };
+        let is_alive = self.access(tables, event, (loc, order), step);
+        if let Some(new) = written.filter(|_| is_alive) {
+            self.store(tables, event, (loc, order, true), new);
         }
     }
 

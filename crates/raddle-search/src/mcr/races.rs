@@ -84,9 +84,9 @@ fn find_unordered(query: &mut Query<'_>, is_racy: bool, found: &FxHashSet<(SrcId
             if query.solved.stopped {
                 return;
             }
+            // Both are tried: of the accesses of an event the latest is reported.
             if let Some(steps) = marks.unordered(query, first, second) {
                 query.solved.races.push(PredictedRace { steps });
-                break;
             }
         }
     }

@@ -105,9 +105,12 @@ fn mcr_explores_complex_programs() {
     explores_everything(60, options);
 }
 
-/// What each thread did in each execution: its local states, and what its updates wrote.
+/// What a thread did: the local states it was in, and what its updates wrote.
+type Path = Vec<(StateId, Option<Value>)>;
+
+/// What all threads did in each execution.
 #[derive(Default)]
-struct Combinations(BTreeSet<Vec<(ThreadId, Vec<(StateId, Option<Value>)>)>>);
+struct Combinations(BTreeSet<Vec<(ThreadId, Path)>>);
 
 impl Listener for Combinations {
     fn stepped(
@@ -123,7 +126,7 @@ impl Listener for Combinations {
     fn undone(&mut self, _: usize) {}
 
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
-        let mut threads: BTreeMap<ThreadId, Vec<(StateId, Option<Value>)>> = BTreeMap::new();
+        let mut threads: BTreeMap<ThreadId, Path> = BTreeMap::new();
         for step in machine.steps() {
             let written = match *program.op(step.state) {
                 Op::Rmw {
@@ -304,6 +307,12 @@ fn mcr_finds_all_violations_and_reproduces_them() {
         let found = violations(&mut program, EngineKind::Mcr);
         let missing: FxHashSet<&ViolationKey> = truth.difference(&found).collect();
         let excess: FxHashSet<&ViolationKey> = found.difference(&truth).collect();
+        for key in missing.iter().chain(&excess) {
+            if let ViolationKey::Race(a, b) = key {
+                let line = |at| program.tables().source_loc(at).map(|loc| loc.line);
+                eprintln!("race of lines {:?} and {:?}", line(*a), line(*b));
+            }
+        }
         assert!(
             missing.is_empty() && excess.is_empty(),
             "seed {seed}: missing {missing:?}, in excess {excess:?}"

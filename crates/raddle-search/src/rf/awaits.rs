@@ -113,12 +113,12 @@ impl Search {
         let attempt = Attempt::of(program, event.state)?;
         let history = self.history(event.thread, event.parent);
         completes_iteration(program, event.state, event.after, history)
-            .then(|| self.spin(program, attempt.loc))
+            .then(|| self.spin(program, attempt))
     }
 
-    fn spin(&mut self, program: &Program, loc: LocId) -> Spin {
-        let mixed = program.tables().loc_info(loc).mixed;
-        if !self.awaits.awaits || mixed || self.awaits.refused.contains(&loc) {
+    fn spin(&mut self, program: &Program, attempt: Attempt) -> Spin {
+        let (loc, can_wait) = (attempt.loc, attempt.can_wait(program));
+        if !self.awaits.awaits || !can_wait || self.awaits.refused.contains(&loc) {
             self.awaits.any_ended = true;
             return Spin::Ends;
         }
@@ -176,16 +176,24 @@ impl Search {
 
     /// Chained locations must not be accessed by events with several sources, whose alternatives are found in another way.
     pub(super) fn refuse_complex(&mut self, program: &Program) {
-        for position in 0..self.trace.chained().len() {
-            let loc = self.trace.chained()[position];
-            let is_touched = |pos: Pos| {
-                let event = self.trace.event(pos);
-                let cell = Cell::Loc(loc);
-                (event.writes(cell) || event.source(cell).is_some())
-                    && (event.is_block || self.is_complex(program, pos))
-            };
-            if program.tables().loc_info(loc).mixed || (0..self.trace.len()).any(is_touched) {
-                self.awaits.lost.push(loc);
+        let is_mixed = |loc: &&LocId| program.tables().loc_info(**loc).mixed;
+        let mixed = self.trace.chained().iter().filter(is_mixed);
+        self.awaits.lost.extend(mixed);
+        if self.trace.chained().is_empty() {
+            return;
+        }
+        for pos in 0..self.trace.len() {
+            let event = self.trace.event(pos);
+            if !event.wide || !self.is_complex(program, pos) {
+                continue;
+            }
+            let reads = event.reads.iter().map(|read| read.cell);
+            for cell in reads.chain(event.writes.iter().map(|write| write.cell)) {
+                if let Cell::Loc(loc) = cell
+                    && self.trace.is_chained(loc)
+                {
+                    self.awaits.lost.push(loc);
+                }
             }
         }
     }

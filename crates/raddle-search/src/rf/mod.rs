@@ -256,22 +256,24 @@ impl Search {
     }
 
     /// A thread that can go on: one whose operation does not read if there is one, so that reads find all that they could
-    /// read from in place.
+    /// read from in place; `main`, which often looks at what the others leave, after them.
     fn choose(&mut self, program: &Program) -> Option<ThreadId> {
         let mut reading = None;
-        let mut position = self.unfinished.len();
-        while position > 0 {
-            position -= 1;
-            let thread = self.unfinished[position];
+        let mut position = 0;
+        while let Some(&thread) = self.unfinished.get(position) {
             match self.machine.readiness(program, thread) {
                 Readiness::Ready => {}
-                Readiness::Waiting => continue,
+                Readiness::Waiting => {
+                    position += 1;
+                    continue;
+                }
                 // Threads that are not started yet are added when they are.
                 Readiness::Ended(_) | Readiness::NotStarted => {
                     self.unfinished.remove(position);
                     continue;
                 }
             }
+            position += 1;
             if self.is_waiting(program, thread) {
                 continue;
             }
@@ -280,7 +282,9 @@ impl Search {
             if matches!(op, Op::Store { .. } | Op::Spawn { .. } | Op::Fence { .. }) {
                 return Some(thread);
             }
-            reading.get_or_insert(thread);
+            if reading.is_none_or(|first| first == ThreadId::MAIN) {
+                reading = Some(thread);
+            }
         }
         reading
     }

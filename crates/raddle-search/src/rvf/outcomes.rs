@@ -9,6 +9,7 @@
 
 use super::Search;
 use super::effect::CellsChanged;
+use super::ends::Spin;
 use super::event::{Event, Part};
 use crate::rf::event::Cell;
 use raddle_memory::consistency::CellId;
@@ -217,12 +218,10 @@ impl Search {
             path.is_new = is_fresh;
             let mut event = self.effect(program, thread, &mut path)?;
             if path.is_new {
-                if self.closes_loop(program, &event) {
-                    if self.reductions.awaits {
-                        event.waits = true;
-                    } else {
-                        event.ends_thread = true;
-                    }
+                match self.spin(program, &event) {
+                    Some(Spin::Waits) => event.waits = true,
+                    Some(Spin::Ends) => event.ends_thread = true,
+                    None => {}
                 }
                 let waits = event.waits;
                 let list = if waits {
