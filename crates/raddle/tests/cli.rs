@@ -158,9 +158,9 @@ fn an_engine_that_is_not_there() {
     let scratch = Scratch::new("engine");
     let file = scratch.file("a.c", EMPTY_MAIN);
     says(
-        &check(&file, &["--engine", "mcr"]),
+        &check(&file, &["--engine", "bmc"]),
         2,
-        &["engine `mcr` is not available yet; available: auto, "],
+        &["engine `bmc` is not available yet; available: auto, "],
     );
     says(
         &check(&file, &["--engine", "magic"]),
