@@ -6,7 +6,9 @@ use crate::source::{Sources, position};
 use crate::steps::op_kind;
 use crate::words;
 use raddle_program::{LocId, Op, Program, SrcId};
-use raddle_search::{Bound, Effect, EngineKind, Reason, Trace, TraceStep, Verdict, Violation};
+use raddle_search::{
+    Bound, Effect, EngineKind, Outcome, Reason, Trace, TraceStep, Verdict, Violation,
+};
 use serde::Serialize;
 use serde_json::Number;
 
@@ -28,11 +30,38 @@ struct Answer<'a> {
     more_violations: Vec<Wrong>,
     threads: usize,
     events: Events,
+    /// Engine `rf`: how often each phase of its consistency check had the last word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    consistency: Option<Consistency>,
     /// Engine `mcr` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     solver: Option<Solver>,
     seconds: f64,
+    /// Engine `rvf` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verify_sc: Option<VerifySc>,
     peak_memory_bytes: u64,
+}
+
+/// What the consistency check of engine `rvf` was asked, and what part of the time it took.
+#[derive(Serialize)]
+struct VerifySc {
+    questions: u64,
+    refuted: u64,
+    share: f64,
+}
+
+impl VerifySc {
+    fn of(outcome: &Outcome) -> Option<Self> {
+        let statistics = &outcome.statistics;
+        let verify = &statistics.verify;
+        let refuted = verify.closure + verify.refuted;
+        (outcome.engine == EngineKind::Rvf).then(|| Self {
+            questions: verify.at_hand + verify.guided + verify.found + refuted,
+            refuted,
+            share: verify.time.as_secs_f64() / statistics.elapsed.as_secs_f64().max(1e-9),
+        })
+    }
 }
 
 #[derive(Serialize)]
@@ -53,6 +82,15 @@ struct Solver {
     predicted_races: u64,
     /// Executions that did what another one had done: there should be none.
     duplicates: u64,
+}
+
+#[derive(Serialize)]
+struct Consistency {
+    saturation: u64,
+    guided: u64,
+    ordered: u64,
+    decided_consistent: u64,
+    decided_inconsistent: u64,
 }
 
 #[derive(Serialize)]
@@ -118,12 +156,23 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
         events: Events {
             max: statistics.max_events,
         },
+        consistency: (outcome.engine == EngineKind::Rf).then(|| {
+            let phases = statistics.consistency;
+            Consistency {
+                saturation: phases.saturation,
+                guided: phases.guided,
+                ordered: phases.ordered,
+                decided_consistent: phases.decided_consistent,
+                decided_inconsistent: phases.decided_inconsistent,
+            }
+        }),
         solver: (outcome.engine == EngineKind::Mcr).then_some(Solver {
             queries: statistics.causality.queries,
             predicted_races: statistics.causality.predicted_races,
             duplicates: statistics.causality.duplicates,
         }),
         seconds: statistics.elapsed.as_secs_f64(),
+        verify_sc: VerifySc::of(outcome),
         peak_memory_bytes: statistics.peak_memory_bytes,
     };
     let mut text =

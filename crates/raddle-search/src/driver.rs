@@ -46,6 +46,8 @@ pub struct Progress {
     pub rate: f64,
     /// Events of the present execution.
     pub depth: usize,
+    /// How much of all executions was explored, from 0 to 1: an estimate, where the engine can make one.
+    pub explored: Option<f64>,
 }
 
 /// Is told how far the search is, now and then.
@@ -85,6 +87,8 @@ pub struct SearchOptions {
     pub rvf: RvfHeuristics,
     /// Find every distinct violation instead of the first.
     pub keep_going: bool,
+    /// When the check began, if that was before the search: counts for limits and statistics.
+    pub began: Option<Instant>,
     /// Set from outside to end the search.
     pub interrupted: Option<Arc<AtomicBool>>,
     pub progress: Option<ProgressSink>,
@@ -99,6 +103,8 @@ pub enum InternalError {
         schedule: Schedule,
         mismatch: Mismatch,
     },
+    /// A violation was found in a formula, but the program did not behave that way.
+    Diverged { what: String },
     /// See [`EngineKind::supports`].
     ModelNotSupported {
         engine: EngineKind,
@@ -117,6 +123,10 @@ impl fmt::Display for InternalError {
                 f,
                 "internal error: a violation was not reproduced ({mismatch:?} after {} events): {kind:?}",
                 schedule.steps.len()
+            ),
+            Self::Diverged { what } => write!(
+                f,
+                "internal error: an execution that was found could not be run: {what}"
             ),
             Self::ModelNotSupported { engine, memory } => write!(
                 f,
@@ -217,6 +227,7 @@ pub fn check(
         (_, EngineKind::Naive) => Naive(memory).explore(program, &mut frame),
         (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
         (_, EngineKind::Rf) => Rf(reductions).explore(program, &mut frame),
+        (_, EngineKind::Bmc) => unreachable!("bmc does not explore: see raddle-bmc"),
         (_, EngineKind::Rvf) => Rvf(rvf_options).explore(program, &mut frame),
         (_, EngineKind::Mcr) => Mcr(setup).explore(program, &mut frame),
         (_, EngineKind::Icb) => icb::explore(program, &mut frame),
@@ -253,6 +264,14 @@ pub fn check_of(fault: &Fault) -> Check {
 }
 
 impl Checks {
+    /// Is this fault looked for?
+    #[must_use]
+    pub fn covers(&self, fault: &Fault) -> bool {
+        let is_mark = matches!(fault, Fault::ErrorReached { .. });
+        let check = check_of(fault);
+        self.contains(check) && (is_mark || check != Check::Assert || !self.only_error_calls)
+    }
+
     #[must_use]
     pub fn contains(&self, check: Check) -> bool {
         match check {

@@ -1,7 +1,7 @@
 //! What an engine reports to.
 
 use crate::dpor::Listener;
-use crate::driver::{InternalError, Progress, SearchOptions, ViolationKey, check_of};
+use crate::driver::{InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
 use crate::replay::{self, Schedule};
 use crate::simplify::{Simplified, simplify};
@@ -54,11 +54,15 @@ pub(crate) struct Frame {
     started: Instant,
     last_slow_look: Instant,
     events_since_look: u32,
+    /// How much is explored, and whether that should be estimated anew.
+    explored: Option<f64>,
+    wants_estimate: bool,
 }
 
 impl Frame {
     pub(crate) fn new(options: SearchOptions) -> Self {
         let now = Instant::now();
+        let started = options.began.unwrap_or(now);
         Self {
             options,
             statistics: Statistics {
@@ -75,9 +79,11 @@ impl Frame {
             stopped: None,
             error: None,
             midway: false,
-            started: now,
+            started,
             last_slow_look: now,
             events_since_look: 0,
+            explored: None,
+            wants_estimate: false,
         }
     }
 
@@ -155,7 +161,9 @@ impl Frame {
                 elapsed,
                 rate: executions as f64 / elapsed.as_secs_f64().max(1e-9),
                 depth: self.ends.len(),
+                explored: self.explored,
             });
+            self.wants_estimate = true;
         }
         ControlFlow::Continue(())
     }
@@ -230,7 +238,7 @@ impl Frame {
         at: SrcId,
         fault: Fault,
     ) -> ControlFlow<()> {
-        if !self.options.checks.contains(check_of(&fault)) {
+        if !self.options.checks.covers(&fault) {
             return ControlFlow::Continue(());
         }
         self.violation(program, machine, ViolationKind::Fault(fault), thread, at)
@@ -432,6 +440,8 @@ impl Listener for Frame {
             self.ends.pop();
         }
         self.detector.truncate(steps);
+        // An engine that goes back to the beginning has given nothing up.
+        self.midway &= steps > 0;
     }
 
     fn restarted(&mut self) {
@@ -456,6 +466,12 @@ impl Listener for Frame {
             self.look_at_spinning(program, machine)?;
         }
         self.look_around()
+    }
+
+    fn explored(&mut self, fraction: impl FnOnce() -> f64) {
+        if std::mem::take(&mut self.wants_estimate) {
+            self.explored = Some(fraction());
+        }
     }
 
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
@@ -491,7 +507,7 @@ impl Listener for Frame {
 
 /// A line of the process's status: `VmHWM:` is the peak of its resident memory, `VmRSS:` the present. 0 where there is no
 /// such file.
-fn memory_bytes(field: &str) -> u64 {
+pub(crate) fn memory_bytes(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kibibytes = status
         .lines()

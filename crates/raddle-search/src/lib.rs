@@ -3,10 +3,12 @@
 //! Engines live in modules of their own behind one driver; they see programs and memory only. What they find is a
 //! [`Verdict`] with its [`Statistics`]; wording is `raddle-report`'s business.
 
+mod choice;
 pub mod dpor;
 pub mod driver;
 pub mod ending;
 mod frame;
+pub mod guided;
 mod icb;
 mod mcr;
 mod naive;
@@ -22,6 +24,7 @@ pub mod simplify;
 mod spinning;
 pub mod verdict;
 
+pub use choice::choose_engine;
 pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, check};
 pub use raddle_memory::Effect;
 pub use rvf::RvfHeuristics;
@@ -29,3 +32,9 @@ pub use verdict::{
     Bound, Causality, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace,
     TraceStep, Verdict, Violation, ViolationKind, Waiting,
 };
+
+/// The most memory that this process has had, in bytes; 0 where the system does not say.
+#[must_use]
+pub fn peak_memory_bytes() -> u64 {
+    frame::memory_bytes("VmHWM:")
+}

@@ -1,6 +1,7 @@
 //! For tests: generated programs whose threads wait in loops, and an enumeration of their executions that knows of waiting
 //! what its definition says.
 
+use crate::purity::Attempt;
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
 use raddle_program::generate::Random;
@@ -21,7 +22,7 @@ pub(crate) enum Purity {
     Off,
     /// A thread that completed a pure round goes no further.
     Assumes,
-    /// A thread does not complete pure rounds; where sizes are mixed, as with `Assumes`.
+    /// A thread does not complete pure rounds; where it may not wait, as with `Assumes`.
     Awaits,
 }
 
@@ -63,6 +64,61 @@ pub(crate) fn spinning(seed: u64) -> BuiltProgram {
                     _ => {
                         let old = t.fetch_add(x, 1);
                         t.if_(old.is(value), |t| t.store(vars[1 - var as usize], old));
+                    }
+                }
+            }
+        });
+    }
+    b.no_joins();
+    b.build()
+}
+
+/// A program whose threads wait in loops of more kinds, and for mutexes.
+pub(crate) fn spinning_otherwise(seed: u64) -> BuiltProgram {
+    let mut random = Random::new(seed);
+    let mut b = ProgramBuilder::new(&format!("spinning otherwise {seed}"));
+    let vars = [b.var("x", 4), b.var("y", 4)];
+    let m = b.mutex("m");
+    let threads = 2 + random.below(2);
+    for i in 0..threads {
+        let count = 1 + random.below(if threads == 2 { 4 } else { 2 });
+        let plan: Vec<[u64; 3]> = (0..count)
+            .map(|_| [random.below(11), random.below(2), random.below(3)])
+            .collect();
+        b.thread(&format!("t{i}"), |t| {
+            for [kind, var, value] in plan {
+                let (x, y) = (vars[var as usize], vars[1 - var as usize]);
+                match kind {
+                    0..3 => t.store(x, value),
+                    3 => {
+                        t.fetch_add(x, 1);
+                    }
+                    4 => t.while_(|t| t.load(x).differs(value), |_| {}),
+                    // It also ends where nothing is written.
+                    5 => t.while_(|t| t.cas(x, 0, 2).0.is(1 + value % 2), |_| {}),
+                    6 => t.while_(
+                        |t| {
+                            let (a, b) = (t.load(x), t.load(y));
+                            (a + b).differs(value)
+                        },
+                        |_| {},
+                    ),
+                    7 => {
+                        let found = t.load(x);
+                        t.if_(found.is(value), |t| t.store(y, 1));
+                    }
+                    8 => {
+                        t.while_(|t| t.exchange(x, 1).is(1), |_| {});
+                        t.store(x, 0);
+                    }
+                    9 => {
+                        t.while_(|t| t.try_lock(m).is(0), |_| {});
+                        t.unlock(m);
+                    }
+                    _ => {
+                        t.lock(m);
+                        t.store(x, value);
+                        t.unlock(m);
                     }
                 }
             }
@@ -154,14 +210,12 @@ fn is_ended(machine: &Machine, done: &[Done], thread: ThreadId) -> bool {
     own.next_back().is_some_and(|last| last.ends_thread)
 }
 
-/// Is the next access of the thread to a location of mixed size?
-fn is_mixed(program: &Program, machine: &Machine, thread: ThreadId) -> bool {
-    match machine.thread_state(thread).map(|state| *program.op(state)) {
-        Some(Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. }) => {
-            program.tables().loc_info(loc).mixed
-        }
-        _ => false,
-    }
+/// May the thread not wait at its next access?
+fn cannot_wait(program: &Program, machine: &Machine, thread: ThreadId) -> bool {
+    let state = machine.thread_state(thread);
+    state
+        .and_then(|state| Attempt::of(program, state))
+        .is_some_and(|attempt| !attempt.can_wait(program))
 }
 
 /// Calls `f` at the end of every interleaving that is left by what is done about pure rounds.
@@ -188,7 +242,7 @@ fn run_on(
             continue;
         }
         let closes = purity != Purity::Off && closes_loop(program, machine, done, thread);
-        let waits = purity == Purity::Awaits && !is_mixed(program, machine, thread);
+        let waits = purity == Purity::Awaits && !cannot_wait(program, machine, thread);
         if closes && waits {
             continue;
         }

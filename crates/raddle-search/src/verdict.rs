@@ -17,6 +17,8 @@ pub enum EngineKind {
     Mcr,
     Icb,
     Bpor,
+    /// Not one that explores: see `raddle-bmc`.
+    Bmc,
 }
 
 impl EngineKind {
@@ -30,6 +32,7 @@ impl EngineKind {
             Self::Mcr => "mcr",
             Self::Icb => "icb",
             Self::Bpor => "bpor",
+            Self::Bmc => "bmc",
         }
     }
 
@@ -42,7 +45,7 @@ impl EngineKind {
     /// Can the engine explore executions under this memory model?
     #[must_use]
     pub fn supports(self, memory: MemoryModel) -> bool {
-        self == Self::Naive || memory == MemoryModel::Sc
+        matches!(self, Self::Naive | Self::Bmc) || memory == MemoryModel::Sc
     }
 }
 
@@ -67,6 +70,8 @@ pub struct Checks {
     pub deadlocks: bool,
     pub livelocks: bool,
     pub overflows: bool,
+    /// Of what belongs to `assertions` only calls of functions that mark errors (`reach_error`) count.
+    pub only_error_calls: bool,
 }
 
 impl Default for Checks {
@@ -78,6 +83,7 @@ impl Default for Checks {
             deadlocks: true,
             livelocks: false,
             overflows: false,
+            only_error_calls: false,
         }
     }
 }
@@ -165,6 +171,14 @@ pub enum Reason {
         limit_bytes: u64,
     },
     Interrupted,
+    /// Nothing was found, but a part of what was asked for is not looked for.
+    NotLookedFor {
+        what: &'static str,
+    },
+    /// Some execution goes round a loop, or calls itself, more often than any bound that was tried.
+    Unrolled {
+        bound: u32,
+    },
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
     Thread {
         limit: Limit,

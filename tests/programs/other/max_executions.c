@@ -1,5 +1,5 @@
 // raddle: --max-executions 1
-// engines: dpor, naive
+// engines: dpor, rf, naive
 // A limit leaves the question open.
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,5 +17,5 @@ int main(void) {
     pthread_create(&t, 0, set, 0);
     atomic_store(&x, 2);
     pthread_join(t, 0);
-    return 0;
+    return atomic_load(&x) == 0;
 }

@@ -190,6 +190,15 @@ impl Graph {
         let Some(cell) = self.cells.get(cell as usize) else {
             return f(INIT);
         };
+        // Most cells are written by one thread, which is then often the one that reads.
+        if let [writer] = cell.writers.as_slice()
+            && let Some(&last) = writer.events.last()
+            && previous != INIT
+            && self.events[previous as usize].thread == writer.thread
+            && self.events[previous as usize].index >= self.events[last as usize].index
+        {
+            return f(last);
+        }
         let known = |write: EventId| {
             previous != INIT && (write == previous || self.before(write, previous))
         };

@@ -17,7 +17,8 @@ impl Clock {
         self.times().get(thread.index()).copied().unwrap_or(0)
     }
 
-    fn covers(&self, other: &Self) -> bool {
+    /// Is all that `other` knows known here?
+    pub(super) fn covers(&self, other: &Self) -> bool {
         let times = self.times();
         other
             .times()
@@ -44,16 +45,30 @@ impl Clock {
         ))
     }
 
+    /// Everything known to either, and `thread` up to `time`.
+    pub(super) fn joined_with(&self, other: &Self, thread: ThreadId, time: u32) -> Self {
+        let (a, b) = (self.times(), other.times());
+        let length = a.len().max(b.len()).max(thread.index() + 1);
+        let at = |index: usize| {
+            let own = if index == thread.index() { time } else { 0 };
+            let of = |times: &[u32]| times.get(index).copied().unwrap_or(0);
+            of(a).max(of(b)).max(own)
+        };
+        Self(Some((0..length).map(at).collect()))
+    }
+
     /// The same with `thread` known up to `time`.
     pub(super) fn advanced(&self, thread: ThreadId, time: u32) -> Self {
         if self.get(thread) >= time {
             return self.clone();
         }
-        let mut times = self.times().to_vec();
-        if times.len() <= thread.index() {
-            times.resize(thread.index() + 1, 0);
-        }
-        times[thread.index()] = time;
-        Self(Some(times.into()))
+        let times = self.times();
+        let length = times.len().max(thread.index() + 1);
+        let at = |index: usize| match index == thread.index() {
+            true => time,
+            false => times.get(index).copied().unwrap_or(0),
+        };
+        // Collecting a range takes one allocation.
+        Self(Some((0..length).map(at).collect()))
     }
 }

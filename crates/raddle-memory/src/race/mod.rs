@@ -249,15 +249,28 @@ impl RaceDetector {
     }
 
     fn learn(&mut self, thread: ThreadId, clock: &Clock) {
-        let joined = self.threads[thread.index()].clock.joined(clock);
-        if joined != self.threads[thread.index()].clock {
+        let known = &self.threads[thread.index()].clock;
+        if !known.covers(clock) {
+            let joined = known.joined(clock);
+            self.change(thread, |knowledge| knowledge.clock = joined);
+        }
+    }
+
+    /// Learns what is known after the present step of another thread.
+    fn learn_present(&mut self, thread: ThreadId, of: ThreadId) {
+        let time = self.counts[of.index()];
+        let known = &self.threads[thread.index()].clock;
+        let theirs = &self.threads[of.index()].clock;
+        if known.get(of) < time || !known.covers(theirs) {
+            let joined = known.joined_with(theirs, of, time);
             self.change(thread, |knowledge| knowledge.clock = joined);
         }
     }
 
     fn learn_later(&mut self, thread: ThreadId, clock: &Clock) {
-        let joined = self.threads[thread.index()].pending.joined(clock);
-        if joined != self.threads[thread.index()].pending {
+        let known = &self.threads[thread.index()].pending;
+        if !known.covers(clock) {
+            let joined = known.joined(clock);
             self.change(thread, |knowledge| knowledge.pending = joined);
         }
     }
@@ -394,7 +407,7 @@ impl RaceDetector {
             }
             // A join that is misuse finds no such thread, or one that it does not wait for.
             Op::Join { thread: target } if self.counts.len() > target.index() => {
-                self.learn(thread, &self.present(target));
+                self.learn_present(thread, target);
             }
             Op::AtomicEnd => self.change(thread, |knowledge| knowledge.block = None),
             _ => {}

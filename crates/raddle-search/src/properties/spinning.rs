@@ -14,6 +14,7 @@ use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
 use crate::ending;
 use crate::naive::other_choices;
 use crate::replay::stop_of;
+use crate::rf;
 use crate::verdict::{self, Checks, EngineKind, Verdict, ViolationKind};
 use raddle_memory::{Ending, Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::generate::GenOptions;
@@ -131,7 +132,11 @@ pub(super) fn reachable(program: &mut Program) -> Option<Reached> {
     }
 }
 
-fn found_by_dpor(
+/// The engines that leave pure rounds out.
+const ENGINES: [EngineKind; 2] = [EngineKind::Dpor, EngineKind::Rf];
+
+fn found_by(
+    engine: EngineKind,
     program: &mut Program,
     reductions: Reductions,
     races: bool,
@@ -146,7 +151,7 @@ fn found_by_dpor(
         keep_going: true,
         ..SearchOptions::default()
     };
-    let outcome = check(program, EngineKind::Dpor, options).expect("violations are reproduced");
+    let outcome = check(program, engine, options).expect("violations are reproduced");
     match outcome.verdict {
         Verdict::Violation(found) => {
             let key =
@@ -168,6 +173,11 @@ fn reductions() -> impl Iterator<Item = Reductions> {
     })
 }
 
+fn ways() -> impl Iterator<Item = (EngineKind, Reductions)> {
+    let of = |engine| reductions().map(move |reductions| (engine, reductions));
+    ENGINES.into_iter().flat_map(of)
+}
+
 #[test]
 fn no_local_state_is_lost() {
     for_each_program(250, GenOptions::spinning(), |_, built| {
@@ -175,16 +185,21 @@ fn no_local_state_is_lost() {
         let Some(reached) = reachable(&mut program) else {
             return;
         };
-        for reductions in reductions() {
+        for (engine, reductions) in ways() {
             let mut summary = Summary::default();
-            let _ = dpor::Search::new(&program, reductions).run(&mut program, &mut summary);
+            let _ = match engine {
+                EngineKind::Rf => {
+                    rf::Search::new(&program, reductions).run(&mut program, &mut summary)
+                }
+                _ => dpor::Search::new(&program, reductions).run(&mut program, &mut summary),
+            };
             assert_eq!(summary.given_up, 0);
             let lost: Vec<_> = reached
                 .local_states
                 .difference(&summary.local_states)
                 .map(|&state| (state, program.op(state)))
                 .collect();
-            assert!(lost.is_empty(), "{reductions:?} loses {lost:?}");
+            assert!(lost.is_empty(), "{engine:?}, {reductions:?} loses {lost:?}");
             assert!(summary.local_states.is_subset(&reached.local_states));
         }
     });
@@ -195,14 +210,14 @@ fn no_fault_and_no_deadlock_is_lost() {
     for_each_program(250, GenOptions::spinning(), |_, built| {
         let mut program = built.program();
         // The first search knows nothing of the program: sizes, say, turn out to be mixed while it runs.
-        let found: Vec<_> = reductions()
-            .map(|reductions| found_by_dpor(&mut program, reductions, false))
+        let found: Vec<_> = ways()
+            .map(|(engine, reductions)| found_by(engine, &mut program, reductions, false))
             .collect();
         let Some(reached) = reachable(&mut program) else {
             return;
         };
-        for (found, reductions) in found.iter().zip(reductions()) {
-            assert_eq!(*found, reached.violations, "{reductions:?}");
+        for (found, way) in found.iter().zip(ways()) {
+            assert_eq!(*found, reached.violations, "{way:?}");
         }
     });
 }
@@ -291,8 +306,17 @@ fn no_race_is_lost() {
             left: number("RADDLE_PROPTEST_STEPS", 60_000) as u32,
         };
         races.walk(&mut program, &mut Vec::new());
+        let is_race = |key: &ViolationKey| matches!(key, ViolationKey::Race(..));
         for reductions in reductions() {
-            let found = found_by_dpor(&mut program, reductions, true);
+            // `rf` finds a race if there is one.
+            let found = found_by(EngineKind::Rf, &mut program, reductions, true);
+            assert!(
+                races.found.is_empty() || found.iter().any(is_race),
+                "{reductions:?}"
+            );
+        }
+        for reductions in reductions() {
+            let found = found_by(EngineKind::Dpor, &mut program, reductions, true);
             let places = |key: &ViolationKey| match *key {
                 ViolationKey::Race(a, b) => [a, b],
                 _ => [SrcId::NOWHERE; 2],

@@ -21,7 +21,7 @@
 use super::detect::{Follow, Rival};
 use super::event::{Branching, Cell, Event, NO_EVENT, Pos, Read, sync_of};
 use super::observe::parent_of;
-use super::simulate::{Start, initial};
+use super::simulate::Start;
 use super::trace::Trace;
 use super::{Alternative, Node, Search};
 use crate::dpor::Listener;
@@ -29,7 +29,7 @@ use crate::driver::Reductions;
 use crate::purity::{Attempt, completes_iteration};
 use raddle_memory::consistency::Phases;
 use raddle_memory::{Machine, Readiness};
-use raddle_program::{LocId, Op, Program, StateId, ThreadId, Value};
+use raddle_program::{LocId, Program, StateId, ThreadId, Value};
 use smallvec::SmallVec;
 
 /// What becomes of a step that would only complete an iteration without effect.
@@ -105,27 +105,20 @@ impl Search {
         listener.restarted();
     }
 
-    /// Does the event only complete an iteration without effect? `extra` is what it reads from if that is not in the trace.
-    pub(super) fn spins(
-        &mut self,
-        program: &Program,
-        event: &Event,
-        extra: Option<&Event>,
-    ) -> Option<Spin> {
-        if !self.awaits.purity || !program.is_reentered(event.after) {
+    /// Does the event only complete an iteration without effect?
+    pub(super) fn spins(&mut self, program: &Program, event: &Event) -> Option<Spin> {
+        if !event.is_pure || !self.awaits.purity || !program.is_reentered(event.after) {
             return None;
         }
         let attempt = Attempt::of(program, event.state)?;
-        if program.tables().loc_info(attempt.loc).mixed || !self.is_pure(program, event, extra) {
-            return None;
-        }
-        let history = self.history(program, event.thread, event.parent);
+        let history = self.history(event.thread, event.parent);
         completes_iteration(program, event.state, event.after, history)
-            .then(|| self.spin(attempt.loc))
+            .then(|| self.spin(program, attempt))
     }
 
-    fn spin(&mut self, loc: LocId) -> Spin {
-        if !self.awaits.awaits || self.awaits.refused.contains(&loc) {
+    fn spin(&mut self, program: &Program, attempt: Attempt) -> Spin {
+        let (loc, can_wait) = (attempt.loc, attempt.can_wait(program));
+        if !self.awaits.awaits || !can_wait || self.awaits.refused.contains(&loc) {
             self.awaits.any_ended = true;
             return Spin::Ends;
         }
@@ -135,51 +128,8 @@ impl Search {
         Spin::Waits
     }
 
-    /// Did the event leave memory as it was?
-    fn is_pure(&self, program: &Program, event: &Event, extra: Option<&Event>) -> bool {
-        if event.is_block || event.faulted {
-            return false;
-        }
-        match *program.op(event.state) {
-            Op::Load { .. } | Op::Fence { .. } => true,
-            Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
-                let cell = Cell::Loc(loc);
-                event.written(cell).is_none_or(|new| {
-                    let old = event.source(cell);
-                    old.and_then(|old| self.written_by(program, old, loc, extra)) == Some(new)
-                })
-            }
-            Op::Sync { cell, action } if action.is_try() => !event.writes(Cell::Loc(cell)),
-            _ => false,
-        }
-    }
-
-    /// What a location that is one cell holds after `source` has written it.
-    fn written_by(
-        &self,
-        program: &Program,
-        source: Pos,
-        loc: LocId,
-        extra: Option<&Event>,
-    ) -> Option<Value> {
-        match source {
-            NO_EVENT => {
-                let info = program.tables().loc_info(loc);
-                let size = if info.is_sync() { 8 } else { info.size };
-                Some(initial(program, info.arena, size))
-            }
-            super::event::EXTRA => extra?.written(Cell::Loc(loc)),
-            _ => self.trace.event(source).written(Cell::Loc(loc)),
-        }
-    }
-
     /// The events of a thread from `last` back: which state each left, and whether it was pure.
-    fn history<'a>(
-        &'a self,
-        program: &'a Program,
-        thread: ThreadId,
-        last: Pos,
-    ) -> impl Iterator<Item = (StateId, bool)> + 'a {
+    fn history(&self, thread: ThreadId, last: Pos) -> impl Iterator<Item = (StateId, bool)> {
         let mut pos = last;
         std::iter::from_fn(move || {
             if pos == NO_EVENT {
@@ -187,7 +137,7 @@ impl Search {
             }
             let event = self.trace.event(pos);
             pos = event.parent;
-            (event.thread == thread).then(|| (event.state, self.is_pure(program, event, None)))
+            (event.thread == thread).then_some((event.state, event.is_pure))
         })
     }
 
@@ -226,16 +176,24 @@ impl Search {
 
     /// Chained locations must not be accessed by events with several sources, whose alternatives are found in another way.
     pub(super) fn refuse_complex(&mut self, program: &Program) {
-        for position in 0..self.trace.chained().len() {
-            let loc = self.trace.chained()[position];
-            let is_touched = |pos: Pos| {
-                let event = self.trace.event(pos);
-                let cell = Cell::Loc(loc);
-                (event.writes(cell) || event.source(cell).is_some())
-                    && (event.is_block || self.is_complex(program, pos))
-            };
-            if program.tables().loc_info(loc).mixed || (0..self.trace.len()).any(is_touched) {
-                self.awaits.lost.push(loc);
+        let is_mixed = |loc: &&LocId| program.tables().loc_info(**loc).mixed;
+        let mixed = self.trace.chained().iter().filter(is_mixed);
+        self.awaits.lost.extend(mixed);
+        if self.trace.chained().is_empty() {
+            return;
+        }
+        for pos in 0..self.trace.len() {
+            let event = self.trace.event(pos);
+            if !event.wide || !self.is_complex(program, pos) {
+                continue;
+            }
+            let reads = event.reads.iter().map(|read| read.cell);
+            for cell in reads.chain(event.writes.iter().map(|write| write.cell)) {
+                if let Cell::Loc(loc) = cell
+                    && self.trace.is_chained(loc)
+                {
+                    self.awaits.lost.push(loc);
+                }
             }
         }
     }

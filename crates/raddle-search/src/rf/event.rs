@@ -95,6 +95,8 @@ pub(super) struct Event {
     pub(super) ends_inside: bool,
     /// Memory found it wrong: the thread goes no further.
     pub(super) faulted: bool,
+    /// It left memory as it was, and is of a kind that may: see `crate::purity`.
+    pub(super) is_pure: bool,
     /// It completed an iteration without effect: the thread goes no further.
     pub(super) ends_thread: bool,
     /// A copy: its alternatives are looked for elsewhere (section 4: "marked").

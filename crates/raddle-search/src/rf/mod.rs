@@ -50,7 +50,7 @@ struct Alternative {
 #[derive(Debug, Default)]
 struct Seen {
     few: SmallVec<[Fingerprint; 2]>,
-    many: FxHashSet<Fingerprint>,
+    many: Option<Box<FxHashSet<Fingerprint>>>,
 }
 
 /// Past so many members a set is hashed.
@@ -60,24 +60,24 @@ impl Seen {
     fn new(first: Fingerprint) -> Self {
         Self {
             few: SmallVec::from_elem(first, 1),
-            many: FxHashSet::default(),
+            many: None,
         }
     }
 
     fn contains(&self, print: Fingerprint) -> bool {
-        if self.many.is_empty() {
-            self.few.contains(&print)
-        } else {
-            self.many.contains(&print)
+        match &self.many {
+            None => self.few.contains(&print),
+            Some(many) => many.contains(&print),
         }
     }
 
     fn insert(&mut self, print: Fingerprint) {
-        if self.many.is_empty() && self.few.len() < FEW {
+        if self.many.is_none() && self.few.len() < FEW {
             return self.few.push(print);
         }
-        self.many.extend(self.few.drain(..));
-        self.many.insert(print);
+        let many = self.many.get_or_insert_default();
+        many.extend(self.few.drain(..));
+        many.insert(print);
     }
 }
 
@@ -230,7 +230,7 @@ impl Search {
             let mut event = self
                 .trace
                 .observe(program, &mut self.machine, &before, &end, parent);
-            match self.spins(program, &event, None) {
+            match self.spins(program, &event) {
                 Some(Spin::Waits) => {
                     self.machine.undo_to(before.mark);
                     self.note_waiting(program, thread, before.state);
@@ -256,22 +256,24 @@ impl Search {
     }
 
     /// A thread that can go on: one whose operation does not read if there is one, so that reads find all that they could
-    /// read from in place.
+    /// read from in place; `main`, which often looks at what the others leave, after them.
     fn choose(&mut self, program: &Program) -> Option<ThreadId> {
         let mut reading = None;
-        let mut position = self.unfinished.len();
-        while position > 0 {
-            position -= 1;
-            let thread = self.unfinished[position];
+        let mut position = 0;
+        while let Some(&thread) = self.unfinished.get(position) {
             match self.machine.readiness(program, thread) {
                 Readiness::Ready => {}
-                Readiness::Waiting => continue,
+                Readiness::Waiting => {
+                    position += 1;
+                    continue;
+                }
                 // Threads that are not started yet are added when they are.
                 Readiness::Ended(_) | Readiness::NotStarted => {
                     self.unfinished.remove(position);
                     continue;
                 }
             }
+            position += 1;
             if self.is_waiting(program, thread) {
                 continue;
             }
@@ -280,12 +282,15 @@ impl Search {
             if matches!(op, Op::Store { .. } | Op::Spawn { .. } | Op::Fence { .. }) {
                 return Some(thread);
             }
-            reading.get_or_insert(thread);
+            if reading.is_none_or(|first| first == ThreadId::MAIN) {
+                reading = Some(thread);
+            }
         }
         reading
     }
 
     /// Adds an event that the machine has done to the end of trace and witness.
+    #[inline]
     fn append(&mut self, program: &Program, event: Event, mark: Mark) {
         let pos = self.trace.len();
         let update = match event.branching {

@@ -64,6 +64,7 @@ impl Trace {
             began_inside: before.inside,
             ends_inside: machine.is_in_block(thread),
             faulted: matches!(end, StepEnd::Fault(_)),
+            is_pure: false,
             ends_thread: false,
             marked: false,
             fingerprint: 0,
@@ -84,6 +85,14 @@ impl Trace {
             );
         }
         note_values(program, machine, &mut event);
+        event.is_pure = *end == StepEnd::Done
+            && !event.is_block
+            && match op {
+                Op::Load { .. } | Op::Fence { .. } => true,
+                Op::Rmw { .. } | Op::Cas { .. } => machine.is_pure_since(before.mark),
+                Op::Sync { action, .. } => action.is_try() && machine.is_pure_since(before.mark),
+                _ => false,
+            };
         event.branching = branching(&op, &event);
         self.chain(&op, &mut event);
         event.wide = is_wide(program.tables(), &event);

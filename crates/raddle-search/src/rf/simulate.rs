@@ -98,6 +98,7 @@ impl Search {
                 began_inside: start.inside,
                 ends_inside: false,
                 faulted: false,
+                is_pure: false,
                 ends_thread: false,
                 marked: false,
                 fingerprint: 0,
@@ -128,7 +129,7 @@ impl Search {
             }
         }
         let mut event = self.finish(program, making, op, plan.extra());
-        match self.spins(program, &event, plan.extra()) {
+        match self.spins(program, &event) {
             Some(Spin::Waits) => return None,
             Some(Spin::Ends) => event.ends_thread = true,
             None => {}
@@ -144,6 +145,7 @@ impl Search {
         extra: Option<&Event>,
     ) -> Event {
         let mut event = making.event;
+        event.is_pure &= !event.is_block && !event.faulted;
         event.after = making.state;
         event.ends_inside = making.inside;
         if !event.faulted && matches!(program.op(event.after), Op::Exit { .. }) {
@@ -171,6 +173,7 @@ impl Search {
         let step = match op {
             Op::Load { loc, .. } => {
                 let value = self.read(program, making, loc, plan)?;
+                making.event.is_pure = true;
                 match self.is_alive(program, making, loc, plan)? {
                     true => Step::Done(value),
                     false => Step::Fault,
@@ -196,6 +199,7 @@ impl Search {
                     old
                 };
                 write(making, loc, new);
+                making.event.is_pure = new == old;
                 if alive { Step::Done(old) } else { Step::Fault }
             }
             Op::Cas {
@@ -209,6 +213,7 @@ impl Search {
                     (false, true) => write(making, loc, old),
                     (_, false) => {}
                 }
+                making.event.is_pure = old != expected || new == old;
                 if alive { Step::Done(old) } else { Step::Fault }
             }
             Op::Sync { cell, action } => {
@@ -275,6 +280,10 @@ impl Search {
                 making.inside = false;
                 Step::Done(0)
             }
+            Op::Fence { .. } => {
+                making.event.is_pure = true;
+                Step::Done(0)
+            }
             _ => Step::Done(0),
         };
         Some(step)
@@ -304,6 +313,7 @@ impl Search {
             SyncStep::Done { word, value } => (word, value, false),
             SyncStep::Misuse(_) => (stored, 0, true),
         };
+        making.event.is_pure = action.is_try() && !sync_mode(action, value).writes();
         if let SyncAction::CondRelease { mutex } = action {
             let stored_mutex = self.read(program, making, mutex, plan)?;
             let mutex_alive = self.is_alive(program, making, mutex, plan)?;
@@ -541,7 +551,7 @@ fn write(making: &mut Making, loc: LocId, value: Value) {
 }
 
 /// What `size` bytes of memory hold at first.
-pub(super) fn initial(program: &Program, arena: u32, size: u8) -> Value {
+fn initial(program: &Program, arena: u32, size: u8) -> Value {
     let start = arena as usize;
     program.tables().arena()[start..start + usize::from(size)]
         .iter()

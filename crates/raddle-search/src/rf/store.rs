@@ -19,6 +19,7 @@ pub(super) struct Store {
 
 impl Store {
     /// Keeps an event for one user.
+    #[inline]
     pub(super) fn insert(&mut self, event: Event) -> StoreId {
         let slot = Slot { event, users: 1 };
         match self.free.pop() {

@@ -53,20 +53,30 @@ pub(super) struct Trace {
     /// The locations that threads wait for in loops: see `awaits`. Every write of one reads it, too, so that its writes are
     /// in one order.
     chained: Vec<LocId>,
+    /// The same by location.
+    is_chained: Vec<bool>,
 }
 
 impl Trace {
     /// An empty trace.
     pub(super) fn new(chained: Vec<LocId>) -> Self {
+        let mut is_chained = Vec::new();
+        for loc in &chained {
+            if is_chained.len() <= loc.index() {
+                is_chained.resize(loc.index() + 1, false);
+            }
+            is_chained[loc.index()] = true;
+        }
         Self {
             chained,
+            is_chained,
             ..Self::default()
         }
     }
 
     #[inline]
     pub(super) fn is_chained(&self, loc: LocId) -> bool {
-        !self.chained.is_empty() && self.chained.contains(&loc)
+        self.is_chained.get(loc.index()).copied().unwrap_or(false)
     }
 
     pub(super) fn chained(&self) -> &[LocId] {
@@ -114,6 +124,7 @@ impl Trace {
     }
 
     /// Gives the next position to an event, which is still to be added.
+    #[inline]
     pub(super) fn place(&mut self, event: Event) {
         let id = self.store.insert(event);
         self.place_stored(id);

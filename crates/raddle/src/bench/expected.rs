@@ -50,6 +50,8 @@ pub struct Run {
     pub size: Option<Size>,
     /// The engines this is for, if not for all.
     pub engines: Option<Vec<String>>,
+    /// The memory models under which the verdict holds; sequential consistency, if there are none.
+    pub memory: Option<Vec<String>>,
     #[serde(flatten)]
     pub counts: Counts,
     /// Figures of a paper whose program is not public, for comparison: ours has the same shape, but other counts.
@@ -73,6 +75,8 @@ pub struct Counts {
     pub awaits: Option<Count>,
     /// The same, and independent fetch-and-adds.
     pub ifaa: Option<Count>,
+    /// `rf` with purity and waits that block.
+    pub rf_await: Option<Count>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -169,17 +173,19 @@ pub enum Class {
     Await,
     Ifaa,
     Rf,
+    RfAwait,
     Rvf,
     Mcr,
 }
 
 impl Class {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Maz,
         Self::Purity,
         Self::Await,
         Self::Ifaa,
         Self::Rf,
+        Self::RfAwait,
         Self::Rvf,
         Self::Mcr,
     ];
@@ -192,6 +198,7 @@ impl Class {
             Self::Await => "await",
             Self::Ifaa => "ifaa",
             Self::Rf => "rf",
+            Self::RfAwait => "rf+await",
             Self::Rvf => "rvf",
             Self::Mcr => "mcr",
         }
@@ -201,7 +208,7 @@ impl Class {
     pub fn engine(self) -> &'static str {
         match self {
             Self::Maz | Self::Purity | Self::Await | Self::Ifaa => "dpor",
-            Self::Rf => "rf",
+            Self::Rf | Self::RfAwait => "rf",
             Self::Rvf => "rvf",
             Self::Mcr => "mcr",
         }
@@ -214,7 +221,7 @@ impl Class {
         match self {
             Self::Purity => &["--no-await", "--no-ifaa"],
             Self::Await => &["--no-ifaa"],
-            Self::Ifaa => &[],
+            Self::Ifaa | Self::RfAwait => &[],
             Self::Maz | Self::Rf | Self::Rvf | Self::Mcr => {
                 &["--no-purity", "--no-await", "--no-ifaa"]
             }
@@ -231,6 +238,7 @@ impl Counts {
             Class::Await => self.awaits,
             Class::Ifaa => self.ifaa,
             Class::Rf => self.rf,
+            Class::RfAwait => self.rf_await,
             Class::Rvf => self.rvf,
             Class::Mcr => self.mcr,
         }
@@ -291,6 +299,15 @@ impl Run {
             .iter()
             .map(|(name, value)| format!("-D{name}={value}"));
         n.into_iter().chain(others).collect()
+    }
+
+    /// Is anything said about this memory model?
+    #[must_use]
+    pub fn covers(&self, memory: &str) -> bool {
+        match &self.memory {
+            Some(models) => models.iter().any(|model| model == memory),
+            None => memory == "sc",
+        }
     }
 
     /// The macros, as people are told.

@@ -2,7 +2,7 @@
 
 use super::super::{Listener, Search};
 use crate::driver::Reductions;
-use crate::spinning::{Done, Purity, for_each_end, run_again, seeds};
+use crate::spinning::{Done, Purity, for_each_end, run_again, seeds, spinning_otherwise};
 use raddle_memory::access::conflict;
 use raddle_memory::{Access, AccessMode, Machine, MicroStep, StepEnd};
 use raddle_program::builder::BuiltProgram;
@@ -200,6 +200,19 @@ fn one_execution_per_class_with_awaits() {
         purity: Purity::Awaits,
     };
     try_programs(&GenOptions::spinning(), rules);
+}
+
+#[test]
+fn one_execution_per_class_with_other_awaits() {
+    for seed in seeds(300) {
+        assert_one_execution_per_class(
+            &spinning_otherwise(seed),
+            Rules {
+                additions: false,
+                purity: Purity::Awaits,
+            },
+        );
+    }
 }
 
 #[test]

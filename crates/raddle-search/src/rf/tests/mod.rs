@@ -6,11 +6,11 @@ mod waiting;
 use super::Search;
 use crate::dpor::Listener;
 use crate::ending;
-use crate::{EngineKind, Reductions, SearchOptions, Statistics, Verdict, check};
+use crate::{EngineKind, Reductions, SearchOptions, Verdict, check};
 use programs::*;
-use raddle_memory::consistency::Phases;
 use raddle_memory::{Machine, StepEnd};
 use raddle_program::builder::{BuiltProgram, ProgramBuilder};
+use raddle_program::generate::{GenOptions, generate};
 use raddle_program::{Program, ThreadId};
 use std::ops::ControlFlow;
 
@@ -51,17 +51,11 @@ impl Listener for Count {
     }
 }
 
-fn explore_with_phases(built: &BuiltProgram, reductions: Reductions) -> (u64, u64, Phases) {
+fn explore_with(built: &BuiltProgram, reductions: Reductions) -> (u64, u64) {
     let mut program = built.program();
     let mut count = Count::default();
-    let mut search = Search::new(&program, reductions);
-    let _ = search.run(&mut program, &mut count);
-    (count.complete, count.blocked, search.phases())
-}
-
-fn explore_with(built: &BuiltProgram, reductions: Reductions) -> (u64, u64) {
-    let (complete, blocked, _) = explore_with_phases(built, reductions);
-    (complete, blocked)
+    let _ = Search::new(&program, reductions).run(&mut program, &mut count);
+    (count.complete, count.blocked)
 }
 
 /// Complete and blocked executions.
@@ -172,64 +166,6 @@ fn the_eager_check_keeps_example_8_1_small() {
     expect(example_8_1, &[(10, 3), (200, 3)]);
 }
 
-/// What this thread has used so far: other processes do not disturb it.
-fn cpu_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = text
-        .split(' ')
-        .next()
-        .and_then(|first| first.parse::<f64>().ok());
-    nanoseconds.unwrap_or(0.0) * 1e-9
-}
-
-#[test]
-#[ignore = "measures time: run with --release --nocapture, ONLY=name, SIZE=n, BARE=1"]
-fn speed() {
-    let only = std::env::var("ONLY").unwrap_or_default();
-    let timed = |name: &str, program: fn(u32) -> BuiltProgram, size: u32| {
-        if !name.contains(&only) {
-            return;
-        }
-        let built = &program(size);
-        let start = cpu_seconds();
-        let (complete, blocked, phases) = match std::env::var("BARE") {
-            Ok(_) => explore_with_phases(built, Reductions::default()),
-            Err(_) => {
-                let outcome = check(
-                    &mut built.program(),
-                    EngineKind::Rf,
-                    SearchOptions::default(),
-                );
-                let statistics = outcome.expect("violations are reproduced").statistics;
-                let Statistics {
-                    complete, blocked, ..
-                } = statistics;
-                (complete, blocked, statistics.consistency)
-            }
-        };
-        let seconds = cpu_seconds() - start;
-        println!(
-            "{name}: {complete}+{blocked} in {seconds:.3} s: {:.2} us {phases:?}",
-            seconds * 1e6 / (complete + blocked) as f64
-        );
-    };
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    let size = |default: u32| number("SIZE").unwrap_or(default);
-    timed("fib", fib, size(4));
-    timed("casrot", casrot, size(9));
-    timed("readers", readers, size(11));
-    timed("lastzero", lastzero, size(11));
-    timed("sigma", sigma, size(7));
-    timed("control-flow", control_flow, size(11));
-    timed("opt-lock", opt_lock, size(100));
-    timed("race-parametric", race_parametric, size(4));
-    timed("exponential", exponential, size(5));
-    timed("append", append, size(5));
-    timed("lamport", lamport, size(3));
-    timed("circular-buffer", circular_buffer, size(8));
-    timed("myexample", myexample, size(5));
-}
-
 /// Whichever of two blocks comes first in the witness: nobody reads the order, so it must not hide the race.
 #[test]
 fn the_order_of_blocks_hides_no_race() {
@@ -255,4 +191,28 @@ fn the_order_of_blocks_hides_no_race() {
             assert!(matches!(verdict, Verdict::Violation(_)), "{engine:?}");
         }
     }
+}
+
+/// Each execution but the first was begun after a phase had found it consistent; what is inconsistent is explored by nobody.
+#[test]
+fn statistics_say_which_phase_decided() {
+    let phases_of = |built: &BuiltProgram| {
+        let outcome = check(
+            &mut built.program(),
+            EngineKind::Rf,
+            SearchOptions {
+                keep_going: true,
+                ..SearchOptions::default()
+            },
+        );
+        let statistics = outcome.expect("violations are reproduced").statistics;
+        let phases = statistics.consistency;
+        let consistent = phases.guided + phases.ordered + phases.decided_consistent;
+        assert_eq!(statistics.complete + statistics.blocked, consistent + 1);
+        phases
+    };
+    assert!(phases_of(&lamport(3)).ordered > 0);
+    let rejected =
+        (0..50).map(|seed| phases_of(&generate(seed, &GenOptions::default())).saturation);
+    assert!(rejected.sum::<u64>() > 0);
 }

@@ -1,11 +1,14 @@
 //! Loops that wait: exactly one execution per class of an independent enumeration.
 
 use super::super::Search;
+use super::{explore, explore_with};
 use crate::dpor::Listener;
 use crate::driver::Reductions;
-use crate::spinning::{Done, Purity, for_each_end, run_again, seeds, spinning};
+use crate::spinning::{Done, Purity, for_each_end, run_again, seeds, spinning, spinning_otherwise};
+use crate::{Bound, Checks, EngineKind, SearchOptions, Verdict, ViolationKind, check};
 use raddle_memory::{Machine, StepEnd};
-use raddle_program::builder::BuiltProgram;
+use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
+use raddle_program::samples;
 use raddle_program::{LocId, Program, StateId, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -133,4 +136,154 @@ fn one_execution_per_class_with_awaits() {
     for seed in seeds(400) {
         assert_one_execution_per_class(&spinning(seed));
     }
+}
+
+#[test]
+fn one_execution_per_class_with_other_awaits() {
+    for seed in seeds(300) {
+        assert_one_execution_per_class(&spinning_otherwise(seed));
+    }
+}
+
+/// Two variables that threads lock by spinning, with plain updates inside, and stores that nobody reads beside it.
+fn locks(threads: u32) -> BuiltProgram {
+    let mut b = ProgramBuilder::new("locks");
+    let [lock, x, unread] = ["lock", "x", "unread"].map(|name| b.var(name, 4));
+    for i in 0..threads {
+        b.thread(&format!("t{i}"), |t| {
+            t.store(unread, i);
+            t.while_(|t| t.cas(lock, 0, 1).1.is(0), |_| {});
+            t.fetch_add(x, 1);
+            t.store(lock, 0);
+        });
+    }
+    b.no_joins();
+    b.build()
+}
+
+#[test]
+fn spin_locks_leave_nothing_blocked() {
+    for (threads, orders) in [(2, 2), (3, 6), (4, 24)] {
+        assert_eq!(explore(&locks(threads)), (orders, 0));
+    }
+    for (threads, expected) in [(3, 36), (4, 576)] {
+        assert_eq!(explore(&samples::ttaslock(threads)), (expected, 0));
+    }
+}
+
+#[test]
+fn trylock_loops_are_awaits_too() {
+    let mut b = ProgramBuilder::new("trylock");
+    let m = b.mutex("m");
+    let x = b.var("x", 4);
+    for i in 0..3 {
+        b.thread(&format!("t{i}"), |t| {
+            t.while_(|t| t.try_lock(m).is(0), |_| {});
+            t.store(x, i);
+            t.unlock(m);
+        });
+    }
+    assert_eq!(explore(&b.build()), (6, 0));
+}
+
+/// The order of writes that nobody waits for makes no difference, however many loops there are.
+#[test]
+fn loops_do_not_order_other_writes() {
+    let mut b = ProgramBuilder::new("flag");
+    let [flag, x] = ["flag", "x"].map(|name| b.var(name, 4));
+    for i in 0..4 {
+        b.thread(&format!("w{i}"), |t| t.store(x, i));
+        b.thread(&format!("r{i}"), |t| {
+            t.while_(|t| t.load(flag).is(0), |_| {})
+        });
+    }
+    b.thread("go", |t| t.store(flag, 1));
+    assert_eq!(explore(&b.build()), (1, 0));
+}
+
+#[test]
+fn a_spin_loop_without_writer_is_blocked_once() {
+    let mut b = ProgramBuilder::new("livelock");
+    let x = b.var("x", 4);
+    b.thread("q", |t| t.while_(|t| t.load(x).is(0), |_| {}));
+    assert_eq!(explore(&b.build()), (0, 1));
+}
+
+#[test]
+fn purity_without_awaits_blocks_those_who_read_too_early() {
+    let mut b = ProgramBuilder::new("spin");
+    let x = b.var("x", 4);
+    b.thread("p", |t| t.store(x, 1));
+    b.thread("q", |t| t.while_(|t| t.load(x).is(0), |_| {}));
+    let reductions = Reductions {
+        awaits: false,
+        ..Reductions::default()
+    };
+    assert_eq!(explore_with(&b.build(), reductions), (1, 1));
+}
+
+/// A block writes what a loop waits for: such a variable is not chained, and who reads too early is blocked.
+#[test]
+fn a_loop_that_waits_for_a_block_ends() {
+    let mut b = ProgramBuilder::new("block");
+    let [x, y] = ["x", "y"].map(|name| b.var(name, 4));
+    b.thread("p", |t| {
+        t.atomic(|t| {
+            t.store(x, 1);
+            t.store(y, 1);
+        });
+    });
+    b.thread("q", |t| t.while_(|t| t.load(x).is(0), |_| {}));
+    assert_eq!(explore(&b.build()), (1, 1));
+}
+
+fn livelocks(built: &BuiltProgram) -> Verdict {
+    let checks = Checks {
+        livelocks: true,
+        ..Checks::default()
+    };
+    let options = SearchOptions {
+        checks,
+        ..SearchOptions::default()
+    };
+    let outcome = check(&mut built.program(), EngineKind::Rf, options);
+    outcome.expect("violations are reproduced").verdict
+}
+
+#[test]
+fn livelocks_are_told_from_reading_too_early() {
+    // The order of the two stores decides, though nobody but the loop reads them.
+    for (stores, ends_well) in [(&[1][..], true), (&[], false), (&[1, 0], false)] {
+        let mut b = ProgramBuilder::new("spin");
+        let x = b.var("x", 4);
+        for &value in stores {
+            b.thread(&format!("w{value}"), |t| t.store(x, value));
+        }
+        b.thread("q", |t| t.while_(|t| t.load(x).is(0), |_| {}));
+        match livelocks(&b.build()) {
+            Verdict::Verified(Bound::Complete) => assert!(ends_well),
+            Verdict::Violation(found) => {
+                assert!(!ends_well);
+                assert!(matches!(found[0].kind, ViolationKind::Livelock { .. }));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_plain_spin_loop_races_with_writes_that_do_not_end_it() {
+    let mut b = ProgramBuilder::new("race");
+    let x = b.var("x", 4);
+    b.thread("p", |t| t.store_plain(x, 0));
+    b.thread("q", |t| t.while_(|t| t.load_plain(x).is(0), |_| {}));
+    let outcome = check(
+        &mut b.build().program(),
+        EngineKind::Rf,
+        SearchOptions::default(),
+    );
+    let Verdict::Violation(found) = outcome.expect("violations are reproduced").verdict else {
+        panic!("no race")
+    };
+    assert!(matches!(found[0].kind, ViolationKind::Race(_)));
 }

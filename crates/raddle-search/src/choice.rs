@@ -1,0 +1,152 @@
+//! Which engine for a program of which nothing is known?
+//!
+//! `rf` never explores more classes than `dpor` without commuting additions, often far fewer, and costs at most a few times
+//! as much for each. `dpor` is better where the program does what `rf` has no good answer to: additions to a common variable
+//! whose results nobody uses (they commute for `dpor`), and events with many sources (atomic blocks, accesses of different
+//! sizes to the same bytes: `rf` tries all combinations). Whether it does is seen in one execution. That may be wrong, which
+//! costs time and nothing else: both engines give the same answers.
+
+use crate::driver::Reductions;
+use crate::verdict::EngineKind;
+use raddle_memory::{Machine, Readiness, StepEnd, accesses};
+use raddle_program::{LocId, Op, Program, RmwKind, ThreadId};
+
+/// The execution is cut off after so many events: it may have no end.
+const PROBE_EVENTS: usize = 10_000;
+/// A thread goes on for so many events before the next one has its turn: long enough to get somewhere, short enough for all to
+/// have a turn.
+const TURN: usize = 50;
+
+/// The engine that is probably best for a program under sequential consistency.
+#[must_use]
+pub fn choose_engine(program: &mut Program, reductions: Reductions) -> EngineKind {
+    let machine = probe(program);
+    if has_wide_events(program, &machine) || (reductions.additions && adds(program, &machine)) {
+        EngineKind::Dpor
+    } else {
+        EngineKind::Rf
+    }
+}
+
+/// One execution: each thread has its turn, one after the other.
+fn probe(program: &mut Program) -> Machine {
+    let mut machine = Machine::new(program);
+    let mut events = 0;
+    let mut any = true;
+    while any && events < PROBE_EVENTS {
+        any = false;
+        let mut index = 0;
+        while index < machine.thread_count() {
+            let thread = ThreadId::from_index(index);
+            for _ in 0..TURN {
+                if machine.readiness(program, thread) != Readiness::Ready {
+                    break;
+                }
+                if machine.step(program, thread, &[]) == StepEnd::EndlessBlock {
+                    return machine;
+                }
+                any = true;
+                events += 1;
+            }
+            index += 1;
+        }
+    }
+    machine
+}
+
+/// Are there atomic blocks, or accesses of different sizes to the same bytes?
+fn has_wide_events(program: &Program, machine: &Machine) -> bool {
+    machine.steps().iter().any(|step| {
+        let mut mixed = *program.op(step.state) == Op::AtomicBegin;
+        accesses(program, step, |access| {
+            mixed |= program.tables().loc_info(access.loc).mixed;
+        });
+        mixed
+    })
+}
+
+/// Do two threads add to one location without looking at the result?
+fn adds(program: &Program, machine: &Machine) -> bool {
+    let mut first: Vec<(LocId, ThreadId)> = Vec::new();
+    machine.steps().iter().any(|step| {
+        let Op::Rmw {
+            loc,
+            kind: RmwKind::Add | RmwKind::Sub,
+            ..
+        } = *program.op(step.state)
+        else {
+            return false;
+        };
+        if !program.ignores_result(step.state) {
+            return false;
+        }
+        match first.iter().find(|(added, _)| *added == loc) {
+            Some(&(_, thread)) => thread != step.thread,
+            None => {
+                first.push((loc, step.thread));
+                false
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_program::builder::{Compare, ProgramBuilder};
+    use raddle_program::samples;
+
+    fn choice(build: impl FnOnce(&mut ProgramBuilder)) -> EngineKind {
+        let mut b = ProgramBuilder::new("choice");
+        build(&mut b);
+        choose_engine(&mut b.build().program(), Reductions::default())
+    }
+
+    #[test]
+    fn rf_unless_something_speaks_against_it() {
+        for built in [samples::fib_bench(2), samples::ttaslock(3)] {
+            let chosen = choose_engine(&mut built.program(), Reductions::default());
+            assert_eq!(chosen, EngineKind::Rf);
+        }
+    }
+
+    #[test]
+    fn dpor_where_additions_commute() {
+        let build = |b: &mut ProgramBuilder| {
+            let x = b.var("x", 4);
+            for name in ["p", "q"] {
+                b.thread(name, |t| {
+                    t.fetch_add(x, 1);
+                });
+            }
+        };
+        assert_eq!(choice(build), EngineKind::Dpor);
+        let mut b = ProgramBuilder::new("choice");
+        build(&mut b);
+        let reductions = Reductions {
+            additions: false,
+            ..Reductions::default()
+        };
+        let chosen = choose_engine(&mut b.build().program(), reductions);
+        assert_eq!(chosen, EngineKind::Rf);
+    }
+
+    #[test]
+    fn dpor_where_blocks_are() {
+        let chosen = choice(|b| {
+            let x = b.var("x", 4);
+            b.thread("p", |t| t.atomic(|t| t.store(x, 1)));
+            b.thread("q", |t| t.store(x, 2));
+        });
+        assert_eq!(chosen, EngineKind::Dpor);
+    }
+
+    #[test]
+    fn a_loop_without_end_does_not_matter() {
+        let chosen = choice(|b| {
+            let x = b.var("x", 4);
+            b.thread("p", |t| t.while_(|t| t.load(x).is(0), |_| {}));
+        });
+        assert_eq!(chosen, EngineKind::Rf);
+    }
+}
