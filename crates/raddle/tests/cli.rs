@@ -158,11 +158,6 @@ fn an_engine_that_is_not_there() {
     let scratch = Scratch::new("engine");
     let file = scratch.file("a.c", EMPTY_MAIN);
     says(
-        &check(&file, &["--engine", "bmc"]),
-        2,
-        &["engine `bmc` is not available yet; available: auto, "],
-    );
-    says(
         &check(&file, &["--engine", "magic"]),
         2,
         &["invalid value 'magic' for '--engine"],
