@@ -1,7 +1,7 @@
 // exponential-bug: an error behind deep interactions of three threads, with N redundant writes in the way.
 //
 // Reads-from equivalence under SC (OOPSLA 2019), table 4; the example of maximal causality reduction (PLDI 2015), figure 2.
-// With BUG, the third thread's stop is an assertion that fails.
+// With BUG, the third thread's stop is an assertion that fails. With PLAIN the variables are not atomic, and race.
 
 #include <assert.h>
 #include <pthread.h>
@@ -11,16 +11,25 @@
 #define N 1
 #endif
 
+#ifdef PLAIN
+#define LOAD(variable) (variable)
+#define STORE(variable, value) ((variable) = (value))
+static int x;
+static int y;
+#else
+#define LOAD(variable) atomic_load(&(variable))
+#define STORE(variable, value) atomic_store(&(variable), value)
 static atomic_int x;
 static atomic_int y;
+#endif
 static pthread_mutex_t l;
 
 static void *first(void *unused) {
     for (int k = 0; k < 2; k++) {
         pthread_mutex_lock(&l);
-        atomic_store(&x, 1);
+        STORE(x, 1);
         for (int i = 0; i < N; i++) {
-            atomic_store(&y, 1);
+            STORE(y, 1);
         }
         pthread_mutex_unlock(&l);
     }
@@ -30,11 +39,11 @@ static void *first(void *unused) {
 static void *second(void *unused) {
     for (int k = 0; k < 2; k++) {
         pthread_mutex_lock(&l);
-        atomic_store(&x, 0);
+        STORE(x, 0);
         pthread_mutex_unlock(&l);
-        if (atomic_load(&x) > 0) {
-            atomic_store(&y, atomic_load(&y) + 1);
-            atomic_store(&x, 2);
+        if (LOAD(x) > 0) {
+            STORE(y, LOAD(y) + 1);
+            STORE(x, 2);
         }
     }
     return unused;
@@ -42,14 +51,14 @@ static void *second(void *unused) {
 
 static void *third(void *unused) {
     for (int k = 0; k < 2; k++) {
-        if (atomic_load(&x) > 1) {
-            if (atomic_load(&y) == 3) {
+        if (LOAD(x) > 1) {
+            if (LOAD(y) == 3) {
 #ifdef BUG
                 assert(0 && "the error is reached");
 #endif
                 return unused;
             }
-            atomic_store(&y, 2);
+            STORE(y, 2);
         }
     }
     return unused;

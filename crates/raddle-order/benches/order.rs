@@ -5,7 +5,7 @@
 
 use raddle_order::memory::MemoryModel;
 use raddle_order::vsc::{Shape, Trace};
-use raddle_order::{Detection, Limits, OrderConfig, Outcome};
+use raddle_order::{Detection, Limits, OrderConfig, OrderSolver, Outcome};
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
@@ -182,6 +182,9 @@ fn cpu_time() -> Option<Duration> {
     ))
 }
 
+#[path = "../tests/counter/program.rs"]
+mod counter;
+use counter::Encoding;
 #[path = "../tests/fibonacci/program.rs"]
 mod fibonacci;
 
@@ -189,31 +192,58 @@ mod fibonacci;
 fn run_fibonacci(rounds: RangeInclusive<u32>, config: OrderConfig) {
     for rounds in rounds {
         for slack in [0, 1] {
-            let mut problem = fibonacci::encode(MemoryModel::Sc, rounds, slack, config);
-            let (start, cpu) = (Instant::now(), cpu_time());
-            let limits = Limits {
-                deadline: Some(start + Duration::from_secs(120)),
-                ..Limits::default()
-            };
-            let outcome = problem.solve(&[], &limits);
-            let time = cpu_time()
-                .zip(cpu)
-                .map_or_else(|| start.elapsed(), |(now, then)| now - then);
-            let (sat, order) = (problem.sat_stats(), problem.order_stats());
-            println!(
-                "  {rounds} rounds, bound {} {outcome:?} {:8.3} s  conflicts {:8} decisions {:9} cycles {:8} restarts {:6} vars {:7} clauses {:7}",
-                if slack == 0 { "reached" } else { "missed" },
-                time.as_secs_f64(),
-                sat.conflicts,
-                sat.decisions,
-                order.cycles,
-                sat.restarts,
-                problem.num_vars(),
-                problem.num_clauses(),
+            let bound = if slack == 0 { "reached" } else { "missed" };
+            run_problem(&format!("{rounds} rounds, bound {bound}"), || {
+                fibonacci::encode(MemoryModel::Sc, rounds, slack, config)
+            });
+        }
+    }
+}
+
+/// A program with a mutex: threads that count together.
+fn run_counter(shapes: &[(u32, u32)], config: OrderConfig) {
+    for &(threads, rounds) in shapes {
+        for encoding in [Encoding::Cell, Encoding::Turns, Encoding::Carried] {
+            // Without carrying the counter more sections than this take longer than the limit.
+            if encoding != Encoding::Carried && threads * rounds > 9 {
+                continue;
+            }
+            run_problem(
+                &format!("{threads} threads x {rounds} {encoding:?}"),
+                || {
+                    let sum = threads * rounds;
+                    counter::encode(MemoryModel::Sc, (threads, rounds), sum, encoding, config)
+                },
             );
         }
     }
 }
+
+fn run_problem(name: &str, encode: impl FnOnce() -> OrderSolver) {
+    let (start, cpu) = (Instant::now(), cpu_time());
+    let mut problem = encode();
+    let limits = Limits {
+        deadline: Some(start + Duration::from_secs(120)),
+        ..Limits::default()
+    };
+    let outcome = problem.solve(&[], &limits);
+    let time = cpu_time()
+        .zip(cpu)
+        .map_or_else(|| start.elapsed(), |(now, then)| now - then);
+    let (sat, order) = (problem.sat_stats(), problem.order_stats());
+    println!(
+        "  {name} {outcome:?} {:8.3} s  conflicts {:8} decisions {:9} cycles {:8} restarts {:6} vars {:7} clauses {:7}",
+        time.as_secs_f64(),
+        sat.conflicts,
+        sat.decisions,
+        order.cycles,
+        sat.restarts,
+        problem.num_vars(),
+        problem.num_clauses(),
+    );
+}
+
+const COUNTERS: [(u32, u32); 5] = [(2, 4), (3, 2), (3, 3), (4, 2), (4, 4)];
 
 fn main() {
     let arguments: Vec<String> = std::env::args()
@@ -222,6 +252,18 @@ fn main() {
         .collect();
     let quick = arguments.iter().any(|argument| argument == "quick");
     let only = arguments.iter().find(|argument| *argument != "quick");
+    if only.is_some_and(|only| only == "counter") {
+        // Others on demand: `-- counter 4 4`.
+        let asked: Vec<u32> = arguments
+            .iter()
+            .filter_map(|argument| argument.parse().ok())
+            .collect();
+        match asked[..] {
+            [threads, rounds] => run_counter(&[(threads, rounds)], OrderConfig::default()),
+            _ => run_counter(&COUNTERS, OrderConfig::default()),
+        }
+        return;
+    }
     let rounds = if quick { 3..=4 } else { 4..=7 };
     if only.is_some_and(|only| only == "fibonacci") {
         // More rounds on demand: `-- fibonacci 10`.
@@ -261,6 +303,8 @@ fn main() {
             );
         }
     }
+    println!("counter behind a mutex");
+    run_counter(&COUNTERS, OrderConfig::default());
     println!("fibonacci");
     run_fibonacci(rounds, OrderConfig::default());
 }

@@ -16,7 +16,13 @@
 use crate::lit::Lit;
 use crate::order::{EventId, GraphId, GraphSet};
 use crate::solver::OrderSolver;
+use crate::turns::{Section, Turns};
 use rustc_hash::FxHashMap;
+
+mod flow;
+mod step;
+pub use flow::flow;
+pub use step::Part;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum MemoryModel {
@@ -38,6 +44,9 @@ pub type Location = u32;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ThreadIndex(u32);
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct MutexIndex(usize);
 
 #[derive(Clone, Copy)]
 struct Access {
@@ -85,6 +94,7 @@ pub struct Memory {
     /// In the order of their first use.
     places: Vec<(Location, Place)>,
     place_of: FxHashMap<Location, usize>,
+    mutexes: Vec<Turns>,
 }
 
 impl Memory {
@@ -102,6 +112,7 @@ impl Memory {
             threads: Vec::new(),
             places: Vec::new(),
             place_of: FxHashMap::default(),
+            mutexes: Vec::new(),
         }
     }
 
@@ -262,6 +273,43 @@ impl Memory {
         event
     }
 
+    /// A mutex, free at first. See [`crate::turns`].
+    pub fn mutex(&mut self) -> MutexIndex {
+        self.mutexes.push(Turns::new());
+        MutexIndex(self.mutexes.len() - 1)
+    }
+
+    /// The thread gets the mutex if `guard` holds. Drains the store buffer.
+    pub fn lock(
+        &mut self,
+        solver: &mut OrderSolver,
+        thread: ThreadIndex,
+        mutex: MutexIndex,
+        guard: Lit,
+    ) -> Section {
+        let event = self.fence(solver, thread, Fence::Full, guard);
+        self.mutexes[mutex.0].enter(thread.0, event, guard)
+    }
+
+    /// The thread gives the mutex back if `guard` holds, which must imply the guard of the lock. Drains the store buffer.
+    pub fn unlock(
+        &mut self,
+        solver: &mut OrderSolver,
+        thread: ThreadIndex,
+        mutex: MutexIndex,
+        section: Section,
+        guard: Lit,
+    ) {
+        let event = self.fence(solver, thread, Fence::Full, guard);
+        self.mutexes[mutex.0].leave(section, event, guard);
+    }
+
+    /// The turns of a mutex. They are given out by [`connect`](Self::connect).
+    #[must_use]
+    pub fn turns(&self, mutex: MutexIndex) -> &Turns {
+        &self.mutexes[mutex.0]
+    }
+
     /// Everything `before` did so far comes before everything `after` does from now on, if `guard` holds: spawn, join,
     /// a hand-over. Drains the store buffer of `before`.
     pub fn synchronise(
@@ -350,14 +398,28 @@ impl Memory {
         }
     }
 
-    /// All events are there: serialises the writes and gives every read its possible sources, those that `may_read`
+    /// All events are there: gives out the turns of mutexes, serialises the writes and gives every read its possible sources, those that `may_read`
     /// admits. The sources come grouped by read.
     pub fn connect(
         &mut self,
         solver: &mut OrderSolver,
+        may_read: impl FnMut(EventId, EventId) -> bool,
+    ) -> Vec<Source> {
+        self.connect_knowing(solver, may_read, |_, _| false)
+    }
+
+    /// As [`connect`](Self::connect), where more is known of the writes: `comes_first` says whether the first of two
+    /// writes of one location comes before the second in every execution in which both happen.
+    pub fn connect_knowing(
+        &mut self,
+        solver: &mut OrderSolver,
         mut may_read: impl FnMut(EventId, EventId) -> bool,
+        mut comes_first: impl FnMut(EventId, EventId) -> bool,
     ) -> Vec<Source> {
         let both = self.both();
+        for turns in &mut self.mutexes {
+            turns.connect(solver, self.global);
+        }
         let mut sources = Vec::new();
         for (_, place) in &self.places {
             for (at, second) in place.writes.iter().enumerate() {
@@ -365,9 +427,11 @@ impl Memory {
                     solver.serialised(both, initial, second.event);
                 }
                 for first in &place.writes[..at] {
-                    if first.thread == second.thread {
+                    if first.thread == second.thread || comes_first(first.event, second.event) {
                         // Listed in program order, which coherence keeps under every model.
                         solver.serialised(both, first.event, second.event);
+                    } else if comes_first(second.event, first.event) {
+                        solver.serialised(both, second.event, first.event);
                     } else {
                         solver.serialise(both, first.event, second.event);
                     }

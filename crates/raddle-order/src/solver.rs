@@ -80,6 +80,12 @@ impl OrderSolver {
         self.sat.add_clause(lits);
     }
 
+    /// One of `cases` holds. What all of them imply is found out before the search begins; use it where that is likely to
+    /// be much, and tell lists in the order in which they build on each other.
+    pub fn cases(&mut self, cases: &[Lit]) {
+        self.sat.add_cases(cases);
+    }
+
     /// `from` is before `to`, whether they happen or not: for orders that are closed under leaving events out, such as
     /// program order.
     pub fn order(&mut self, graphs: impl Into<GraphSet>, from: EventId, to: EventId) {

@@ -8,8 +8,8 @@
 //!   re-running the thread from the nearest ancestor that still has one.
 
 use crate::ids::{SrcId, StateId, ThreadId};
-use crate::op::{Op, Value};
-use crate::tables::Tables;
+use crate::op::{Op, Order, Value};
+use crate::tables::{SourceLoc, Tables};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -98,6 +98,8 @@ struct Skeleton {
     reentered: Vec<bool>,
     /// Has any state an operation that can be in a data race?
     any_plain: bool,
+    /// Does any thread start another, as far as is known?
+    any_spawn: bool,
     outputs: FxHashMap<(StateId, Value), Box<str>>,
     /// What threads print before their first operation.
     start_outputs: FxHashMap<StateId, Box<str>>,
@@ -113,6 +115,16 @@ impl Skeleton {
         self.ops.push(op);
         self.first_edge.push(NO_EDGE);
         self.any_plain |= op.is_plain();
+        self.any_spawn |= matches!(op, Op::Spawn { .. });
+        if let Op::Store {
+            loc,
+            order: Order::Plain,
+            ..
+        } = op
+            && (self.any_spawn || node.thread != ThreadId::MAIN)
+        {
+            self.tables.note_plain_write(loc);
+        }
         self.reentered.push(false);
         self.ignores_result.push(ignores_result);
         self.nodes.push(node);
@@ -432,6 +444,11 @@ impl Program {
     #[must_use]
     pub fn start_output(&self, start: StateId) -> Option<&str> {
         self.skeleton.start_outputs.get(&start).map(AsRef::as_ref)
+    }
+
+    /// Names a source position that no state has, for reports about something else than a run.
+    pub fn intern_source(&mut self, loc: SourceLoc) -> SrcId {
+        self.skeleton.tables.source(loc)
     }
 
     #[must_use]

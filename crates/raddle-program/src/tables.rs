@@ -97,6 +97,8 @@ pub struct LocInfo {
     pub life: u32,
     /// Are there other locations that share bytes with this one?
     pub mixed: bool,
+    /// Is there a plain store to it, other than by the first thread while it was alone?
+    pub plainly_written: bool,
 }
 
 impl LocInfo {
@@ -451,6 +453,7 @@ impl Tables {
             arena,
             life: self.life_slot(object),
             mixed: !overlapping.is_empty(),
+            plainly_written: false,
         });
         for &other in &overlapping {
             self.locs[other.index()].mixed = true;
@@ -461,6 +464,10 @@ impl Tables {
         }
         self.objects[object.index()].locs.insert((offset, size), id);
         Ok(id)
+    }
+
+    pub(crate) fn note_plain_write(&mut self, loc: LocId) {
+        self.locs[loc.index()].plainly_written = true;
     }
 
     /// Do any two locations share bytes?
@@ -507,6 +514,7 @@ impl Tables {
             arena,
             life,
             mixed: false,
+            plainly_written: false,
         });
         self.objects[object.index()].locs.insert((offset, 0), id);
         Ok(id)

@@ -6,7 +6,9 @@ use crate::source::{Sources, position};
 use crate::steps::op_kind;
 use crate::words;
 use raddle_program::{LocId, Op, Program, SrcId};
-use raddle_search::{Bound, Effect, EngineKind, Reason, Trace, TraceStep, Verdict, Violation};
+use raddle_search::{
+    Bound, Effect, EngineKind, Outcome, Reason, Trace, TraceStep, Verdict, Violation,
+};
 use serde::Serialize;
 use serde_json::Number;
 
@@ -31,8 +33,35 @@ struct Answer<'a> {
     /// Engine `rf`: how often each phase of its consistency check had the last word.
     #[serde(skip_serializing_if = "Option::is_none")]
     consistency: Option<Consistency>,
+    /// Engine `mcr` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solver: Option<Solver>,
     seconds: f64,
+    /// Engine `rvf` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verify_sc: Option<VerifySc>,
     peak_memory_bytes: u64,
+}
+
+/// What the consistency check of engine `rvf` was asked, and what part of the time it took.
+#[derive(Serialize)]
+struct VerifySc {
+    questions: u64,
+    refuted: u64,
+    share: f64,
+}
+
+impl VerifySc {
+    fn of(outcome: &Outcome) -> Option<Self> {
+        let statistics = &outcome.statistics;
+        let verify = &statistics.verify;
+        let refuted = verify.closure + verify.refuted;
+        (outcome.engine == EngineKind::Rvf).then(|| Self {
+            questions: verify.at_hand + verify.guided + verify.found + refuted,
+            refuted,
+            share: verify.time.as_secs_f64() / statistics.elapsed.as_secs_f64().max(1e-9),
+        })
+    }
 }
 
 #[derive(Serialize)]
@@ -44,6 +73,15 @@ struct Executions {
 #[derive(Serialize)]
 struct Events {
     max: usize,
+}
+
+/// What engine `mcr` did besides running executions.
+#[derive(Serialize)]
+struct Solver {
+    queries: u64,
+    predicted_races: u64,
+    /// Executions that did what another one had done: there should be none.
+    duplicates: u64,
 }
 
 #[derive(Serialize)]
@@ -128,7 +166,13 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
                 decided_inconsistent: phases.decided_inconsistent,
             }
         }),
+        solver: (outcome.engine == EngineKind::Mcr).then_some(Solver {
+            queries: statistics.causality.queries,
+            predicted_races: statistics.causality.predicted_races,
+            duplicates: statistics.causality.duplicates,
+        }),
         seconds: statistics.elapsed.as_secs_f64(),
+        verify_sc: VerifySc::of(outcome),
         peak_memory_bytes: statistics.peak_memory_bytes,
     };
     let mut text =

@@ -8,6 +8,7 @@ pub mod html;
 pub mod json;
 pub mod names;
 mod operands;
+pub mod sarif;
 pub mod source;
 mod steps;
 mod style;
@@ -16,6 +17,7 @@ mod timeline;
 pub mod trace_file;
 mod view;
 mod waits;
+pub mod witness;
 pub mod words;
 
 use raddle_program::Program;

@@ -13,7 +13,9 @@ use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Sni
 use raddle_memory::race::RaceAccess;
 use raddle_program::{ObjectId, Op, Program, SrcId, ThreadId, Unsupported};
 use raddle_search::verdict::Waiting;
-use raddle_search::{Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind};
+use raddle_search::{
+    EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
+};
 
 /// How a text looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +131,9 @@ fn effort(outcome: &Outcome) -> String {
     let Statistics {
         complete, blocked, ..
     } = outcome.statistics;
+    if outcome.engine == EngineKind::Bmc {
+        return format!("data races not checked; {}", circumstances(outcome));
+    }
     let mut text = words::executions(complete + blocked);
     if blocked == 1 && complete == 0 {
         text += ", blocked";
@@ -169,10 +174,13 @@ impl<'a> Writer<'a> {
         let Statistics {
             complete, blocked, ..
         } = outcome.statistics;
+        let place = match outcome.engine {
+            EngineKind::Bmc => String::new(),
+            _ => format!(" in {}", words::executions(complete + blocked)),
+        };
         text += &format!(
-            "{} found in {} ({})\n",
+            "{} found{place} ({})\n",
             self.paint.bad(&found),
-            words::executions(complete + blocked),
             circumstances(outcome)
         );
         text
@@ -203,6 +211,9 @@ impl<'a> Writer<'a> {
             output: self.look.output,
         };
         text += &timeline.render(self.look.columns, self.paint);
+        if let Some(hint) = words::violation_hint(&violation.kind) {
+            text += &self.hint(hint);
+        }
         text.push('\n');
         text
     }

@@ -46,6 +46,8 @@ pub struct TraceFile {
 pub struct RunOptions {
     pub check: Vec<String>,
     pub unroll: Option<u32>,
+    /// Were rounds of loops left out in which a thread only waits?
+    pub purity: bool,
     /// `wait` or `exit`.
     pub on_main_return: String,
     /// Is `abort` a silent end of the program?

@@ -20,6 +20,51 @@ pub fn violation_kind(kind: &ViolationKind) -> &'static str {
     }
 }
 
+/// The kinds of violations, each in one sentence. Names are stable.
+pub const KINDS: &[(&str, &str)] = &[
+    ("assertion", "An assertion fails."),
+    ("error-reached", "A function that marks an error is called."),
+    ("abort", "The program calls abort."),
+    ("panic", "A thread panics."),
+    (
+        "null-dereference",
+        "Memory is accessed through a null pointer.",
+    ),
+    ("wild-pointer", "Memory is accessed where no object lies."),
+    ("out-of-bounds", "Memory is accessed outside of an object."),
+    ("misaligned", "An atomic access is misaligned."),
+    ("write-to-constant", "A constant is written to."),
+    (
+        "use-after-free",
+        "Memory is accessed after the end of its life.",
+    ),
+    ("double-free", "Memory is freed twice."),
+    (
+        "invalid-free",
+        "Something is freed that malloc did not return.",
+    ),
+    ("division-by-zero", "An integer is divided by zero."),
+    ("overflow", "Signed arithmetic overflows."),
+    ("unreachable", "Code that must never run is reached."),
+    (
+        "misuse",
+        "A synchronisation object or a thread handle is used against its rules.",
+    ),
+    (
+        "race",
+        "Two threads access the same memory without synchronisation, and one of them writes.",
+    ),
+    ("deadlock", "Threads wait for each other for good."),
+    ("livelock", "Threads spin for good."),
+];
+
+/// What a kind of violation is, in one sentence.
+#[must_use]
+pub fn kind_description(kind: &str) -> &'static str {
+    let known = KINDS.iter().find(|(name, _)| *name == kind);
+    known.map_or("The program goes wrong.", |(_, text)| text)
+}
+
 fn fault_kind(fault: &Fault) -> &'static str {
     match fault {
         Fault::Assertion { .. } => "assertion",
@@ -253,6 +298,19 @@ pub fn unsupported(what: &Unsupported) -> String {
     }
 }
 
+/// What the user can do about a violation, where that is more than to mend what is shown.
+#[must_use]
+pub fn violation_hint(kind: &ViolationKind) -> Option<&'static str> {
+    match kind {
+        ViolationKind::Race(_) => {
+            Some("let one mutex protect both accesses, or make both atomic (raddle explain race)")
+        }
+        ViolationKind::Deadlock { .. } => Some("raddle explain deadlock"),
+        ViolationKind::Livelock { .. } => Some("raddle explain livelock"),
+        ViolationKind::Fault(_) => None,
+    }
+}
+
 /// What the user can do about it.
 #[must_use]
 pub fn unsupported_hint(what: &Unsupported) -> &'static str {
@@ -262,7 +320,7 @@ pub fn unsupported_hint(what: &Unsupported) -> &'static str {
         }
         Unsupported::UnknownVariable { .. } => "define it in the checked file",
         Unsupported::NondetValue { .. } => {
-            "`--engine bmc` will be for such values, and is not available yet; narrow them to a few `__VERIFIER_nondet_bool()`"
+            "`--engine bmc` takes any value into account; or narrow it to a few `__VERIFIER_nondet_bool()`"
         }
         Unsupported::Instruction { .. } => "rewrite the line, or report it as a missing feature",
         Unsupported::InlineAsm { .. } => {
@@ -297,6 +355,12 @@ pub fn reason(reason: &Reason) -> String {
             )
         }
         Reason::Interrupted => "it was interrupted".to_owned(),
+        Reason::NotLookedFor { what } => format!("Raddle does not look for {what}"),
+        Reason::Unrolled { bound } => {
+            format!(
+                "loops or calls go round more than {bound} times, the last bound that was tried"
+            )
+        }
         Reason::Thread { limit, thread, .. } => {
             format!("{} in {}", thread_limit(limit), short(*thread))
         }
@@ -308,9 +372,17 @@ pub fn reason(reason: &Reason) -> String {
 pub fn reason_hint(reason: &Reason) -> &'static str {
     match reason {
         Reason::Executions { .. } => "raise `--max-executions`, or make the program smaller",
-        Reason::Time { .. } => "raise `--time-limit`, or make the program smaller",
+        Reason::Time { .. } => {
+            "raise `--time-limit`, bound loops with `--unroll N`, or make the program smaller"
+        }
         Reason::Memory { .. } => "raise `--memory-limit`, or make the program smaller",
-        Reason::Interrupted => "set `--time-limit` to stop by itself",
+        Reason::Interrupted => {
+            "a program with fewer threads and rounds takes less time, `--unroll N` bounds loops, `--time-limit S` stops by itself"
+        }
+        Reason::NotLookedFor { .. } => "the rest of the property holds",
+        Reason::Unrolled { .. } => {
+            "`--unroll N` checks up to N rounds; loops that wait are better written as `__VERIFIER_assume`"
+        }
         Reason::Thread { limit, .. } => match limit {
             Limit::Unroll { .. } => "raise `--unroll`",
             Limit::PrivateSteps { .. } => {
@@ -357,7 +429,8 @@ pub(crate) fn executions(count: u64) -> String {
 }
 
 /// Digits in groups of three: counts are compared by eye.
-pub(crate) fn grouped(count: u64) -> String {
+#[must_use]
+pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {

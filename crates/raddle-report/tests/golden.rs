@@ -344,7 +344,7 @@ fn a_limit_is_named_with_the_way_past_it() {
         nothing().text(verdict, look(80)),
         "inconclusive: the time limit of 10 s was reached (1 239 executions, 5 of them blocked; 1.25 s; engine naive, memory sc)\n\
          no violation was found in the part that was explored\n\
-         help: raise `--time-limit`, or make the program smaller\n"
+         help: raise `--time-limit`, bound loops with `--unroll N`, or make the program smaller\n"
     );
 }
 

@@ -12,6 +12,8 @@
 
 use crate::dpor;
 use crate::frame::Frame;
+use crate::icb;
+use crate::mcr;
 use crate::naive;
 use crate::replay::{Mismatch, Schedule};
 use crate::rf;
@@ -44,6 +46,8 @@ pub struct Progress {
     pub rate: f64,
     /// Events of the present execution.
     pub depth: usize,
+    /// How much of all executions was explored, from 0 to 1: an estimate, where the engine can make one.
+    pub explored: Option<f64>,
 }
 
 /// Is told how far the search is, now and then.
@@ -77,6 +81,8 @@ pub struct SearchOptions {
     pub checks: Checks,
     pub limits: Limits,
     pub reductions: Reductions,
+    /// Worker threads; 0 is as good as 1. Only engine `mcr` uses more than one.
+    pub jobs: usize,
     /// Engine `rvf`: heuristics that change no answer.
     pub rvf: RvfHeuristics,
     /// Find every distinct violation instead of the first.
@@ -97,6 +103,8 @@ pub enum InternalError {
         schedule: Schedule,
         mismatch: Mismatch,
     },
+    /// A violation was found in a formula, but the program did not behave that way.
+    Diverged { what: String },
     /// See [`EngineKind::supports`].
     ModelNotSupported {
         engine: EngineKind,
@@ -115,6 +123,10 @@ impl fmt::Display for InternalError {
                 f,
                 "internal error: a violation was not reproduced ({mismatch:?} after {} events): {kind:?}",
                 schedule.steps.len()
+            ),
+            Self::Diverged { what } => write!(
+                f,
+                "internal error: an execution that was found could not be run: {what}"
             ),
             Self::ModelNotSupported { engine, memory } => write!(
                 f,
@@ -160,6 +172,17 @@ impl Engine for Rf {
     }
 }
 
+struct Mcr(mcr::Setup);
+
+impl Engine for Mcr {
+    fn explore(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
+        let mut search = mcr::Search::new(program, self.0.clone());
+        let flow = search.run(program, frame);
+        frame.set_causality(search.statistics());
+        flow
+    }
+}
+
 struct Rvf(rvf::RvfOptions);
 
 impl Engine for Rvf {
@@ -189,6 +212,13 @@ pub fn check(
         heuristics: options.rvf,
         races: options.checks.races,
     };
+    let setup = mcr::Setup {
+        reductions,
+        races: options.checks.races,
+        jobs: options.jobs,
+        deadline: options.limits.time.map(|limit| Instant::now() + limit),
+        interrupt: options.interrupted.clone(),
+    };
     let mut frame = Frame::new(options);
     // `main` may stop before it does anything.
     let start = Machine::with_model(program, memory);
@@ -197,7 +227,11 @@ pub fn check(
         (_, EngineKind::Naive) => Naive(memory).explore(program, &mut frame),
         (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
         (_, EngineKind::Rf) => Rf(reductions).explore(program, &mut frame),
+        (_, EngineKind::Bmc) => unreachable!("bmc does not explore: see raddle-bmc"),
         (_, EngineKind::Rvf) => Rvf(rvf_options).explore(program, &mut frame),
+        (_, EngineKind::Mcr) => Mcr(setup).explore(program, &mut frame),
+        (_, EngineKind::Icb) => icb::explore(program, &mut frame),
+        (_, EngineKind::Bpor) => icb::bounded::explore(program, &mut frame),
     };
     debug_assert!(
         flow.is_continue() || frame.has_reason(),
@@ -230,6 +264,14 @@ pub fn check_of(fault: &Fault) -> Check {
 }
 
 impl Checks {
+    /// Is this fault looked for?
+    #[must_use]
+    pub fn covers(&self, fault: &Fault) -> bool {
+        let is_mark = matches!(fault, Fault::ErrorReached { .. });
+        let check = check_of(fault);
+        self.contains(check) && (is_mark || check != Check::Assert || !self.only_error_calls)
+    }
+
     #[must_use]
     pub fn contains(&self, check: Check) -> bool {
         match check {

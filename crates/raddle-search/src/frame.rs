@@ -1,12 +1,13 @@
 //! What an engine reports to.
 
 use crate::dpor::Listener;
-use crate::driver::{InternalError, Progress, SearchOptions, ViolationKey, check_of};
+use crate::driver::{InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
 use crate::replay::{self, Schedule};
 use crate::simplify::{Simplified, simplify};
 use crate::verdict::{
-    Bound, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
+    Bound, Causality, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation,
+    ViolationKind,
 };
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
@@ -53,6 +54,9 @@ pub(crate) struct Frame {
     started: Instant,
     last_slow_look: Instant,
     events_since_look: u32,
+    /// How much is explored, and whether that should be estimated anew.
+    explored: Option<f64>,
+    wants_estimate: bool,
 }
 
 impl Frame {
@@ -78,6 +82,8 @@ impl Frame {
             started,
             last_slow_look: now,
             events_since_look: 0,
+            explored: None,
+            wants_estimate: false,
         }
     }
 
@@ -87,6 +93,10 @@ impl Frame {
 
     pub(crate) fn set_phases(&mut self, phases: Phases) {
         self.statistics.consistency = phases;
+    }
+
+    pub(crate) fn set_causality(&mut self, causality: Causality) {
+        self.statistics.causality = causality;
     }
 
     pub(crate) fn set_decisions(&mut self, decisions: Decisions) {
@@ -151,7 +161,9 @@ impl Frame {
                 elapsed,
                 rate: executions as f64 / elapsed.as_secs_f64().max(1e-9),
                 depth: self.ends.len(),
+                explored: self.explored,
             });
+            self.wants_estimate = true;
         }
         ControlFlow::Continue(())
     }
@@ -167,10 +179,25 @@ impl Frame {
         thread: ThreadId,
         at: SrcId,
     ) -> ControlFlow<()> {
-        if !self.seen.insert(ViolationKey::new(&kind, at)) {
+        if self.seen.contains(&ViolationKey::new(&kind, at)) {
             return ControlFlow::Continue(());
         }
         let schedule = Schedule::of(program, machine.model(), machine.steps(), &self.ends);
+        self.reproduce(program, schedule, kind, thread, at)
+    }
+
+    /// Runs a schedule again and reports the violation that it should show, unless it is known.
+    fn reproduce(
+        &mut self,
+        program: &mut Program,
+        schedule: Schedule,
+        kind: ViolationKind,
+        thread: ThreadId,
+        at: SrcId,
+    ) -> ControlFlow<()> {
+        if !self.seen.insert(ViolationKey::new(&kind, at)) {
+            return ControlFlow::Continue(());
+        }
         match replay::confirm(program, &schedule, &kind, thread) {
             Ok(trace) => {
                 // The user gets the plainest execution that shows it.
@@ -211,7 +238,7 @@ impl Frame {
         at: SrcId,
         fault: Fault,
     ) -> ControlFlow<()> {
-        if !self.options.checks.contains(check_of(&fault)) {
+        if !self.options.checks.covers(&fault) {
             return ControlFlow::Continue(());
         }
         self.violation(program, machine, ViolationKind::Fault(fault), thread, at)
@@ -407,10 +434,14 @@ impl Listener for Frame {
     }
 
     fn undone(&mut self, steps: usize) {
+        // An engine that goes back to the start without an end has only passed through what is known.
+        self.midway &= steps > 0;
         while self.ends.last().is_some_and(|&end| end as usize > steps) {
             self.ends.pop();
         }
         self.detector.truncate(steps);
+        // An engine that goes back to the beginning has given nothing up.
+        self.midway &= steps > 0;
     }
 
     fn restarted(&mut self) {
@@ -437,8 +468,31 @@ impl Listener for Frame {
         self.look_around()
     }
 
+    fn explored(&mut self, fraction: impl FnOnce() -> f64) {
+        if std::mem::take(&mut self.wants_estimate) {
+            self.explored = Some(fraction());
+        }
+    }
+
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
         self.count(false);
+        self.look_around()
+    }
+
+    fn predicted(&mut self, program: &mut Program, schedule: &Schedule) -> ControlFlow<()> {
+        let Ok(replayed) = replay::replay(program, schedule) else {
+            debug_assert!(false, "what is predicted can be run");
+            return ControlFlow::Continue(());
+        };
+        for race in replayed.races {
+            let (thread, at) = (race.second.thread, race.second.at);
+            let kind = ViolationKind::Race(race);
+            self.reproduce(program, schedule.clone(), kind, thread, at)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn paused(&mut self) -> ControlFlow<()> {
         self.look_around()
     }
 
@@ -453,7 +507,7 @@ impl Listener for Frame {
 
 /// A line of the process's status: `VmHWM:` is the peak of its resident memory, `VmRSS:` the present. 0 where there is no
 /// such file.
-fn memory_bytes(field: &str) -> u64 {
+pub(crate) fn memory_bytes(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kibibytes = status
         .lines()

@@ -8,6 +8,9 @@ pub mod dpor;
 pub mod driver;
 pub mod ending;
 mod frame;
+pub mod guided;
+mod icb;
+mod mcr;
 mod naive;
 pub mod oracle;
 #[cfg(test)]
@@ -26,6 +29,12 @@ pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, che
 pub use raddle_memory::Effect;
 pub use rvf::RvfHeuristics;
 pub use verdict::{
-    Bound, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep,
-    Verdict, Violation, ViolationKind, Waiting,
+    Bound, Causality, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace,
+    TraceStep, Verdict, Violation, ViolationKind, Waiting,
 };
+
+/// The most memory that this process has had, in bytes; 0 where the system does not say.
+#[must_use]
+pub fn peak_memory_bytes() -> u64 {
+    frame::memory_bytes("VmHWM:")
+}

@@ -51,6 +51,8 @@ struct Level {
     next: Vec<Next>,
     /// The choices with which the last of `next` is explored next.
     choices: Vec<u32>,
+    /// How many events can come next, those that were tried included.
+    count: usize,
 }
 
 /// Explores every interleaving of events.
@@ -82,8 +84,23 @@ pub(crate) fn explore(
         }
         listener.stepped(program, &mut machine, next.thread(), end)?;
         descend(program, &mut machine, sequence, &mut levels, listener)?;
+        listener.explored(|| fraction(&levels));
     }
     ControlFlow::Continue(())
+}
+
+/// How much of the tree has been explored, if all branches of a prefix are equally large.
+fn fraction(levels: &[Level]) -> f64 {
+    let (mut share, mut explored) = (1.0, 0.0);
+    for (index, level) in levels.iter().enumerate() {
+        let begun = level.count - level.next.len();
+        // Below all but the last level there is a branch that is not finished; with choices left it does not count as begun.
+        let is_open = index + 1 < levels.len() && level.choices.is_empty();
+        let done = begun - usize::from(is_open);
+        explored += share * done as f64 / level.count as f64;
+        share /= level.count as f64;
+    }
+    explored
 }
 
 /// Begins with the prefix that the machine is at, unless the execution ends there.
@@ -104,6 +121,7 @@ fn descend(
     }
     levels.push(Level {
         mark: machine.mark(),
+        count: next.len(),
         next,
         choices: Vec::new(),
     });

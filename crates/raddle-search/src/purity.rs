@@ -30,6 +30,22 @@ impl Attempt {
         Some(Self { loc, op })
     }
 
+    /// May a thread wait here, instead of doing what leads nowhere?
+    ///
+    /// Not where sizes are mixed: who could tell when to go on? And not where the read might race with a plain store, and learn
+    /// of that store from something written to the location later: waiting for that would hide the race.
+    pub(crate) fn can_wait(self, program: &Program) -> bool {
+        let info = program.tables().loc_info(self.loc);
+        let acquires = match self.op {
+            Op::Load { order, .. } | Op::Rmw { order, .. } => order.acquires(),
+            Op::Cas {
+                success, failure, ..
+            } => success.acquires() || failure.acquires(),
+            _ => false,
+        };
+        !(info.mixed || info.plainly_written && acquires)
+    }
+
     /// What it returns if the location holds `held`; `None` if it then changes memory.
     pub(crate) fn pure_result(
         self,

@@ -1,6 +1,7 @@
 //! For tests: generated programs whose threads wait in loops, and an enumeration of their executions that knows of waiting
 //! what its definition says.
 
+use crate::purity::Attempt;
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
 use raddle_program::generate::Random;
@@ -21,7 +22,7 @@ pub(crate) enum Purity {
     Off,
     /// A thread that completed a pure round goes no further.
     Assumes,
-    /// A thread does not complete pure rounds; where sizes are mixed, as with `Assumes`.
+    /// A thread does not complete pure rounds; where it may not wait, as with `Assumes`.
     Awaits,
 }
 
@@ -209,14 +210,12 @@ fn is_ended(machine: &Machine, done: &[Done], thread: ThreadId) -> bool {
     own.next_back().is_some_and(|last| last.ends_thread)
 }
 
-/// Is the next access of the thread to a location of mixed size?
-fn is_mixed(program: &Program, machine: &Machine, thread: ThreadId) -> bool {
-    match machine.thread_state(thread).map(|state| *program.op(state)) {
-        Some(Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. }) => {
-            program.tables().loc_info(loc).mixed
-        }
-        _ => false,
-    }
+/// May the thread not wait at its next access?
+fn cannot_wait(program: &Program, machine: &Machine, thread: ThreadId) -> bool {
+    let state = machine.thread_state(thread);
+    state
+        .and_then(|state| Attempt::of(program, state))
+        .is_some_and(|attempt| !attempt.can_wait(program))
 }
 
 /// Calls `f` at the end of every interleaving that is left by what is done about pure rounds.
@@ -243,7 +242,7 @@ fn run_on(
             continue;
         }
         let closes = purity != Purity::Off && closes_loop(program, machine, done, thread);
-        let waits = purity == Purity::Awaits && !is_mixed(program, machine, thread);
+        let waits = purity == Purity::Awaits && !cannot_wait(program, machine, thread);
         if closes && waits {
             continue;
         }

@@ -14,6 +14,11 @@ pub enum EngineKind {
     Dpor,
     Rf,
     Rvf,
+    Mcr,
+    Icb,
+    Bpor,
+    /// Not one that explores: see `raddle-bmc`.
+    Bmc,
 }
 
 impl EngineKind {
@@ -24,19 +29,23 @@ impl EngineKind {
             Self::Dpor => "dpor",
             Self::Rf => "rf",
             Self::Rvf => "rvf",
+            Self::Mcr => "mcr",
+            Self::Icb => "icb",
+            Self::Bpor => "bpor",
+            Self::Bmc => "bmc",
         }
     }
 
     /// Does it recognise rounds of loops in which a thread only waits?
     #[must_use]
     pub fn knows_purity(self) -> bool {
-        matches!(self, Self::Dpor | Self::Rf)
+        matches!(self, Self::Dpor | Self::Rf | Self::Mcr)
     }
 
     /// Can the engine explore executions under this memory model?
     #[must_use]
     pub fn supports(self, memory: MemoryModel) -> bool {
-        self == Self::Naive || memory == MemoryModel::Sc
+        matches!(self, Self::Naive | Self::Bmc) || memory == MemoryModel::Sc
     }
 }
 
@@ -61,6 +70,8 @@ pub struct Checks {
     pub deadlocks: bool,
     pub livelocks: bool,
     pub overflows: bool,
+    /// Of what belongs to `assertions` only calls of functions that mark errors (`reach_error`) count.
+    pub only_error_calls: bool,
 }
 
 impl Default for Checks {
@@ -72,6 +83,7 @@ impl Default for Checks {
             deadlocks: true,
             livelocks: false,
             overflows: false,
+            only_error_calls: false,
         }
     }
 }
@@ -159,6 +171,14 @@ pub enum Reason {
         limit_bytes: u64,
     },
     Interrupted,
+    /// Nothing was found, but a part of what was asked for is not looked for.
+    NotLookedFor {
+        what: &'static str,
+    },
+    /// Some execution goes round a loop, or calls itself, more often than any bound that was tried.
+    Unrolled {
+        bound: u32,
+    },
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
     Thread {
         limit: Limit,
@@ -182,6 +202,17 @@ pub enum Verdict {
     },
 }
 
+/// What engine `mcr` did besides running executions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Causality {
+    /// Questions that its solver answered.
+    pub queries: u64,
+    /// Executions in which every thread went the same way as in another one. There should be none.
+    pub duplicates: u64,
+    /// Races found in executions that had not been run.
+    pub predicted_races: u64,
+}
+
 /// What was done for the verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -197,6 +228,8 @@ pub struct Statistics {
     pub states: usize,
     /// Engine `rf`: how often each phase of the consistency check had the last word.
     pub consistency: Phases,
+    /// Engine `mcr`: what its solver was used for.
+    pub causality: Causality,
     /// Engine `rvf`: how often VerifySC was asked, how it decided, and the time that it took.
     pub verify: Decisions,
     pub elapsed: Duration,

@@ -1,18 +1,23 @@
 //! `raddle check`: from a source file to an answer.
 
 use crate::Status;
-use crate::cli::{CheckArgs, name_of};
+use crate::cli::{CheckArgs, OnMainReturn, name_of};
+use crate::compile;
 use crate::error::Error;
 use crate::load::{Loaded, Source};
-use crate::options::{AnswerFormat, Options};
+use crate::options::{self, AnswerFormat, Options};
 use crate::progress::StatusLine;
+use raddle_bmc::BmcOptions;
 use raddle_program::Program;
 use raddle_report::source::Sources;
 use raddle_report::text::Look;
 use raddle_report::trace_file::{RunOptions, TraceFile};
-use raddle_report::{Report, html, json, text};
+use raddle_report::witness::{self, Task};
+use raddle_report::{Report, html, json, sarif, text};
 use raddle_search::driver::{self, Limits, SearchOptions};
-use raddle_search::{EngineKind, Outcome, Verdict, choose_engine};
+use raddle_search::{
+    Check, EngineKind, Outcome, Reason, Verdict, Violation, ViolationKind, choose_engine,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -42,8 +47,45 @@ pub(crate) struct Checked {
 }
 
 pub(crate) fn checked(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
-    let mut loaded = source(options).load()?;
-    let outcome = explore(options, &mut loaded.program, interrupt)?;
+    let mut checked = if options.engine == Some(EngineKind::Bmc) {
+        solve(options, interrupt)?
+    } else {
+        let mut loaded = source(options).load()?;
+        let outcome = explore(options, &mut loaded.program, interrupt)?;
+        Checked { loaded, outcome }
+    };
+    if let (Verdict::Verified(_), Some(property)) = (&checked.outcome.verdict, &options.property)
+        && let Some(what) = property.unchecked
+    {
+        checked.outcome.verdict = Verdict::Inconclusive(Reason::NotLookedFor { what });
+    }
+    Ok(checked)
+}
+
+/// Engine `bmc` looks at the module itself; the program is for replaying.
+fn solve(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
+    let source = Source {
+        wide_choices: true,
+        ..source(options)
+    };
+    let (mut loaded, view) = source.load_with_view(options.reductions.purity)?;
+    // What was found is replayed in full: bounds are the formula's.
+    if options.unroll.is_some() {
+        let unbounded = Source {
+            unroll: None,
+            ..source
+        };
+        loaded = unbounded.load()?;
+    }
+    let bmc = BmcOptions {
+        memory: options.memory,
+        unroll: options.unroll,
+        exit_with_main: options.on_main_return == OnMainReturn::Exit,
+        silent_abort: options.silent_abort,
+    };
+    let search = search_options(options, interrupt);
+    let outcome = raddle_bmc::check(view, &mut loaded.program, bmc, search)
+        .map_err(|error| Error::Internal(error.to_string()))?;
     Ok(Checked { loaded, outcome })
 }
 
@@ -52,12 +94,16 @@ fn source(options: &Options) -> Source<'_> {
         file: &options.file,
         clang_args: &options.clang_args,
         unroll: options.unroll,
-        count_pure_rounds: !(options.reductions.purity
-            && options.engine.is_none_or(EngineKind::knows_purity)),
+        purity: leaves_out_pure_rounds(options),
         on_main_return: options.on_main_return,
         checks: options.checks,
         silent_abort: options.silent_abort,
+        wide_choices: false,
     }
+}
+
+fn leaves_out_pure_rounds(options: &Options) -> bool {
+    options.reductions.purity && options.engine.is_none_or(EngineKind::knows_purity)
 }
 
 fn explore(
@@ -68,8 +114,16 @@ fn explore(
     let began = Instant::now();
     let chosen = options.engine;
     let engine = chosen.unwrap_or_else(|| choose_engine(program, options.reductions));
-    let mut status_line = StatusLine::new();
     let search = SearchOptions {
+        began: Some(began),
+        ..search_options(options, interrupt)
+    };
+    driver::check(program, engine, search).map_err(|error| Error::Internal(error.to_string()))
+}
+
+fn search_options(options: &Options, interrupt: &Arc<AtomicBool>) -> SearchOptions {
+    let mut status_line = StatusLine::new(options::error_columns());
+    SearchOptions {
         memory: options.memory,
         checks: options.checks,
         reductions: options.reductions,
@@ -78,15 +132,14 @@ fn explore(
             time: options.time_limit,
             memory_bytes: options.memory_limit_bytes,
         },
+        jobs: options.jobs,
         keep_going: options.keep_going,
-        began: Some(began),
         interrupted: Some(Arc::clone(interrupt)),
         progress: options
             .progress
             .then(|| Box::new(move |progress: &_| status_line.show(progress)) as _),
         ..SearchOptions::default()
-    };
-    driver::check(program, engine, search).map_err(|error| Error::Internal(error.to_string()))
+    }
 }
 
 fn answer(options: &Options, report: &Report<'_>, sources: &Sources) -> String {
@@ -103,6 +156,7 @@ fn answer(options: &Options, report: &Report<'_>, sources: &Sources) -> String {
             },
         ),
         AnswerFormat::Json => json::render(report, sources),
+        AnswerFormat::Sarif => sarif::render(report, sources),
     }
 }
 
@@ -118,35 +172,62 @@ fn write_files(
     if let Some(file) = &options.report {
         write(file, &html::render(report, sources))?;
     }
-    if let Some(file) = &options.trace {
-        match &report.outcome.verdict {
-            Verdict::Violation(violations) => {
-                let trace = TraceFile::new(
-                    report,
-                    &violations[0],
-                    run_options(options),
-                    clang_args(options)?,
-                    fingerprint.to_owned(),
-                );
-                write(file, &trace.render())?;
-            }
-            _ => nothing_to_write(file),
+    let Verdict::Violation(violations) = &report.outcome.verdict else {
+        for file in options.trace.iter().chain(&options.witness) {
+            eprintln!(
+                "note: {} is not written: there is no violation to show in it",
+                file.display()
+            );
         }
+        return Ok(());
+    };
+    let violation = &violations[0];
+    if let Some(file) = &options.trace {
+        let trace = TraceFile::new(
+            report,
+            violation,
+            run_options(options),
+            clang_args(options)?,
+            fingerprint.to_owned(),
+        );
+        write(file, &trace.render())?;
+    }
+    if let Some(file) = &options.witness {
+        let contents = std::fs::read(&options.file).map_err(|error| Error::Read {
+            file: options.file.clone(),
+            error,
+        })?;
+        let task = Task {
+            contents: &contents,
+            specification: specification(options, violation),
+            language: compile::language(&options.file),
+        };
+        write(file, &witness::render(report, sources, violation, &task))?;
     }
     Ok(())
 }
 
-fn nothing_to_write(file: &Path) {
-    eprintln!(
-        "note: {} is not written: there is no violation to show in it",
-        file.display()
-    );
+/// The property that a violation breaks, in the words of the competition.
+fn specification<'a>(options: &'a Options, violation: &Violation) -> &'a str {
+    if let Some(property) = &options.property {
+        return &property.specification;
+    }
+    match &violation.kind {
+        ViolationKind::Race(_) => "G ! data-race",
+        ViolationKind::Fault(fault) => match driver::check_of(fault) {
+            Check::Overflow => "G ! overflow",
+            Check::Memory => "G valid-free\nG valid-deref",
+            _ => "G ! call(reach_error())",
+        },
+        ViolationKind::Deadlock { .. } | ViolationKind::Livelock { .. } => "G ! deadlock",
+    }
 }
 
 fn run_options(options: &Options) -> RunOptions {
     RunOptions {
         check: options.check_names.clone(),
         unroll: options.unroll,
+        purity: leaves_out_pure_rounds(options),
         on_main_return: name_of(options.on_main_return),
         silent_abort: options.silent_abort,
     }

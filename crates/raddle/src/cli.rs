@@ -6,11 +6,29 @@ use std::path::PathBuf;
 
 /// Checks multithreaded C and C++ programs: is there any interleaving of the threads that goes wrong?
 #[derive(Debug, Parser)]
-#[command(name = "raddle", version, arg_required_else_help = true)]
+#[command(name = "raddle", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  raddle check program.c                        is there an interleaving that goes wrong?
+  raddle check program.c --report report.html   step through it in a browser
+  raddle check program.cpp -- -std=c++20 -Iinclude
+  raddle compare program.c                      what every engine says, and how fast
+  raddle explain race                           what a word in an answer means";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  raddle check counter.c
+  raddle check counter.c --check race,deadlock --keep-going
+  raddle check spin.c --unroll 3 --time-limit 60
+  raddle check peterson.c --memory tso
+  raddle check stack.c --report stack.html --trace stack.trace && raddle replay stack.trace
+  raddle check task.i --property unreach-call.prp --witness witness.yml
+  raddle check program.cpp --format json -- -std=c++20 -DTHREADS=2";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -18,7 +36,7 @@ pub enum Command {
     /// Check a program
     ///
     /// Exit status: 0 verified, 1 a violation was found, 2 the input or the command line is at fault, 3 inconclusive.
-    #[command(args_override_self = true)]
+    #[command(args_override_self = true, after_help = CHECK_EXAMPLES)]
     Check(Box<CheckArgs>),
     /// Check a program with every engine that applies, and print one table
     ///
@@ -42,6 +60,17 @@ pub enum Command {
         /// What to explain; without it, the topics are listed
         topic: Option<String>,
     },
+    /// Print completions for a shell
+    ///
+    /// For example: `raddle completions bash > ~/.local/share/bash-completion/completions/raddle`
+    Completions { shell: clap_complete::Shell },
+    /// Print a manual page
+    ///
+    /// For example: `raddle man > raddle.1`, `raddle man check > raddle-check.1`
+    Man {
+        /// The command that the page is about; Raddle itself if it is left out
+        command: Option<String>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -49,27 +78,26 @@ pub struct CheckArgs {
     /// The program: .c .i .cc .cpp .cxx .C, or LLVM IR as text (.ll)
     pub file: PathBuf,
 
-    /// How to explore executions (available now: auto, dpor, rf, naive)
+    /// How to look for violations
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
-    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engine naive)
+    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engines bmc and naive)
     #[arg(long, value_enum, default_value_t = Memory::Sc)]
     pub memory: Memory,
 
-    /// Stop loops that are not proved finite after N iterations; the answer then covers no more than that
+    /// Stop loops that are not proved finite after N iterations; the answer then covers no more than that. Engines that know
+    /// when a thread only waits do not count iterations in which it does
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
-    /// What to look for, separated by commas
-    #[arg(
-        long = "check",
-        value_enum,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_values_t = [Check::Assert, Check::Memory, Check::Race, Check::Deadlock]
-    )]
+    /// What to look for, separated by commas [default: assert,memory,race,deadlock; bmc does not check race]
+    #[arg(long = "check", value_enum, value_name = "LIST", value_delimiter = ',')]
     pub checks: Vec<Check>,
+
+    /// What to look for, as a property file of SV-COMP says it; `abort` then ends the program silently
+    #[arg(long, value_name = "FILE.prp", conflicts_with = "checks")]
+    pub property: Option<PathBuf>,
 
     /// What happens to other threads when `main` returns
     #[arg(long, value_enum, default_value_t = OnMainReturn::Wait)]
@@ -91,7 +119,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub memory_limit: Option<u64>,
 
-    /// Worker threads (more than one are not available yet)
+    /// Worker threads (more than one: engine `mcr` only; the answer does not depend on it)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: u32,
 
@@ -111,7 +139,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_ifaa: bool,
 
-    /// How to print the answer on standard output (sarif is not available yet)
+    /// How to print the answer on standard output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
@@ -123,7 +151,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
-    /// Write an SV-COMP witness besides (not available yet)
+    /// Write a violation witness (format 2.0 of SV-COMP) besides
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
 
@@ -173,6 +201,7 @@ pub enum Engine {
     Mcr,
     Bmc,
     Icb,
+    Bpor,
     Naive,
 }
 
@@ -213,6 +242,46 @@ pub enum When {
     Never,
     Auto,
     Always,
+}
+
+/// What to do about a command line that cannot be read, where more can be said than what is wrong with it.
+#[must_use]
+pub fn hint(error: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let is_program = |name: &str| {
+        let extension = std::path::Path::new(name).extension();
+        extension.is_some_and(|it| {
+            ["c", "i", "cc", "cpp", "cxx", "ll"]
+                .iter()
+                .any(|known| it == *known)
+        })
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand)
+            .filter(|name| is_program(name))
+            .map(|name| format!("to check a program: `raddle check {name}`")),
+        ErrorKind::UnknownArgument => {
+            let arg = text(ContextKind::InvalidArg)?;
+            if is_program(&arg) {
+                Some(format!(
+                    "one file is checked: `#include \"{arg}\"` in it, or link both with `llvm-link -S`"
+                ))
+            } else if ["-I", "-D", "-s", "-f", "-W", "-O", "-l", "-p", "-m"].contains(&arg.as_str())
+            {
+                Some(
+                    "arguments for clang go after `--`: `raddle check FILE -- -Iinclude`"
+                        .to_owned(),
+                )
+            } else {
+                None
+            }
+        }
+        _ => None,
+    }
 }
 
 /// The name of a value as the user types it.

@@ -2,7 +2,7 @@
 
 use crate::Status;
 use crate::check;
-use crate::cli::{CheckArgs, Engine};
+use crate::cli::{CheckArgs, Engine, Format};
 use crate::error::Error;
 use crate::options::{AnswerFormat, ENGINES, Options};
 use raddle_report::compare::{self, Agreement, Answer};
@@ -22,6 +22,7 @@ pub fn compare(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, E
         ("--trace", args.trace.is_some()),
         ("--witness", args.witness.is_some()),
         ("--full", args.full),
+        ("--format sarif", args.format == Format::Sarif),
     ];
     if let Some((option, _)) = only_check.into_iter().find(|(_, given)| *given) {
         return Err(Error::OnlyForCheck { option });
@@ -42,7 +43,7 @@ pub fn compare(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, E
     }
     let text = match options.format {
         AnswerFormat::Text => compare::table(&answers, options.color),
-        AnswerFormat::Json => compare::json(&answers),
+        AnswerFormat::Json | AnswerFormat::Sarif => compare::json(&answers),
     };
     crate::print(&text)?;
     match compare::agreement(&answers) {

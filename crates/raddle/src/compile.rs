@@ -6,7 +6,7 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -49,7 +49,28 @@ pub enum CompileError {
     /// clang has said why on standard error.
     DoesNotCompile {
         file: PathBuf,
+        because: Complaint,
     },
+}
+
+/// What clang complains about, as far as there is something particular to say about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Complaint {
+    MissingHeader,
+    UnknownArgument,
+    Other,
+}
+
+impl Complaint {
+    fn of(messages: &str) -> Self {
+        if messages.contains("file not found") {
+            Self::MissingHeader
+        } else if messages.contains("unknown argument") || messages.contains("invalid value '") {
+            Self::UnknownArgument
+        } else {
+            Self::Other
+        }
+    }
 }
 
 impl fmt::Display for CompileError {
@@ -93,7 +114,7 @@ impl fmt::Display for CompileError {
             Self::CannotRun { clang, error } => {
                 write!(f, "cannot run {}: {error}", clang.display())
             }
-            Self::DoesNotCompile { file } => {
+            Self::DoesNotCompile { file, .. } => {
                 write!(f, "{}: the program does not compile", file.display())
             }
         }
@@ -108,9 +129,16 @@ impl CompileError {
             Self::Missing { .. } => "check the path".to_owned(),
             Self::Directory { .. } => "name the file with `main` in it".to_owned(),
             Self::Empty { .. } => "there is nothing to check without a `main`".to_owned(),
-            Self::UnknownExtension { .. } => {
-                "C: .c .i; C++: .cc .cpp .cxx .C .ii; LLVM IR as text: .ll".to_owned()
-            }
+            Self::UnknownExtension { file } => match file.extension().and_then(OsStr::to_str) {
+                Some("h" | "hpp" | "hh") => {
+                    "name the file that includes it and has `main` in it".to_owned()
+                }
+                Some("o" | "a" | "so" | "out" | "exe") => {
+                    "Raddle needs the source, not what was compiled from it".to_owned()
+                }
+                Some("bc") => "make text of it: `llvm-dis FILE.bc` writes FILE.ll".to_owned(),
+                _ => "C: .c .i; C++: .cc .cpp .cxx .C .ii; LLVM IR as text: .ll".to_owned(),
+            },
             Self::Rust { .. } => "check C, C++ or LLVM IR (.ll) for now".to_owned(),
             Self::NoClang => {
                 "install it (`apt-get install clang`), or set RADDLE_CLANG to one".to_owned()
@@ -118,9 +146,18 @@ impl CompileError {
             Self::BadClang { .. } => {
                 "set it to a clang, or unset it to use the one on the PATH".to_owned()
             }
-            Self::DoesNotCompile { .. } => {
-                "see clang's messages above; arguments for clang go after `--`".to_owned()
-            }
+            Self::DoesNotCompile { file, because } => match because {
+                Complaint::MissingHeader => format!(
+                    "say where the header lies: `raddle check {} -- -IDIRECTORY`",
+                    file.display()
+                ),
+                Complaint::UnknownArgument => {
+                    "what follows `--` goes to clang, and it does not know that".to_owned()
+                }
+                Complaint::Other => {
+                    "see clang's messages above; arguments for clang go after `--`".to_owned()
+                }
+            },
             Self::Unreadable { .. } | Self::CannotRun { .. } => return None,
         })
     }
@@ -147,6 +184,15 @@ fn kind(file: &Path) -> Result<Kind, CompileError> {
 #[must_use]
 pub fn is_ir(file: &Path) -> bool {
     matches!(kind(file), Ok(Kind::Ir))
+}
+
+/// The language of a source file, as witnesses name it. IR counts as C: it is what most of it is made from.
+#[must_use]
+pub fn language(file: &Path) -> &'static str {
+    match kind(file) {
+        Ok(Kind::Cpp) => "C++",
+        _ => "C",
+    }
 }
 
 /// The program as LLVM IR text. clang's messages go to standard error as they are.
@@ -192,6 +238,9 @@ fn run_clang(
         // Raddle does not see.
         command.arg("-D_GLIBCXX_ASSERTIONS");
     }
+    if io::stderr().is_terminal() {
+        command.arg("-fcolor-diagnostics");
+    }
     let output = command
         .arg("-DRADDLE")
         .args(clang_args)
@@ -202,16 +251,21 @@ fn run_clang(
         .arg(file)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
+        .stderr(Stdio::piped())
         .output()
         .map_err(|error| CompileError::CannotRun {
             clang: clang.into(),
             error,
         })?;
+    // A message that cannot be passed on is no reason to stop.
+    let _ = io::stderr().write_all(&output.stderr);
     if output.status.success() {
         Ok(lossy(output.stdout))
     } else {
-        Err(CompileError::DoesNotCompile { file: file.into() })
+        Err(CompileError::DoesNotCompile {
+            file: file.into(),
+            because: Complaint::of(&String::from_utf8_lossy(&output.stderr)),
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::bench::BenchError;
 use crate::compile::CompileError;
+use crate::property::PropertyError;
 use raddle_report::trace_file::TraceFileError;
 use std::ffi::OsString;
 use std::fmt;
@@ -21,13 +22,18 @@ pub enum Error {
         memory: &'static str,
         available: String,
     },
-    /// An option that this version cannot serve at all.
-    UnavailableOption {
-        option: &'static str,
+    /// `--jobs` with an engine that cannot use it.
+    SingleWorker {
+        engine: &'static str,
     },
     /// An option of `check` that the command has no use for.
     OnlyForCheck {
         option: &'static str,
+    },
+    /// There is no such command to print a manual page of.
+    UnknownCommand {
+        command: String,
+        commands: String,
     },
     UnknownTopic {
         topic: String,
@@ -58,6 +64,14 @@ pub enum Error {
     Trace {
         file: PathBuf,
         error: TraceFileError,
+    },
+    ReadProperty {
+        file: PathBuf,
+        error: std::io::Error,
+    },
+    Property {
+        file: PathBuf,
+        error: PropertyError,
     },
     /// A saved execution that the program does not have (any more).
     CannotRepeat {
@@ -106,10 +120,14 @@ impl fmt::Display for Error {
                 f,
                 "engine `{engine}` does not know memory model `{memory}`; engines that do: {available}"
             ),
-            Self::UnavailableOption { option } => write!(f, "`{option}` is not available yet"),
+            Self::SingleWorker { engine } => write!(
+                f,
+                "engine `{engine}` has one worker only: `--jobs` is for engine `mcr`"
+            ),
             Self::OnlyForCheck { option } => {
                 write!(f, "`{option}` is an option of `raddle check` only")
             }
+            Self::UnknownCommand { command, .. } => write!(f, "there is no command `{command}`"),
             Self::UnknownTopic { topic, .. } => write!(f, "there is no topic `{topic}`"),
             Self::Compile(error) => error.fmt(f),
             Self::Bench(error) => error.fmt(f),
@@ -117,6 +135,10 @@ impl fmt::Display for Error {
             Self::Load { file, what } => write!(f, "{}: {what}", file.display()),
             Self::Write { file, error } => write!(f, "cannot write {}: {error}", file.display()),
             Self::Read { file, error } => write!(f, "cannot read {}: {error}", file.display()),
+            Self::ReadProperty { file, error } => {
+                write!(f, "cannot read the property {}: {error}", file.display())
+            }
+            Self::Property { file, error } => write!(f, "{}: {error}", file.display()),
             Self::Trace { file, error } => write!(f, "{}: {error}", file.display()),
             Self::CannotRepeat {
                 event,
@@ -153,7 +175,15 @@ impl Error {
             Self::Unavailable { .. }
             | Self::WrongEngine { .. }
             | Self::Output(_)
-            | Self::Load { .. } => None,
+ => None,
+            Self::Load { what, .. } => what.contains("`main`").then(|| {
+                "a program runs from `main` on: write one that starts the threads of your test"
+                    .to_owned()
+            }),
+            Self::ReadProperty { .. } => Some("check the path".to_owned()),
+            Self::Property { .. } => Some(
+                "known are those of unreach-call, no-data-race, valid-memsafety and no-overflow; or say it with `--check`".to_owned(),
+            ),
             Self::Write { .. } => Some("is the directory there, and may you write to it?".to_owned()),
             Self::Read { .. } => Some("name a file that `raddle check --trace FILE` wrote".to_owned()),
             Self::Trace { .. } => Some("write it anew with `raddle check PROGRAM --trace FILE`".to_owned()),
@@ -168,8 +198,11 @@ impl Error {
                 "this is a bug of Raddle; please report it with the program and the command line"
                     .to_owned(),
             ),
-            Self::UnavailableOption { option } => Some(format!("leave `{option}` out")),
+            Self::SingleWorker { .. } => {
+                Some("leave `--jobs` out, or add `--engine mcr`".to_owned())
+            }
             Self::OnlyForCheck { option } => Some(format!("leave `{option}` out")),
+            Self::UnknownCommand { commands, .. } => Some(format!("commands: {commands}")),
             Self::UnknownTopic { topics, .. } => Some(format!("topics: {topics}")),
             Self::Compile(error) => error.hint(),
             Self::Bench(error) => error.hint(),

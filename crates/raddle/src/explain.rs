@@ -1,5 +1,7 @@
 //! Short texts for `raddle explain`.
 
+#[cfg(test)]
+use crate::cli::name_of;
 use crate::error::Error;
 
 struct Topic {
@@ -13,7 +15,7 @@ const TOPICS: &[Topic] = &[
         names: &["auto"],
         text: "Engine `auto` takes the engine that is probably best for the program: `rf`, or `dpor` where threads add to a \
                common variable without using the result, or where there are atomic blocks or accesses of different sizes to \
-               the same bytes; `naive` with `--memory tso` or `pso`.",
+               the same bytes; `bmc` with `--memory tso` or `pso`.",
     },
     Topic {
         names: &["dpor"],
@@ -25,6 +27,38 @@ const TOPICS: &[Topic] = &[
         text: "Engine `rf` explores one execution of each class of executions in which every read gets its value from the \
                same write: never more than `dpor` explores without commuting additions, and far fewer where many writes are never \
                read.",
+    },
+    Topic {
+        names: &["rvf"],
+        text: "Engine `rvf` (RVF-SMC) looks at the values that reads get, not at who wrote them: far fewer executions than `rf` \
+               where many writes write the same, or where a thread does the same whatever it reads. Loops that wait come to \
+               an end. If data races are looked for and could be there, it tells apart who wrote what atomic accesses and \
+               locks read: `--check assert,memory,deadlock` spares it that.",
+    },
+    Topic {
+        names: &["bmc"],
+        text: "Engine `bmc` makes one formula of all executions up to a bound on loops and asks a solver for a violation. It \
+               raises the bound until no execution exceeds it; `--unroll N` fixes it. It knows all memory models and \
+               nondeterministic values of any width, and is at its best where few threads have many interleavings. It \
+               looks for failing assertions, wrong uses of memory and deadlocks, not for data races. What it cannot turn \
+               into a formula it refuses by name.",
+    },
+    Topic {
+        names: &["mcr"],
+        text: "Engine `mcr` (maximal causality reduction) explores one execution of each combination of what the threads make of \
+               the values they read. It solves for new combinations instead of trying interleavings, and finds data races in \
+               executions that it does not run. Few executions, each of which costs more; `--jobs` spreads the work.",
+    },
+    Topic {
+        names: &["icb"],
+        text: "Engine `icb` (iterative context bounding) explores all interleavings, those with few preemptions first: a \
+               preemption is a switch away from a thread that could go on. It does not end on loops that wait.",
+    },
+    Topic {
+        names: &["bpor"],
+        text: "Engine `bpor` (bounded partial-order reduction) explores executions with few preemptions first, as `icb` does, and \
+               leaves out most of those that differ only in the order of operations that do not affect each other. It does not \
+               end on loops that wait.",
     },
     Topic {
         names: &["naive"],
@@ -71,7 +105,7 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         names: &["livelock"],
-        text: "Check `livelock` (off by default, engines `dpor` and `rf`) finds executions in which threads spin for good: in loops that \
+        text: "Check `livelock` (off by default; engines `dpor`, `rf`, `rvf` and `mcr`) finds executions in which threads spin for good: in loops that \
                wait for a write which no thread will do any more.",
     },
     Topic {
@@ -138,6 +172,112 @@ const TOPICS: &[Topic] = &[
                that the thread does not hold, destroying a locked one, joining a thread twice.",
     },
     Topic {
+        names: &["rvf"],
+        text: "Engine `rvf` explores executions by the values that reads get: two executions in which every read \
+               gets the same value are one. It needs fewer than `rf` where many writes write the same.",
+    },
+    Topic {
+        names: &["panic"],
+        text: "Violation `panic`: a Rust thread panics.",
+    },
+    Topic {
+        names: &["violation"],
+        text: "Verdict `violation`: there is an execution that goes wrong. It was run twice and went wrong twice; \
+               what is shown is the plainest that does: without steps that the violation does not need, and with \
+               the fewest context switches. Exit status 1.",
+    },
+    Topic {
+        names: &["verified"],
+        text: "Verdict `verified`: no execution of the program goes wrong in what was looked for (`--check`), \
+               within the model of docs/soundness.md. With `--unroll N` only executions count in which no loop goes \
+               round more than N times; the answer says so. Exit status 0.",
+    },
+    Topic {
+        names: &["inconclusive"],
+        text: "Verdict `inconclusive`: a limit was reached (time, memory, executions, Ctrl-C, an endless loop) \
+               before everything was explored, and nothing wrong was found till then. Raise the limit, bound loops \
+               with `--unroll N`, or make the program smaller: fewer threads, fewer rounds. Exit status 3.",
+    },
+    Topic {
+        names: &["unsupported"],
+        text: "Verdict `unsupported`: an execution reaches something that Raddle cannot run: a function that is \
+               only declared, inline assembly, an exception. Define a stub, or hide it behind `#ifndef RADDLE`: \
+               that macro is defined while checking. Exit status 2.",
+    },
+    Topic {
+        names: &["timeline", "execution", "trace"],
+        text: "The timeline of a violation has one lane for each thread and one row for each step, top to bottom in \
+               the order in which they happen. `x = 1` is a write, `read x → 1` a read, `CAS` a compare-exchange, \
+               `← step 4` the step that wrote what is read, `← initial` that nobody did. `▸` marks where another \
+               thread takes over, `✗` what is wrong. Steps that only their own thread sees may be folded into one \
+               row: `--full` shows all.",
+    },
+    Topic {
+        names: &["replay"],
+        text: "`raddle check FILE --trace T` saves a violating execution, `raddle replay T` runs it again, step by \
+               step, with what the program prints. The program is compiled again; if it has changed, that is said, \
+               and where the execution becomes another one.",
+    },
+    Topic {
+        names: &["report", "html"],
+        text: "`--report FILE.html` writes a page for any browser: the source beside the timeline, memory and store \
+               buffers after each step, arrows for reads-from, coherence and happens-before. The arrow keys step. \
+               The file needs nothing else and can be sent to others.",
+    },
+    Topic {
+        names: &["json"],
+        text: "`--format json` prints one object for scripts. Its members are stable: `verdict`, `complete`, \
+               `bound`, `reason`, `executions`, `violation` with `kind`, `message`, `location` and `trace`, \
+               `threads`, `events`, `seconds`, `peak_memory_bytes`.",
+    },
+    Topic {
+        names: &["sarif"],
+        text: "`--format sarif` prints a log in SARIF 2.1.0, the format in which code hosts and editors take \
+               results of analyses. Each violation comes with its execution as a code flow.",
+    },
+    Topic {
+        names: &["witness"],
+        text: "`--witness FILE` writes a violation witness in format 2.0 of the verification competition SV-COMP. \
+               That format knows no threads: the witness names the place that is reached and the values of \
+               `__VERIFIER_nondet_*` on the way.",
+    },
+    Topic {
+        names: &["property"],
+        text: "`--property FILE.prp` reads what to look for from a property file of the verification competition: \
+               unreach-call, no-data-race, valid-memsafety or no-overflow. `abort` is then an end of the program \
+               like `exit`, and only calls of `reach_error` break unreach-call.",
+    },
+    Topic {
+        names: &["unroll", "loop"],
+        text: "Loops without a fixed number of rounds may make executions endless. Loops that only wait for another \
+               thread are recognised and need nothing. Others need `--unroll N`, which stops every loop that is not \
+               known to end after N rounds; the answer then covers no more than that.",
+    },
+    Topic {
+        names: &["reductions", "purity", "await", "ifaa"],
+        text: "Reductions explore less without missing anything. Purity: loop rounds without effect are not \
+               explored (`--no-purity`). Awaits: a thread whose round would have no effect waits until that changes \
+               (`--no-await`). Independent fetch-and-adds: additions whose results nobody uses commute (`--no- \
+               ifaa`).",
+    },
+    Topic {
+        names: &["nondet"],
+        text: "`__VERIFIER_nondet_bool()` and `__VERIFIER_nondet_char()` return any value: each is explored. Wider \
+               types have too many values to try.",
+    },
+    Topic {
+        names: &["verifier-functions"],
+        text: "Functions with a meaning in checked programs: `__VERIFIER_assume(c)` ends executions in which c is \
+               false, `__VERIFIER_atomic_begin()` and `__VERIFIER_atomic_end()` make what is between one step, \
+               `reach_error()` marks what must not be reached.",
+    },
+    Topic {
+        names: &["abstraction", "model", "soundness"],
+        text: "What is checked is the program compiled without optimisation, in a model: memory is never used again \
+               after `free`, `malloc` never fails, there are no signals, files or clocks, and `main` gets no \
+               arguments. docs/soundness.md has the whole list.",
+    },
+    Topic {
         names: &["exit-status"],
         text: "0: verified. 1: a violation was found. 2: the input or the command line is at fault: it does not compile, an \
                execution reaches something Raddle does not support, or an option is wrong. 3: inconclusive: a limit was \
@@ -148,7 +288,10 @@ const TOPICS: &[Topic] = &[
 /// The text for a topic, or the list of topics.
 pub fn explain(topic: Option<&str>) -> Result<String, Error> {
     let Some(topic) = topic else {
-        return Ok(format!("topics: {}\n", list()));
+        return Ok(format!(
+            "topics: {}\n\n`raddle explain TOPIC` says what it is.\n",
+            list()
+        ));
     };
     TOPICS
         .iter()
@@ -168,6 +311,29 @@ fn list() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::{Check, Memory};
+    use crate::options::ENGINES;
+    use clap::ValueEnum;
+
+    /// Whatever a user can name or meet has a text.
+    #[test]
+    fn nothing_is_unexplained() {
+        let engines = ENGINES.iter().map(|(name, _)| (*name).to_owned());
+        let checks = Check::value_variants().iter().map(|it| name_of(*it));
+        let models = Memory::value_variants().iter().map(|it| name_of(*it));
+        let kinds = raddle_report::words::KINDS
+            .iter()
+            .map(|(kind, _)| (*kind).to_owned());
+        let verdicts = ["verified", "violation", "inconclusive", "unsupported"].map(str::to_owned);
+        for topic in engines
+            .chain(checks)
+            .chain(models)
+            .chain(kinds)
+            .chain(verdicts)
+        {
+            assert!(explain(Some(&topic)).is_ok(), "{topic}");
+        }
+    }
 
     #[test]
     fn each_name_stands_for_one_topic() {

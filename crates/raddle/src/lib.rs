@@ -11,8 +11,10 @@ pub mod compile;
 pub mod error;
 pub mod explain;
 mod load;
+mod manual;
 pub mod options;
 mod progress;
+pub mod property;
 pub mod replay;
 
 use cli::{Cli, Command};
@@ -39,6 +41,8 @@ pub fn run(cli: Cli, interrupt: &Arc<AtomicBool>) -> Status {
         Command::Compare(args) => compare::compare(*args, interrupt),
         Command::Replay(args) => replay::replay(&args),
         Command::Bench(args) => bench::bench(&args, interrupt),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { command } => manual::page(command.as_deref()),
         Command::Explain { topic } => explain::explain(topic.as_deref()).and_then(|text| {
             print(&text)?;
             Ok(Status::Verified)

@@ -3,8 +3,10 @@
 use crate::cli::OnMainReturn;
 use crate::compile;
 use crate::error::Error;
+use raddle_ir::Module;
 use raddle_program::Program;
-use raddle_program::interp::{self, InterpOptions, Interpreter};
+use raddle_program::interp::view::View;
+use raddle_program::interp::{self, InterpOptions, Interpreter, LoadError};
 use raddle_report::trace_file;
 use raddle_search::Checks;
 use std::ffi::OsString;
@@ -16,12 +18,14 @@ pub(crate) struct Source<'a> {
     pub(crate) file: &'a Path,
     pub(crate) clang_args: &'a [OsString],
     pub(crate) unroll: Option<u32>,
-    /// Does `unroll` count rounds in which a thread only waits?
-    pub(crate) count_pure_rounds: bool,
+    /// Does the engine leave out rounds in which a thread only waits?
+    pub(crate) purity: bool,
     pub(crate) on_main_return: OnMainReturn,
     pub(crate) checks: Checks,
     /// `abort` ends the program silently.
     pub(crate) silent_abort: bool,
+    /// Nondeterministic values of any width are chosen: by a formula, or in an execution that was saved.
+    pub(crate) wide_choices: bool,
 }
 
 /// A program, and what tells it from others.
@@ -41,20 +45,54 @@ impl Source<'_> {
         })
     }
 
+    /// The program, and the module to look at besides; without pure rounds of loops if `purity` is set.
+    pub(crate) fn load_with_view(&self, purity: bool) -> Result<(Loaded, View), Error> {
+        let ir = compile::to_ir(self.file, self.clang_args)?;
+        let fingerprint = trace_file::fingerprint(&ir);
+        let looked_at = InterpOptions {
+            // Loops that are known to end are not bounded.
+            unroll: Some(self.unroll.unwrap_or(1)),
+            cut_pure_rounds: purity,
+            ..self.interpretation()
+        };
+        let view = View::new(self.module(ir.clone())?, looked_at)
+            .map_err(|error| self.load_error(&error))?;
+        let loaded = Loaded {
+            program: self.program(ir)?,
+            fingerprint,
+        };
+        Ok((loaded, view))
+    }
+
     pub(crate) fn program(&self, ir: String) -> Result<Program, Error> {
+        Interpreter::load(self.module(ir)?, self.interpretation())
+            .map_err(|error| self.load_error(&error))
+    }
+
+    fn load_error(&self, error: &LoadError) -> Error {
+        Error::Load {
+            file: self.file.into(),
+            what: error.to_string(),
+        }
+    }
+
+    fn module(&self, ir: String) -> Result<Module, Error> {
         let from_clang = !compile::is_ir(self.file);
         let name = match self.file.display() {
             // Line numbers of messages are those of the IR, not of the source.
             file if from_clang => format!("LLVM IR of {file}"),
             file => file.to_string(),
         };
-        let module = raddle_ir::parse_module(ir, &name).map_err(|error| Error::Ir {
+        raddle_ir::parse_module(ir, &name).map_err(|error| Error::Ir {
             what: error.to_string(),
             from_clang,
-        })?;
-        let interpretation = InterpOptions {
+        })
+    }
+
+    fn interpretation(&self) -> InterpOptions {
+        InterpOptions {
             unroll: self.unroll,
-            count_pure_rounds: self.count_pure_rounds,
+            leaves_out_pure_rounds: self.purity,
             on_main_return: match self.on_main_return {
                 OnMainReturn::Wait => interp::OnMainReturn::Wait,
                 OnMainReturn::Exit => interp::OnMainReturn::Exit,
@@ -62,11 +100,8 @@ impl Source<'_> {
             check_overflow: self.checks.overflows,
             check_memory: self.checks.memory,
             svcomp_abort_silent: self.silent_abort,
+            wide_choices: self.wide_choices,
             ..InterpOptions::default()
-        };
-        Interpreter::load(module, interpretation).map_err(|error| Error::Load {
-            file: self.file.into(),
-            what: error.to_string(),
-        })
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `raddle`: checks multithreaded programs.
 
 use clap::Parser;
-use raddle::cli::Cli;
+use raddle::cli::{self, Cli};
 use raddle::{Status, run};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -10,11 +10,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 fn main() -> ExitCode {
     report_panics();
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     let interrupt = interrupt_flag();
     let status =
         panic::catch_unwind(AssertUnwindSafe(|| run(cli, &interrupt))).unwrap_or(Status::Failure);
     ExitCode::from(status as u8)
+}
+
+/// Help that was asked for, or what is wrong with the command line.
+fn usage(error: &clap::Error) -> ExitCode {
+    // Where nothing can be printed the status is all that is left.
+    let _ = error.print();
+    if let Some(hint) = cli::hint(error) {
+        eprintln!("\nhelp: {hint}");
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Status::Failure as u8))
 }
 
 /// A panic is a bug of Raddle and must never look like an answer about the program.

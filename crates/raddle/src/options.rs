@@ -2,6 +2,7 @@
 
 use crate::cli::{Check, CheckArgs, Engine, Format, Memory, OnMainReturn, When, name_of};
 use crate::error::Error;
+use crate::property::{self, Property};
 use raddle_search::{Checks, EngineKind, MemoryModel, Reductions};
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -21,6 +22,7 @@ pub struct Options {
     pub unroll: Option<u32>,
     pub on_main_return: OnMainReturn,
     pub keep_going: bool,
+    pub jobs: usize,
     pub max_executions: Option<u64>,
     pub time_limit: Option<Duration>,
     pub memory_limit_bytes: Option<u64>,
@@ -36,20 +38,26 @@ pub struct Options {
     pub silent_abort: bool,
     pub trace: Option<PathBuf>,
     pub report: Option<PathBuf>,
+    pub witness: Option<PathBuf>,
+    pub property: Option<Property>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerFormat {
     Text,
     Json,
+    Sarif,
 }
 
-/// The engines of this version by name. `auto` is the best of them for the program; under TSO and PSO it is `naive`, the only
-/// one that knows them.
+/// The engines of this version by name. `auto` is the best of them for the program; under TSO and PSO it is `bmc`.
 pub const ENGINES: &[(&str, EngineKind)] = &[
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
     ("rvf", EngineKind::Rvf),
+    ("mcr", EngineKind::Mcr),
+    ("icb", EngineKind::Icb),
+    ("bpor", EngineKind::Bpor),
+    ("bmc", EngineKind::Bmc),
     ("naive", EngineKind::Naive),
 ];
 
@@ -62,21 +70,37 @@ impl Options {
     pub fn from_args(args: CheckArgs) -> Result<Self, Error> {
         let memory = memory(args.memory);
         let engine = engine(args.engine, memory)?;
-        let format = format(args.format)?;
-        for (option, given) in [("--witness", args.witness.is_some())] {
-            if given {
-                return Err(Error::UnavailableOption { option });
+        if engine == Some(EngineKind::Bmc) {
+            // It looks for one violation, and explores no executions.
+            for (option, given) in [
+                ("--keep-going", args.keep_going),
+                ("--max-executions", args.max_executions.is_some()),
+            ] {
+                if given {
+                    return Err(Error::Unavailable {
+                        option: "with engine bmc, option",
+                        value: option.to_owned(),
+                        available: "the other options".to_owned(),
+                    });
+                }
             }
         }
-        if args.jobs != 1 {
-            return Err(Error::Unavailable {
-                option: "--jobs",
-                value: args.jobs.to_string(),
-                available: "1".to_owned(),
+        let property = args.property.as_deref().map(property::read).transpose()?;
+        let list = match &property {
+            Some(property) => property.checks.clone(),
+            None => named(&args.checks, engine),
+        };
+        all_known(&list, engine)?;
+        if args.jobs != 1 && engine != Some(EngineKind::Mcr) {
+            return Err(Error::SingleWorker {
+                engine: engine.map_or("auto", EngineKind::name),
             });
         }
         Ok(Self {
-            checks: checks(&args.checks),
+            checks: Checks {
+                only_error_calls: property.as_ref().is_some_and(|it| it.only_error_calls),
+                ..checks(&list)
+            },
             reductions: Reductions {
                 purity: !args.no_purity,
                 awaits: !args.no_await,
@@ -89,10 +113,15 @@ impl Options {
             unroll: args.unroll,
             on_main_return: args.on_main_return,
             keep_going: args.keep_going,
+            jobs: args.jobs as usize,
             max_executions: args.max_executions,
             time_limit: args.time_limit,
             memory_limit_bytes: args.memory_limit.map(|mebibytes| mebibytes << 20),
-            format,
+            format: match args.format {
+                Format::Text => AnswerFormat::Text,
+                Format::Json => AnswerFormat::Json,
+                Format::Sarif => AnswerFormat::Sarif,
+            },
             quiet: args.quiet,
             full: args.full,
             progress: wanted(args.progress, || {
@@ -100,10 +129,12 @@ impl Options {
             }),
             color: color(args.color),
             columns: columns(),
-            check_names: args.checks.iter().map(|&check| name_of(check)).collect(),
-            silent_abort: false,
+            check_names: list.iter().map(|&check| name_of(check)).collect(),
+            silent_abort: property.is_some(),
+            property,
             trace: args.trace,
             report: args.report,
+            witness: args.witness,
         })
     }
 }
@@ -111,7 +142,7 @@ impl Options {
 fn engine(engine: Engine, memory: MemoryModel) -> Result<Option<EngineKind>, Error> {
     let name = name_of(engine);
     if engine == Engine::Auto {
-        return Ok((memory != MemoryModel::Sc).then_some(EngineKind::Naive));
+        return Ok((memory != MemoryModel::Sc).then_some(EngineKind::Bmc));
     }
     let names = |fits: &dyn Fn(EngineKind) -> bool| {
         let engines = ENGINES.iter().filter(|(_, kind)| fits(*kind));
@@ -143,16 +174,27 @@ fn memory(memory: Memory) -> MemoryModel {
     }
 }
 
-fn format(format: Format) -> Result<AnswerFormat, Error> {
-    match format {
-        Format::Text => Ok(AnswerFormat::Text),
-        Format::Json => Ok(AnswerFormat::Json),
-        Format::Sarif => Err(Error::Unavailable {
-            option: "format",
-            value: name_of(format),
-            available: "text, json".to_owned(),
-        }),
+/// What is looked for unless the user says otherwise. What `bmc` does not check is said in its answer.
+fn named(list: &[Check], engine: Option<EngineKind>) -> Vec<Check> {
+    match (list.is_empty(), engine) {
+        (false, _) => list.to_vec(),
+        (true, Some(EngineKind::Bmc)) => vec![Check::Assert, Check::Memory, Check::Deadlock],
+        (true, _) => vec![Check::Assert, Check::Memory, Check::Race, Check::Deadlock],
     }
+}
+
+/// Refuses what the engine does not look for.
+fn all_known(list: &[Check], engine: Option<EngineKind>) -> Result<(), Error> {
+    for check in [Check::Race, Check::Livelock] {
+        if engine == Some(EngineKind::Bmc) && list.contains(&check) {
+            return Err(Error::Unavailable {
+                option: "with engine bmc, check",
+                value: name_of(check),
+                available: "assert, memory, deadlock, overflow".to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn checks(list: &[Check]) -> Checks {
@@ -164,6 +206,7 @@ pub(crate) fn checks(list: &[Check]) -> Checks {
         deadlocks: on(Check::Deadlock),
         livelocks: on(Check::Livelock),
         overflows: on(Check::Overflow),
+        only_error_calls: false,
     }
 }
 
@@ -183,6 +226,14 @@ pub(crate) fn color(when: When) -> bool {
 fn colors_welcome() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// The width of what standard error goes to.
+pub(crate) fn error_columns() -> usize {
+    match terminal_size::terminal_size_of(std::io::stderr()) {
+        Some((terminal_size::Width(columns), _)) => usize::from(columns).max(20),
+        None => COLUMNS_WITHOUT_TERMINAL,
+    }
 }
 
 pub(crate) fn columns() -> usize {
@@ -226,21 +277,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_built_yet_is_refused() {
+    fn what_an_engine_cannot_do_is_refused() {
         for (args, message) in [
             (
-                ["--engine", "mcr"],
-                "engine `mcr` is not available yet; available: auto, dpor, rf, rvf, naive",
+                vec!["--jobs", "2"],
+                "engine `auto` has one worker only: `--jobs` is for engine `mcr`",
             ),
             (
-                ["--format", "sarif"],
-                "format `sarif` is not available yet; available: text, json",
+                vec!["--engine", "bmc", "--check", "race"],
+                "with engine bmc, check `race` is not available yet; available: assert, memory, deadlock, overflow",
             ),
-            (
-                ["--jobs", "2"],
-                "--jobs `2` is not available yet; available: 1",
-            ),
-            (["--witness", "w"], "`--witness` is not available yet"),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);
         }
@@ -256,7 +302,7 @@ mod tests {
             assert_eq!(
                 wrong.to_string(),
                 format!(
-                    "engine `dpor` does not know memory model `{memory}`; engines that do: naive"
+                    "engine `dpor` does not know memory model `{memory}`; engines that do: bmc, naive"
                 )
             );
         }

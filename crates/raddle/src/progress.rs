@@ -1,5 +1,6 @@
 //! One status line on standard error while an engine works.
 
+use raddle_report::words::grouped;
 use raddle_search::driver::Progress;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -10,11 +11,16 @@ const INTERVAL: Duration = Duration::from_millis(250);
 /// A line that is written over and over, and erased in the end.
 pub(crate) struct StatusLine {
     shown: Option<Instant>,
+    columns: usize,
 }
 
 impl StatusLine {
-    pub(crate) fn new() -> Self {
-        Self { shown: None }
+    /// A line that is not longer than so many columns.
+    pub(crate) fn new(columns: usize) -> Self {
+        Self {
+            shown: None,
+            columns,
+        }
     }
 
     /// Shows the numbers, unless that was done a moment ago.
@@ -23,14 +29,52 @@ impl StatusLine {
             return;
         }
         self.shown = Some(Instant::now());
-        write_line(&format!(
-            "\r{} executions ({} blocked), {:.0}/s, {:.1} s, depth {}\x1b[K",
-            progress.executions,
-            progress.blocked,
-            progress.rate,
-            progress.elapsed.as_secs_f64(),
-            progress.depth
-        ));
+        // A line that wraps could not be written over.
+        let line: String = line(progress).chars().take(self.columns - 1).collect();
+        write_line(&format!("\r{line}\x1b[K"));
+    }
+}
+
+/// Executions, rate, time, and what is left as far as that can be told.
+fn line(progress: &Progress) -> String {
+    let blocked = match progress.blocked {
+        0 => String::new(),
+        blocked => format!(" ({} blocked)", grouped(blocked)),
+    };
+    let mut text = format!(
+        "{} executions{blocked}, {}/s, {}",
+        grouped(progress.executions),
+        grouped(progress.rate as u64),
+        span(progress.elapsed.as_secs_f64()),
+    );
+    if let Some(explored) = progress.explored {
+        text += &format!(", {} explored", percent(explored));
+        // What is known too little of is better not told.
+        if explored > 1e-4 {
+            let left = progress.elapsed.as_secs_f64() * (1.0 - explored) / explored;
+            text += &format!(", about {} left", span(left));
+        }
+    }
+    text
+}
+
+fn percent(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    match percent {
+        ..0.1 => "less than 0.1 %".to_owned(),
+        ..10.0 => format!("about {percent:.1} %"),
+        _ => format!("about {:.0} %", percent.min(99.0)),
+    }
+}
+
+fn span(seconds: f64) -> String {
+    match seconds {
+        ..10.0 => format!("{seconds:.1} s"),
+        ..120.0 => format!("{seconds:.0} s"),
+        ..7200.0 => format!("{:.0} min", seconds / 60.0),
+        ..172_800.0 => format!("{:.0} h", seconds / 3600.0),
+        ..31_536_000.0 => format!("{:.0} days", seconds / 86_400.0),
+        _ => "years".to_owned(),
     }
 }
 
@@ -48,4 +92,54 @@ fn write_line(text: &str) {
     let _ = error
         .write_all(text.as_bytes())
         .and_then(|()| error.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_how_far_it_is_and_what_is_left() {
+        let progress = Progress {
+            executions: 12_345,
+            blocked: 0,
+            elapsed: Duration::from_secs(20),
+            rate: 617.0,
+            depth: 9,
+            explored: None,
+        };
+        assert_eq!(line(&progress), "12 345 executions, 617/s, 20 s");
+        let progress = Progress {
+            explored: Some(0.25),
+            blocked: 3,
+            ..progress
+        };
+        assert_eq!(
+            line(&progress),
+            "12 345 executions (3 blocked), 617/s, 20 s, about 25 % explored, about 60 s left"
+        );
+        let progress = Progress {
+            explored: Some(1e-9),
+            blocked: 0,
+            ..progress
+        };
+        assert_eq!(
+            line(&progress),
+            "12 345 executions, 617/s, 20 s, less than 0.1 % explored"
+        );
+    }
+
+    #[test]
+    fn times_have_the_unit_that_people_would_use() {
+        for (seconds, text) in [
+            (0.31, "0.3 s"),
+            (61.0, "61 s"),
+            (600.0, "10 min"),
+            (36_000.0, "10 h"),
+            (1e6, "12 days"),
+            (1e12, "years"),
+        ] {
+            assert_eq!(span(seconds), text);
+        }
+    }
 }

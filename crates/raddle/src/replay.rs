@@ -31,12 +31,12 @@ pub fn replay(args: &ReplayArgs) -> Result<Status, Error> {
         file: &program_file,
         clang_args: &clang_args,
         unroll: trace.options.unroll,
-        // An execution that was not cut must not be: fewer rounds counted are never too few.
-        count_pure_rounds: false,
+        purity: trace.options.purity,
         on_main_return: OnMainReturn::from_str(&trace.options.on_main_return, true)
             .unwrap_or(OnMainReturn::Wait),
         checks,
         silent_abort: trace.options.silent_abort,
+        wide_choices: true,
     }
     .load()?;
     let changed = loaded.fingerprint != trace.fingerprint;

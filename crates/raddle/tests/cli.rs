@@ -283,13 +283,101 @@ fn engines_are_compared_in_one_table() {
         2,
         &["`--engine` is an option of `raddle check` only"],
     );
-    let endless = scratch.file(
-        "c.c",
-        "#include <stdatomic.h>\nstatic atomic_int x;\nint main(void) { for (;;) x++; }\n",
+    says(
+        &compare(&correct, &["--max-executions", "1", "--no-ifaa"]),
+        3,
+        &["inconclusive", "the limit of 1 execution was reached"],
+    );
+}
+
+const ENDLESS: &str = "#include <pthread.h>\n#include <stdatomic.h>\nstatic atomic_int x;\n\
+     static void *f(void *p) { for (int i = 0; i < 9; i++) x += i; return p; }\n\
+     int main(void) { pthread_t t[4]; for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, f, 0); return x; }\n";
+
+/// The rate and what is left, but only for people who watch.
+#[test]
+fn progress_is_shown_on_terminals_only() {
+    let scratch = Scratch::new("progress");
+    let file = scratch.file("a.c", ENDLESS);
+    let limited = ["--time-limit", "0.6", "--no-ifaa"];
+    let output = check(&file, &limited);
+    says(&output, 3, &["the time limit"]);
+    assert!(output.stderr.is_empty());
+    let output = check(&file, &[&limited[..], &["--progress", "always"]].concat());
+    let shown = String::from_utf8_lossy(&output.stderr);
+    for part in [" executions", "/s, ", " explored"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    // It is wiped away in the end.
+    assert!(shown.ends_with("\r\u{1b}[K"), "{shown:?}");
+}
+
+/// Ctrl-C is no crash: what was done so far is told.
+#[test]
+fn an_interrupted_search_is_inconclusive() {
+    let scratch = Scratch::new("interrupt");
+    let file = scratch.file("a.c", ENDLESS);
+    let child = raddle()
+        .arg("check")
+        .arg(&file)
+        .args(["--no-ifaa", "--progress", "always"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut child = child;
+    // The first status line shows that the search has begun.
+    let mut error = child.stderr.take().unwrap();
+    let mut byte = [0];
+    std::io::Read::read_exact(&mut error, &mut byte).unwrap();
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let mut rest = Vec::new();
+    std::io::Read::read_to_end(&mut error, &mut rest).unwrap();
+    let output = child.wait_with_output().unwrap();
+    says(
+        &output,
+        3,
+        &[
+            "inconclusive: it was interrupted (",
+            " executions",
+            "no violation was found in the part",
+        ],
+    );
+}
+
+#[test]
+fn completions_and_manual_pages_are_printed() {
+    let run = |args: &[&str]| raddle().args(args).output().unwrap();
+    says(
+        &run(&["completions", "bash"]),
+        0,
+        &["complete -F _raddle", "--memory"],
+    );
+    for shell in ["zsh", "fish", "elvish", "powershell"] {
+        says(&run(&["completions", shell]), 0, &["raddle"]);
+    }
+    says(&run(&["completions", "cmd"]), 2, &["invalid value 'cmd'"]);
+    says(&run(&["man"]), 0, &[".TH raddle 1", "compare", "Examples"]);
+    says(
+        &run(&["man", "check"]),
+        0,
+        &[".TH raddle-check 1", "time\\-limit"],
     );
     says(
-        &compare(&endless, &["--time-limit", "0.1"]),
-        3,
-        &["inconclusive", "the time limit of 0.10 s was reached"],
+        &run(&["man", "cook"]),
+        2,
+        &["there is no command `cook`", "help: commands: check"],
     );
+}
+
+#[test]
+fn help_has_examples() {
+    for args in [&["--help"][..], &["check", "--help"]] {
+        let output = raddle().args(args).output().unwrap();
+        says(&output, 0, &["Examples:", "raddle check "]);
+    }
 }

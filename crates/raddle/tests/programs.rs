@@ -27,11 +27,13 @@ fn main() {
         .flat_map(|program| {
             let shown = relative(&program, &root);
             let (name, file) = (shown.clone(), program.clone());
+            let solved = program.clone();
+            let solved = Trial::test(format!("{shown} (bmc)"), move || bmc_agrees(&solved));
             let output = Trial::test(name, move || prints_what_is_expected(&file));
             let engines = Trial::test(format!("{shown} (engines)"), move || {
                 engines_agree(&program)
             });
-            [output, engines]
+            [output, engines, solved]
         })
         .collect();
     libtest_mimic::run(&arguments, tests).exit();
@@ -69,11 +71,15 @@ fn collect(directory: &Path, programs: &mut Vec<PathBuf>) {
 
 /// Runs from the root with a relative path, so that no output depends on where the repository lies.
 fn check(program: &Path, more: &[&str]) -> Output {
+    check_with(program, &directive(program, "raddle"), more)
+}
+
+fn check_with(program: &Path, own: &[String], more: &[&str]) -> Output {
     let root = root();
     Command::new(env!("CARGO_BIN_EXE_raddle"))
         .arg("check")
         .arg(relative(program, &root))
-        .args(directive(program, "raddle"))
+        .args(own)
         .args(more)
         .env_remove("NO_COLOR")
         .current_dir(root)
@@ -200,8 +206,12 @@ fn engines_agree(program: &Path) -> Result<(), Failed> {
     let engines = raddle::options::ENGINES
         .iter()
         .map(|(name, _)| *name)
-        .filter(|name| *name != "auto")
-        .filter(|name| wanted.is_empty() || wanted.iter().any(|it| it == name));
+        // `bmc` looks for less, and is compared below.
+        .filter(|name| !matches!(*name, "auto" | "bmc"))
+        .filter(|name| {
+            let is_it = |wanted: &String| wanted.trim_end_matches(',') == *name;
+            wanted.is_empty() || wanted.iter().any(is_it)
+        });
     let mut first: Option<(&str, Answer)> = None;
     for engine in engines {
         let answer = answer(program, engine)?;
@@ -214,4 +224,57 @@ fn engines_agree(program: &Path) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// What `bmc` looks for, unless the program asks for something else.
+const CHECKS_OF_BMC: [&str; 2] = ["--check", "assert,memory,deadlock"];
+
+/// `bmc` must say what `dpor` says, or that it cannot.
+fn bmc_agrees(program: &Path) -> Result<(), Failed> {
+    let own = directive(program, "raddle");
+    if own.iter().any(|arg| {
+        matches!(
+            arg.as_str(),
+            "--check" | "--unroll" | "--engine" | "--memory" | "--max-executions"
+        )
+    }) {
+        return Ok(());
+    }
+    let run = |engine: &str| {
+        let mut more = vec!["--engine", engine, "--format", "json", "--time-limit", "10"];
+        more.extend(CHECKS_OF_BMC);
+        // The first violation is enough.
+        let own: Vec<String> = own
+            .iter()
+            .filter(|arg| *arg != "--keep-going")
+            .cloned()
+            .collect();
+        let output = check_with(program, &own, &more);
+        let json: serde_json::Value =
+            serde_json::from_slice(&output.stdout).unwrap_or(serde_json::Value::Null);
+        (output, json)
+    };
+    let (expected, _) = run("dpor");
+    let (found, json) = run("bmc");
+    let reason = json["reason"].as_str().unwrap_or_default();
+    let says_so = match found.status.code() {
+        // The input is at fault, or beyond this engine.
+        Some(2) => !reason.is_empty(),
+        Some(3) => true,
+        _ => false,
+    };
+    // Another engine may run into a limit, or into values that it cannot try.
+    if matches!(expected.status.code(), Some(2 | 3))
+        || says_so
+        || expected.status.code() == found.status.code()
+    {
+        return Ok(());
+    }
+    Err(format!(
+        "dpor: {:?}, bmc: {:?} {reason} {}",
+        expected.status.code(),
+        found.status.code(),
+        String::from_utf8_lossy(&found.stderr)
+    )
+    .into())
 }

@@ -1,4 +1,4 @@
-// engines: dpor, rf
+// engines: dpor, rf, rvf, mcr
 // A loop that waits for another thread: its idle rounds are not explored one by one.
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// engines: dpor, rf
+// engines: dpor, rf, rvf, mcr
 // A spin lock whose losers try again until they win.
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// engines: dpor, rf
+// engines: dpor, rf, rvf, mcr
 // std::condition_variable with a predicate, and shared_ptr.
 #include <cassert>
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// engines: dpor, rf
+// engines: dpor, rf, rvf, mcr
 // std::async, std::promise and std::shared_mutex.
 #include <cassert>
 #include <future>

@@ -1,4 +1,4 @@
-// engines: dpor, rf
+// engines: dpor, rf, rvf, mcr
 // std::string and std::vector: the library's own code runs, and its own assertions are checked.
 #include <mutex>
 #include <string>

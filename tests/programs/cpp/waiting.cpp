@@ -1,4 +1,4 @@
-// engines: dpor, rf
+// engines: dpor, rf, rvf, mcr
 // std::condition_variable, std::call_once, static locals, thread-local objects with destructors.
 #include <atomic>
 #include <cassert>

@@ -1,4 +1,4 @@
-// engines: dpor, rf
+// engines: dpor, rf, rvf, mcr
 // All of <threads.h>.
 #include <assert.h>
 #include <stdlib.h>

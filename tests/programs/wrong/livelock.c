@@ -1,5 +1,5 @@
 // raddle: --check livelock
-// engines: dpor, rf
+// engines: dpor, rf, rvf, mcr
 // Two threads wait for each other's flag, and each sets its own too late.
 #include <pthread.h>
 #include <stdatomic.h>

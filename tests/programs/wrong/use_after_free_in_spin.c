@@ -1,5 +1,5 @@
 // raddle: --check memory
-// engines: dpor
+// engines: dpor, rf, rvf, mcr
 // A thread spins on a flag inside of a block that another thread frees. It waits for nothing that anybody could write any more,
 // and reads what is gone.
 #include <pthread.h>

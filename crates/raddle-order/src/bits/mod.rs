@@ -7,6 +7,7 @@
 mod aig;
 mod arith;
 mod cnf;
+mod known;
 mod shift;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use crate::lit::{ClauseSink, Lit};
 use aig::Aig;
 pub use aig::Bit;
 pub use cnf::Reading;
+pub use known::{Flow, ReadFlow};
 
 /// A word, least significant bit first.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

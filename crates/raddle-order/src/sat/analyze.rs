@@ -1,7 +1,7 @@
 //! From a false clause to a learnt one: first unique implication point, recursive minimisation, glue.
 
 use super::clause::ClauseRef;
-use super::{Reason, Solver};
+use super::{Reason, Scratch, Solver};
 use crate::lit::Lit;
 use crate::theory::Theory;
 
@@ -168,6 +168,12 @@ impl<T: Theory> Solver<T> {
     /// Drops literals that the rest of the clause implies.
     fn minimise(&mut self) {
         let mut kept = 1;
+        // The levels of the clause get this stamp, variables that were found not to be redundant too.
+        self.scratch.stamp += 1;
+        for k in 1..self.scratch.learnt.len() {
+            let level = self.level[self.scratch.learnt[k].var().index()] as usize;
+            self.scratch.level_stamp[level] = self.scratch.stamp;
+        }
         for k in 1..self.scratch.learnt.len() {
             let lit = self.scratch.learnt[k];
             if !self.is_redundant(lit) {
@@ -198,8 +204,9 @@ impl<T: Theory> Solver<T> {
                 if other.var() == lit.var() || self.seen[var] || self.level[var] == 0 {
                     continue;
                 }
-                if !matches!(self.reason[var], Reason::Clause(_)) {
-                    self.unmark_from(marked_before);
+                if self.is_hopeless(var) {
+                    self.scratch.hopeless[var] = self.scratch.stamp;
+                    self.give_up_from(marked_before);
                     return false;
                 }
                 self.seen[var] = true;
@@ -210,9 +217,26 @@ impl<T: Theory> Solver<T> {
         true
     }
 
-    fn unmark_from(&mut self, from: usize) {
+    /// The variable cannot be implied by the clause: it has no clause as reason, is of a level of its own, or was found to
+    /// be hopeless before.
+    fn is_hopeless(&self, var: usize) -> bool {
+        let Scratch {
+            hopeless,
+            level_stamp,
+            stamp,
+            ..
+        } = &self.scratch;
+        hopeless[var] == *stamp
+            || level_stamp[self.level[var] as usize] != *stamp
+            || !matches!(self.reason[var], Reason::Clause(_))
+    }
+
+    /// What was met on the way is not redundant, or will have to be looked at by itself. Either way it need not be met
+    /// again.
+    fn give_up_from(&mut self, from: usize) {
         for lit in self.scratch.to_clear.drain(from..) {
             self.seen[lit.var().index()] = false;
+            self.scratch.hopeless[lit.var().index()] = self.scratch.stamp;
         }
     }
 

@@ -17,6 +17,7 @@
 mod analyze;
 mod clause;
 mod heap;
+mod lift;
 mod reduce;
 mod restart;
 mod search;
@@ -78,6 +79,8 @@ pub struct SatStats {
     pub theory_conflicts: u64,
     /// Clauses the theory gave for that.
     pub theory_clauses: u64,
+    /// Facts that all cases of some list agreed on.
+    pub lifted: u64,
 }
 
 /// Why a literal is true.
@@ -133,6 +136,8 @@ pub struct Solver<T> {
     learnts: Vec<ClauseRef>,
     /// Theory clauses that came with a conflict and may be unit after the jump back.
     lemmas: Vec<ClauseRef>,
+    /// Lists of cases that have not been compared yet.
+    cases: Vec<Box<[Lit]>>,
     restarts: Restarts,
     next_reduce: u64,
     reductions: u64,
@@ -153,6 +158,8 @@ struct Scratch {
     stack: Vec<Lit>,
     reasons: Vec<Lit>,
     level_stamp: Vec<u64>,
+    /// By variable: with the present stamp, see `Solver::minimise`.
+    hopeless: Vec<u64>,
     stamp: u64,
 }
 
@@ -180,6 +187,7 @@ impl<T: Theory> Solver<T> {
             clauses: Vec::new(),
             learnts: Vec::new(),
             lemmas: Vec::new(),
+            cases: Vec::new(),
             restarts: Restarts::new(),
             next_reduce: reduce::FIRST,
             reductions: 0,
@@ -435,6 +443,7 @@ impl<T: Theory> ClauseSink for Solver<T> {
         self.best.push(false);
         self.seen.push(false);
         self.scratch.level_stamp.push(0);
+        self.scratch.hopeless.push(0);
         self.heap.add_var();
         self.heap.insert(var);
         var

@@ -38,6 +38,7 @@ impl<T: Theory> Solver<T> {
         self.core.clear();
         self.ask_theory = true;
         let conflict_limit = limits.conflicts.map(|count| self.stats.conflicts + count);
+        self.lift();
         let outcome = self.search(assumptions, limits, conflict_limit);
         self.backtrack(0);
         outcome

@@ -138,3 +138,38 @@ fn pigeons_do_not_fit_and_limits_stop_the_attempt() {
     assert_eq!(solver.core(), &[], "no assumption was needed");
     assert_eq!(solver.solve(&[], &Limits::default()), Outcome::Unsat);
 }
+
+/// Clauses that are also told as cases change no answer, and what is lifted from them holds in every model.
+#[test]
+fn comparing_cases_adds_facts_and_no_others() {
+    let mut rng = Rng::new(17);
+    let mut lifted = 0;
+    for round in 0..600 {
+        let vars = 3 + rng.below(8);
+        let count = (vars as usize) * (2 + round % 4);
+        let clauses = random_clauses(&mut rng, vars, count);
+        let mut solver = Solver::new(NoTheory);
+        for _ in 0..vars {
+            solver.new_var();
+        }
+        for clause in &clauses {
+            if rng.below(3) == 0 {
+                solver.add_cases(clause);
+            } else {
+                solver.add_clause(clause);
+            }
+        }
+        let expected = satisfiable_by_enumeration(vars, &clauses, &[]);
+        let answer = solver.solve(&[], &Limits::default());
+        assert_eq!(answer == Outcome::Sat, expected);
+        lifted += solver.stats().lifted;
+        for var in 1..=vars {
+            let lit = Lit::new(Var(var), false);
+            if let (true, Some(value)) = (expected, solver.fixed_value(lit)) {
+                let other = lit.with_sign(!value);
+                assert!(!satisfiable_by_enumeration(vars, &clauses, &[other]));
+            }
+        }
+    }
+    assert!(lifted > 100);
+}

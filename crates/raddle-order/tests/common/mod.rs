@@ -14,6 +14,9 @@ pub enum Op {
     Exchange(Location, u32),
     Fence,
     StoreStoreFence,
+    /// There is one mutex.
+    Lock,
+    Unlock,
 }
 pub use Op::{Exchange, Read, Write};
 
@@ -26,7 +29,7 @@ pub const MODELS: [MemoryModel; 3] = [MemoryModel::Sc, MemoryModel::Tso, MemoryM
 fn locations(program: &Program) -> BTreeSet<Location> {
     let location = |op: &Op| match *op {
         Read(location) | Write(location, _) | Exchange(location, _) => Some(location),
-        Op::Fence | Op::StoreStoreFence => None,
+        Op::Fence | Op::StoreStoreFence | Op::Lock | Op::Unlock => None,
     };
     program.iter().flatten().filter_map(location).collect()
 }
@@ -46,6 +49,7 @@ pub fn machine_outcomes(
         buffers: vec![VecDeque::new(); threads],
         memory,
         reads: vec![Vec::new(); threads],
+        owner: None,
     };
     let mut seen = BTreeSet::new();
     let mut outcomes = BTreeSet::new();
@@ -56,6 +60,11 @@ pub fn machine_outcomes(
         }
         let successors = state.successors(program, model);
         if successors.is_empty() {
+            let ended = |(&next, ops): (&usize, &Vec<Op>)| next == ops.len();
+            if !state.next.iter().zip(program).all(ended) {
+                // Threads wait for the mutex for good.
+                continue;
+            }
             outcomes.insert((state.reads, state.memory.into_iter().collect()));
         } else {
             open.extend(successors);
@@ -77,6 +86,7 @@ struct State {
     buffers: Vec<VecDeque<Buffered>>,
     memory: BTreeMap<Location, u32>,
     reads: Reads,
+    owner: Option<usize>,
 }
 
 impl State {
@@ -151,8 +161,11 @@ impl State {
                 state.reads[thread].push(self.load(thread, location));
                 state.memory.insert(location, value);
             }
-            Op::Fence if !buffer.is_empty() => return None,
+            Op::Fence | Op::Lock | Op::Unlock if !buffer.is_empty() => return None,
             Op::Fence => {}
+            Op::Lock if self.owner.is_some() => return None,
+            Op::Lock => state.owner = Some(thread),
+            Op::Unlock => state.owner = None,
             Op::StoreStoreFence if model == MemoryModel::Pso => buffer.push_back(Buffered::Barrier),
             Op::StoreStoreFence => {}
         }
@@ -196,12 +209,19 @@ pub fn encode_guarded(
     let mut reads = vec![Vec::new(); program.len()];
     let mut guards = Vec::new();
     let mut threads = Vec::new();
+    let mutex = memory.mutex();
     for (ops, reads) in program.iter().zip(&mut reads) {
         let thread = memory.thread();
         threads.push(thread);
         let mut of_thread = Vec::new();
+        let mut section = None;
         for &op in ops {
-            let guard = if guarded { solver.new_lit() } else { Lit::TRUE };
+            let guard = match (op, section) {
+                // A section that is entered is left.
+                (Op::Unlock, Some((_, guard))) => guard,
+                _ if guarded => solver.new_lit(),
+                _ => Lit::TRUE,
+            };
             of_thread.push(guard);
             match op {
                 Read(location) => reads.push(memory.read(&mut solver, thread, location, guard)),
@@ -220,6 +240,11 @@ pub fn encode_guarded(
                 }
                 Op::StoreStoreFence => {
                     memory.fence(&mut solver, thread, Fence::StoreStore, guard);
+                }
+                Op::Lock => section = Some((memory.lock(&mut solver, thread, mutex, guard), guard)),
+                Op::Unlock => {
+                    let (section, _) = section.expect("an unlock follows its lock");
+                    memory.unlock(&mut solver, thread, mutex, section, guard);
                 }
             }
         }

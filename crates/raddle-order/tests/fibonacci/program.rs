@@ -2,7 +2,7 @@
 //! exceeds the Fibonacci number that the best schedule reaches.
 
 use raddle_order::bits::{Bit, Bits, Word};
-use raddle_order::memory::{Memory, MemoryModel};
+use raddle_order::memory::{Memory, MemoryModel, flow};
 use raddle_order::{EventId, Lit, OrderConfig, OrderSolver};
 use std::collections::BTreeMap;
 
@@ -55,9 +55,12 @@ pub(crate) fn encode(
         value_of.insert(read, value);
     }
     bits.require(reached, &mut solver);
-    for source in memory.connect(&mut solver, |_, _| true) {
+    let sources = memory.connect(&mut solver, |_, _| true);
+    for source in &sources {
         let (written, read) = (&value_of[&source.write], &value_of[&source.read]);
         bits.require_equal_if(source.lit, written, read, &mut solver);
     }
+    let flow = flow(&solver, &sources, |event| value_of.get(&event));
+    bits.require_known(&flow, &mut solver);
     solver
 }

@@ -1,10 +1,12 @@
 //! Bodies of functions, parsed and prepared once, when first asked for.
 
+use super::InterpOptions;
 use super::world::is_panic;
 use crate::fault::{Stop, Unsupported};
 use crate::models;
 use raddle_ir::inst::Call;
-use raddle_ir::passes::{self, BodyProvider, uses};
+use raddle_ir::passes::purity::{self, CallEffect, Cut};
+use raddle_ir::passes::{self, BodyProvider, intrinsics, uses};
 use raddle_ir::{
     Body, Constant, FuncId, Function, Inst, InstKind, Module, Operand, Symbol, Type, TypeId,
     ValueId,
@@ -13,12 +15,25 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// The bodies asked for so far.
-#[derive(Default)]
 pub(crate) struct Bodies {
     prepared: FxHashMap<FuncId, Result<Rc<Body>, Stop>>,
+    /// What becomes of rounds of loops as soon as they are known to be pure.
+    cut: Option<Cut>,
 }
 
 impl Bodies {
+    pub(crate) fn new(options: &InterpOptions) -> Self {
+        let cut = if options.cut_pure_rounds {
+            Some(Cut::Assume)
+        } else {
+            options.leaves_out_pure_rounds.then_some(Cut::Return)
+        };
+        Self {
+            prepared: FxHashMap::default(),
+            cut,
+        }
+    }
+
     pub(crate) fn get(&mut self, module: &mut Module, id: FuncId) -> Result<Rc<Body>, Stop> {
         if let Some(body) = self.prepared.get(&id) {
             return body.clone();
@@ -26,7 +41,11 @@ impl Bodies {
         let body = match module.parse_body(id) {
             Ok(mut body) => {
                 copy_byval_params(module, id, &mut body);
-                Ok(Rc::new(passes::prepare(module, body)))
+                let mut body = passes::prepare(module, body);
+                if let Some(cut) = self.cut {
+                    purity::eliminate(module, &mut body, cut, &effect_of_call);
+                }
+                Ok(Rc::new(body))
             }
             Err(error) => Err(Stop::Unsupported(Unsupported::Parse {
                 message: error.to_string().into(),
@@ -44,6 +63,20 @@ impl BodyProvider for Bodies {
         }
         self.get(module, id).ok()?;
         self.prepared.get(&id)?.as_deref().ok()
+    }
+}
+
+/// What a call does, as far as the purity of loops is concerned.
+fn effect_of_call(module: &Module, call: &Call) -> CallEffect {
+    let idle = intrinsics::called_function(module, call.callee).is_some_and(|id| {
+        let function = module.function(id);
+        function.is_declaration
+            && models::lookup(&function.name).is_some_and(|model| models::get(model).is_idle)
+    });
+    if idle {
+        CallEffect::Nothing
+    } else {
+        purity::known_call(module, call)
     }
 }
 

@@ -30,6 +30,7 @@ pub(crate) mod machine;
 pub(crate) mod memory;
 mod rearrange;
 mod rounds;
+pub mod view;
 mod world;
 
 pub use local::Local;
@@ -61,8 +62,9 @@ pub enum OnMainReturn {
 pub struct InterpOptions {
     /// Cuts loops that are not known to be finite after so many rounds.
     pub unroll: Option<u32>,
-    /// Are rounds counted in which a thread only waits? They need not be if the engine recognises them.
-    pub count_pure_rounds: bool,
+    /// Does the engine leave out rounds of loops in which a thread only waits? Then `unroll` does not count them, and they end
+    /// as soon as it is certain what they are.
+    pub leaves_out_pure_rounds: bool,
     pub on_main_return: OnMainReturn,
     /// Is signed overflow a fault?
     pub check_overflow: bool,
@@ -75,6 +77,12 @@ pub struct InterpOptions {
     pub max_call_depth: u32,
     /// Bytes of local states kept.
     pub snapshot_limit: usize,
+    /// Do rounds of loops that come to nothing end for good? Only for views: see [`passes::purity`].
+    ///
+    /// [`passes::purity`]: raddle_ir::passes::purity
+    pub cut_pure_rounds: bool,
+    /// May nondeterministic values of any width be chosen, 16 bits at a time? Not for engines that try all choices.
+    pub wide_choices: bool,
     /// `argv`.
     pub args: Vec<String>,
 }
@@ -83,7 +91,7 @@ impl Default for InterpOptions {
     fn default() -> Self {
         Self {
             unroll: None,
-            count_pure_rounds: true,
+            leaves_out_pure_rounds: false,
             on_main_return: OnMainReturn::Wait,
             check_overflow: false,
             check_memory: true,
@@ -91,6 +99,8 @@ impl Default for InterpOptions {
             max_private_steps: 50_000_000,
             max_call_depth: 10_000,
             snapshot_limit: DEFAULT_SNAPSHOT_LIMIT,
+            cut_pure_rounds: false,
+            wide_choices: false,
             args: vec!["program".to_owned()],
         }
     }

@@ -2,13 +2,13 @@
 //!
 //! With `unroll`, every loop that is not known to be finite has a counter, which is part of the thread's local state. A counter
 //! that went up with every round would make each round a new state, and hide from the engines that a thread which only waits
-//! comes back to where it was. So where the engine recognises such rounds ([`InterpOptions::count_pure_rounds`] is off) they are
+//! comes back to where it was. So where the engine leaves such rounds out ([`InterpOptions::leaves_out_pure_rounds`]) they are
 //! not counted: rounds with operations that left memory as it was, and behind which the thread is where it was at their start.
 //!
 //! A loop is cut when *more* than the bound were counted. Not counting a round is therefore always sound: it can only make the
 //! bound come later. That is why a hash of the state at the start of the round is good enough to compare it.
 //!
-//! [`InterpOptions::count_pure_rounds`]: super::InterpOptions::count_pure_rounds
+//! [`InterpOptions::leaves_out_pure_rounds`]: super::InterpOptions::leaves_out_pure_rounds
 
 use super::code::{Code, Point};
 use super::local::{Local, ThreadState};
@@ -146,7 +146,7 @@ impl Machine<'_> {
 
     /// What the future of the thread depends on at the start of a round; 0 where all rounds count.
     fn round_start(&mut self, code: &Code, header: BlockId) -> u64 {
-        if self.world.options.count_pure_rounds {
+        if !self.world.options.leaves_out_pure_rounds {
             return 0;
         }
         let mut hasher = FxHasher::default();

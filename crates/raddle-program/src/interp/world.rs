@@ -65,9 +65,9 @@ impl World {
             .collect();
         Self {
             module,
+            bodies: Bodies::new(&options),
             options,
             main,
-            bodies: Bodies::default(),
             escapes: Escapes::new(&does_not_capture),
             codes: vec![None; functions],
             callees: vec![None; functions],

@@ -79,6 +79,8 @@ pub struct Model {
     /// Bit i: a pointer passed as argument i may be kept, or be used by another thread.
     pub captures: u64,
     pub overrides: bool,
+    /// Does it do nothing at all, and return the same every time?
+    pub is_idle: bool,
 }
 
 /// A model that captures no pointer and yields to a definition.
@@ -89,6 +91,7 @@ pub const fn model(name: &'static str, run: fn(&mut Script<'_, '_>) -> ModelResu
         run,
         captures: 0,
         overrides: false,
+        is_idle: false,
     }
 }
 
@@ -108,6 +111,13 @@ impl Model {
     /// returns a pointer.)
     #[must_use]
     pub const fn returning(self, _param: u8) -> Self {
+        self
+    }
+
+    /// Does nothing, and returns the same every time.
+    #[must_use]
+    pub const fn idle(mut self) -> Self {
+        self.is_idle = true;
         self
     }
 

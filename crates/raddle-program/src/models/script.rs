@@ -139,6 +139,26 @@ impl<'m, 'a> Script<'m, 'a> {
         }
     }
 
+    /// Bits of what the function returns, as it is declared: 64 at most, 0 if that is not a number.
+    #[must_use]
+    pub fn result_bits(&self) -> u32 {
+        let module = &self.machine.world.module;
+        let ty = self.frame.function.map(|id| module.function(id).ty);
+        let ret = ty.and_then(|ty| match module.types.get(ty) {
+            raddle_ir::Type::Function { ret, .. } => Some(*ret),
+            _ => None,
+        });
+        match ret.map(|ret| module.types.get(ret)) {
+            Some(raddle_ir::Type::Int(bits)) => (*bits).min(64),
+            Some(raddle_ir::Type::Ptr) => 64,
+            Some(raddle_ir::Type::Float(_)) => {
+                let size = ret.and_then(|ret| module.types.store_size(ret).ok());
+                size.map_or(0, |bytes| (bytes.min(8) * 8) as u32)
+            }
+            _ => 0,
+        }
+    }
+
     /// Variable `index`: kept over checkpoints, 0 at first.
     #[must_use]
     pub fn var(&self, index: usize) -> u64 {

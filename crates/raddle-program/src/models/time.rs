@@ -18,7 +18,7 @@ pub(super) const MODELS: &[Model] = &[
     model("_ZNSt6chrono3_V212steady_clock3nowEv", nanoseconds),
     model("_ZNSt6chrono3_V212system_clock3nowEv", nanoseconds),
     model("sleep", zero),
-    model("usleep", zero),
+    model("usleep", zero).idle(),
     model("nanosleep", zero),
     model("clock_nanosleep", zero),
 ];

@@ -34,8 +34,17 @@ fn nondet_byte(cx: &mut Script<'_, '_>) -> ModelResult {
     Ok(Outcome::Return(u64::from(cx.choice(256)?)))
 }
 
-/// A value out of more than an exploring engine can try.
+/// A value out of more than an exploring engine can try. Where it may be chosen, it is in pieces, low ones first; the
+/// caller takes as many bits as it has use for.
 fn nondet(cx: &mut Script<'_, '_>) -> ModelResult {
+    const PIECE_BITS: u32 = 16;
+    if cx.machine.world.options.wide_choices {
+        let mut value = 0;
+        for shift in (0..cx.result_bits()).step_by(PIECE_BITS as usize) {
+            value |= u64::from(cx.choice(1 << PIECE_BITS)?) << shift;
+        }
+        return Ok(Outcome::Return(value));
+    }
     let function = cx.function_name().into();
     Err(Pause::Stop(Stop::Unsupported(Unsupported::NondetValue {
         function,

@@ -63,8 +63,9 @@ impl Search {
     /// Lines 12-21: is there a way to let the await go before `first`?
     fn reverse_await_with(&mut self, program: &mut Program, waits: Await, first: EventId) -> bool {
         let loc = waits.attempt.loc;
-        let Some(base) = self.execution.value_before(first, loc) else {
-            return false;
+        let base = match self.execution.value_before(first, loc) {
+            Some(value) => value,
+            None => self.run_to(program, first, loc),
         };
         let additions: Vec<EventId> = (first + 1..self.execution.len() as EventId)
             .filter(|&event| !self.execution.before(first, event) && self.adds_to(event, loc))
@@ -132,6 +133,17 @@ impl Search {
             }
         }
         !maximal.is_empty()
+    }
+
+    /// What the location holds before an atomic block, found out by running what comes before it.
+    fn run_to(&mut self, program: &mut Program, block: EventId, loc: LocId) -> Value {
+        let machine = &mut self.scratch;
+        machine.undo_to(self.scratch_start);
+        for id in 0..block {
+            let event = self.execution.event(id);
+            machine.step(program, event.thread, self.execution.choices(event.choices));
+        }
+        machine.peek(program.tables(), loc)
     }
 
     fn adds_to(&self, event: EventId, loc: LocId) -> bool {

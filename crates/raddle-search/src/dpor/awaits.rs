@@ -40,8 +40,7 @@ pub(super) enum Closing {
     No,
     /// It would, as long as memory holds what it holds: it may wait for something else.
     Await,
-    /// It would, but nobody could tell when to go on, because the location is accessed in different sizes. It can only be done,
-    /// and the thread blocked behind it.
+    /// It would, but may not wait ([`Attempt::can_wait`]). It can only be done, and the thread blocked behind it.
     ForGood,
 }
 
@@ -65,9 +64,9 @@ pub(super) fn closing(
     let held = machine.peek(program.tables(), attempt.loc);
     if !awaits_with(program, machine, execution, (thread, state, last), held) {
         Closing::No
-    } else if program.tables().loc_info(attempt.loc).mixed {
-        Closing::ForGood
-    } else {
+    } else if attempt.can_wait(program) {
         Closing::Await
+    } else {
+        Closing::ForGood
     }
 }

@@ -392,10 +392,9 @@ impl Execution {
         let waits_at = match op {
             Op::Sync { cell, action } if action.may_wait() => Some(cell),
             _ if new.is_block => None,
-            // Where sizes are mixed nothing is awaited.
             _ => Attempt::of(program, new.state)
-                .map(|attempt| attempt.loc)
-                .filter(|&loc| !program.tables().loc_info(loc).mixed),
+                .filter(|attempt| attempt.can_wait(program))
+                .map(|attempt| attempt.loc),
         };
         let waits_at = waits_at.filter(|&loc| !self.has_additions(loc));
         // Only a writer of the location that it waits at can be one before which the thread could not go on.

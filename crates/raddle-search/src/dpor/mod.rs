@@ -16,11 +16,12 @@ mod wakeup;
 
 use crate::driver::Reductions;
 use crate::purity::Attempt;
+use crate::replay::Schedule;
 use awaits::{Closing, closing};
 use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
 use footprint::{footprint, independent};
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
-use raddle_program::{Op, Program, Tables, ThreadId};
+use raddle_program::{Op, Program, StateId, Tables, ThreadId};
 use std::ops::ControlFlow;
 use wakeup::{NodeId, Step, WakeupTrees};
 
@@ -40,12 +41,27 @@ pub(crate) trait Listener {
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
     /// Every thread that could go on is asleep: the execution is given up.
     fn given_up(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()>;
+    /// A race was found without running it; this schedule should show it.
+    fn predicted(&mut self, _: &mut Program, _: &Schedule) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+    /// The engine could not go on because of a limit.
+    fn paused(&mut self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+    /// An execution was counted. `fraction` says how much of the tree of executions has been explored, by the branches that
+    /// are known now; it is called only if somebody wants to know.
+    fn explored(&mut self, _fraction: impl FnOnce() -> f64)
+    where
+        Self: Sized,
+    {
+    }
     /// The engine works without running anything: is there a reason to stop?
     fn busy(&mut self) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
     /// The machine is at the beginning again, and the exploration starts anew: what was told so far does not count. Engine
-    /// `rf` does that when it meets the first loop that waits for a variable.
+    /// `rf` does that when it meets the first loop that waits for a variable, `rvf` when data races become possible.
     fn restarted(&mut self) {}
 }
 
@@ -127,16 +143,14 @@ impl Search {
                     }
                     Choice::Ended => {
                         listener.ended(program, &mut self.machine)?;
-                        self.reverse_races(program);
-                        if !self.backtrack(program, listener) {
+                        if !self.go_on(program, listener) {
                             return ControlFlow::Continue(());
                         }
                         continue;
                     }
                     Choice::AllAsleep => {
                         listener.given_up(program, &mut self.machine)?;
-                        self.reverse_races(program);
-                        if !self.backtrack(program, listener) {
+                        if !self.go_on(program, listener) {
                             return ControlFlow::Continue(());
                         }
                         continue;
@@ -145,6 +159,38 @@ impl Search {
             }
             self.descend(program, listener)?;
         }
+    }
+
+    /// After an execution: to the next one. False if there is none.
+    fn go_on(&mut self, program: &mut Program, listener: &mut impl Listener) -> bool {
+        self.reverse_races(program);
+        let more = self.backtrack(program, listener);
+        if more {
+            listener.explored(|| self.fraction());
+        }
+        more
+    }
+
+    /// How much of the tree of executions has been explored, if all branches of a prefix were equally large and none were to
+    /// come: Knuth's estimate along the present path. Later races add branches, so it is too large at first.
+    fn fraction(&self) -> f64 {
+        let (mut share, mut explored) = (1.0, 0.0);
+        for (index, level) in self.levels.iter().enumerate() {
+            let next = self.levels.get(index + 1);
+            let sleepers = next.map_or(self.sleepers.len(), |next| next.first_sleeper as usize);
+            let done = sleepers - level.first_sleeper as usize;
+            let mut branches = done;
+            let mut child = self.trees.first_child(level.root);
+            while let Some(node) = child {
+                branches += 1;
+                child = self.trees.next_sibling(node);
+            }
+            if branches > 0 {
+                explored += share * done as f64 / branches as f64;
+                share /= branches as f64;
+            }
+        }
+        explored
     }
 
     /// Line 25: any enabled thread that is not asleep; the one that ran last if possible, so that executions have few
@@ -305,13 +351,7 @@ impl Search {
             .expect("a thread that is ready has a state");
         let before = self.look_before(program, *program.op(state));
         let in_block = self.machine.is_in_block(thread);
-        // Purity without awaits: the iteration is completed, and then the thread is blocked as if by an assumption.
-        let last = self.execution.last_of(thread);
-        let ends_thread = match self.closing(program, thread, last) {
-            Closing::No => false,
-            Closing::Await => !self.reductions.awaits,
-            Closing::ForGood => true,
-        };
+        let ends_thread = self.blocks_behind(program, thread, state);
         let end = self
             .machine
             .step(program, thread, self.execution.choices(choices));
@@ -352,6 +392,19 @@ impl Search {
         };
         self.execution.push(program, &mut self.machine, new);
         end
+    }
+
+    /// Purity without awaits: the iteration is completed, and then the thread is blocked as if by an assumption.
+    fn blocks_behind(&mut self, program: &mut Program, thread: ThreadId, state: StateId) -> bool {
+        let Some(attempt) = Attempt::of(program, state) else {
+            return false;
+        };
+        // Where it could wait it would have done so: it is known not to complete anything.
+        if self.reductions.awaits && attempt.can_wait(program) {
+            return false;
+        }
+        let last = self.execution.last_of(thread);
+        self.closing(program, thread, last) != Closing::No
     }
 
     /// What the locations of an operation hold, in the order of its footprint, as far as races need to know.

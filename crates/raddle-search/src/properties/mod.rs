@@ -3,6 +3,8 @@
 //! `RADDLE_PROPTEST_CASES` sets the number of programs, `RADDLE_PROPTEST_SEED` the first seed.
 
 mod happens_before;
+mod icb;
+mod mcr;
 mod rf;
 mod rvf;
 mod spinning;
@@ -406,5 +408,57 @@ fn undoing_restores_the_machine() {
                 machine = after;
             }
         }
+    });
+}
+
+/// What a search says about how much of it is done.
+#[derive(Default)]
+struct Fractions(Vec<f64>);
+
+impl Listener for Fractions {
+    fn stepped(
+        &mut self,
+        _: &mut Program,
+        _: &mut Machine,
+        _: ThreadId,
+        _: StepEnd,
+    ) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn undone(&mut self, _: usize) {}
+
+    fn ended(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn explored(&mut self, fraction: impl FnOnce() -> f64) {
+        self.0.push(fraction());
+    }
+}
+
+/// `naive` knows all branches of a prefix, and says in the end that it has explored everything. `dpor` finds more on its way.
+#[test]
+fn what_is_explored_is_a_part_of_all() {
+    for_each_program(60, GenOptions::default(), |_, built| {
+        let mut program = built.program();
+        let mut naive = Fractions::default();
+        let _ = naive::explore(
+            &mut program,
+            MemoryModel::Sc,
+            Sequence::Ascending,
+            &mut naive,
+        );
+        assert!(naive.0.iter().all(|it| (0.0..=1.0 + 1e-9).contains(it)));
+        let last = naive.0.last().copied().unwrap_or(1.0);
+        assert!((last - 1.0).abs() < 1e-6, "{last}");
+        let mut dpor = Fractions::default();
+        let _ = dpor::Search::new(&program, Reductions::default()).run(&mut program, &mut dpor);
+        let is_part = |fraction: &f64| *fraction > 0.0 && *fraction < 1.0;
+        assert!(dpor.0.iter().all(is_part), "{:?}", dpor.0);
     });
 }

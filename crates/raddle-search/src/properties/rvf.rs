@@ -7,51 +7,57 @@ use crate::oracle::{self, Mode};
 use crate::rvf::{self, RvfHeuristics, RvfOptions};
 use crate::spinning::spinning;
 use crate::verdict::{Checks, EngineKind, Verdict};
-use raddle_program::generate::{Features, GenOptions};
+use raddle_program::builder::BuiltProgram;
+use raddle_program::generate::{Features, GenOptions, generate};
 use rustc_hash::FxHashSet;
+use std::cell::Cell;
+
+/// Executions, dead ends, classes by reads-from and by reads-value-from.
+type Totals = Cell<(u64, u64, usize, usize)>;
 
 /// Everything that can be seen in any execution is seen, and there are no more executions than reads-from classes.
 fn sees_everything(cases: u64, options: GenOptions, heuristics: RvfHeuristics) {
-    // Executions, dead ends, classes by reads-from and by reads-value-from.
-    let totals = std::cell::Cell::new((0u64, 0u64, 0usize, 0usize));
+    let totals = Totals::default();
     for_each_program(cases, options, |seed, built| {
-        let mut program = built.program();
-        let truth = oracle::enumerate(&mut program, Mode::Memoised);
-        for races in [false, true] {
-            let mut summary = Summary::default();
-            let options = RvfOptions {
-                heuristics,
-                races,
-                ..RvfOptions::default()
-            };
-            let mut search = rvf::Search::new(&program, options);
-            let _ = search.run(&mut program, &mut summary);
-            assert_eq!(summary.given_up, 0, "nothing is run in vain");
-            assert_eq!(summary.final_states, truth.final_states, "seed {seed}");
-            assert_eq!(summary.local_states, truth.local_states, "seed {seed}");
-            if races {
-                continue;
-            }
-            assert!(
-                summary.complete <= truth.complete.reads_from as u64
-                    && summary.blocked <= truth.blocked.reads_from as u64,
-                "seed {seed}: {}+{} executions of {:?} + {:?}",
-                summary.complete,
-                summary.blocked,
-                truth.complete,
-                truth.blocked
-            );
-            let (executions, dead_ends, reads_from, reads_value_from) = totals.get();
-            let (complete, blocked) = (truth.complete, truth.blocked);
-            totals.set((
-                executions + summary.complete + summary.blocked,
-                dead_ends + search.decisions().dead_ends,
-                reads_from + complete.reads_from + blocked.reads_from,
-                reads_value_from + complete.reads_value_from + blocked.reads_value_from,
-            ));
-        }
+        compare(seed, built, heuristics, &totals);
     });
     println!("{:?}", totals.get());
+}
+
+fn compare(seed: u64, built: &BuiltProgram, heuristics: RvfHeuristics, totals: &Totals) {
+    let mut program = built.program();
+    let truth = oracle::enumerate(&mut program, Mode::Memoised);
+    for races in [false, true] {
+        let mut summary = Summary::default();
+        let options = RvfOptions {
+            heuristics,
+            races,
+            ..RvfOptions::default()
+        };
+        let mut search = rvf::Search::new(&program, options);
+        let _ = search.run(&mut program, &mut summary);
+        assert_eq!(summary.given_up, 0, "nothing is run in vain");
+        assert_eq!(summary.final_states, truth.final_states, "seed {seed}");
+        assert_eq!(summary.local_states, truth.local_states, "seed {seed}");
+        let (complete, blocked) = (truth.complete, truth.blocked);
+        assert!(
+            summary.complete <= complete.reads_from as u64
+                && summary.blocked <= blocked.reads_from as u64,
+            "seed {seed}: {}+{} executions of {complete:?} + {blocked:?}",
+            summary.complete,
+            summary.blocked,
+        );
+        if races {
+            continue;
+        }
+        let (executions, dead_ends, reads_from, reads_value_from) = totals.get();
+        totals.set((
+            executions + summary.complete + summary.blocked,
+            dead_ends + search.decisions().dead_ends,
+            reads_from + complete.reads_from + blocked.reads_from,
+            reads_value_from + complete.reads_value_from + blocked.reads_value_from,
+        ));
+    }
 }
 
 #[test]
@@ -90,9 +96,8 @@ fn rvf_sees_everything_in_simple_programs() {
 }
 
 /// Nothing but what touches several cells at once, or waits.
-#[test]
-fn rvf_sees_everything_in_complex_programs() {
-    let options = GenOptions {
+fn complex() -> GenOptions {
+    GenOptions {
         max_threads: 3,
         max_ops_per_thread: 6,
         max_interleavings: 50_000,
@@ -109,8 +114,26 @@ fn rvf_sees_everything_in_complex_programs() {
             ..Features::NONE
         },
         ..GenOptions::default()
-    };
-    sees_everything(100, options, RvfHeuristics::default());
+    }
+}
+
+#[test]
+fn rvf_sees_everything_in_complex_programs() {
+    sees_everything(100, complex(), RvfHeuristics::default());
+}
+
+/// Found by longer runs: a signal that a dead end held, values of cut locations, and a compare-exchange that succeeds only
+/// before what comes before the read.
+#[test]
+fn rvf_sees_everything_in_programs_that_were_hard() {
+    for (seed, options) in [
+        (1417, GenOptions::default()),
+        (4667, complex()),
+        (6429, complex()),
+    ] {
+        let built = generate(seed, &options);
+        compare(seed, &built, RvfHeuristics::default(), &Cell::default());
+    }
 }
 
 #[test]

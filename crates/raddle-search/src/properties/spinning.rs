@@ -49,10 +49,10 @@ impl State {
 }
 
 #[derive(Default)]
-struct Reached {
+pub(super) struct Reached {
     states: FxHashSet<State>,
-    local_states: BTreeSet<StateId>,
-    violations: FxHashSet<ViolationKey>,
+    pub(super) local_states: BTreeSet<StateId>,
+    pub(super) violations: FxHashSet<ViolationKey>,
 }
 
 /// More states than this are not worth the time.
@@ -118,7 +118,7 @@ impl Reached {
 
 /// What the program can reach; none if that is too much. Walked until no new location or thread turns up on the way, which would
 /// make states that are the same look different.
-fn reachable(program: &mut Program) -> Option<Reached> {
+pub(super) fn reachable(program: &mut Program) -> Option<Reached> {
     loop {
         let mut machine = Machine::new(program);
         let before = program.tables().loc_count();

@@ -113,12 +113,12 @@ impl Search {
         let attempt = Attempt::of(program, event.state)?;
         let history = self.history(event.thread, event.parent);
         completes_iteration(program, event.state, event.after, history)
-            .then(|| self.spin(program, attempt.loc))
+            .then(|| self.spin(program, attempt))
     }
 
-    fn spin(&mut self, program: &Program, loc: LocId) -> Spin {
-        let mixed = program.tables().loc_info(loc).mixed;
-        if !self.awaits.awaits || mixed || self.awaits.refused.contains(&loc) {
+    fn spin(&mut self, program: &Program, attempt: Attempt) -> Spin {
+        let (loc, can_wait) = (attempt.loc, attempt.can_wait(program));
+        if !self.awaits.awaits || !can_wait || self.awaits.refused.contains(&loc) {
             self.awaits.any_ended = true;
             return Spin::Ends;
         }

@@ -103,6 +103,7 @@ impl Search {
                     .rev()
                     .fold(0, |value, &byte| value << 8 | Value::from(byte))
             }
+            Cell::Handle(ThreadId::MAIN) => SPAWNED,
             Cell::Handle(_) => UNKNOWN,
             Cell::End(_) => 0,
         }

@@ -8,54 +8,56 @@ use super::{
     outcomes::{Allowed, Path},
 };
 use crate::dpor::Listener;
+use crate::purity::{Attempt, completes_iteration};
 use crate::rf::event::Cell;
 use raddle_memory::consistency::CellId;
 use raddle_memory::goodwrites::{EventId, INIT, NewEvent, Ordinals};
 use raddle_memory::sync;
-use raddle_program::{Op, Program, SyncAction, ThreadId};
+use raddle_program::{Op, Program, StateId, SyncAction, ThreadId};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
-/// Can the operation be an await: can it be without effect?
-pub(super) fn can_await(op: &Op) -> bool {
-    match op {
-        Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } => true,
-        Op::Sync { action, .. } => matches!(
-            action,
-            SyncAction::TryLock
-                | SyncAction::TryReadLock
-                | SyncAction::TryWriteLock
-                | SyncAction::SemTryWait
-        ),
-        _ => false,
-    }
+/// What becomes of a step that would only complete an iteration without effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spin {
+    /// It is not done: the thread waits.
+    Waits,
+    /// It is done, and the thread goes no further.
+    Ends,
+}
+
+/// Can the operation at a state be without effect?
+pub(super) fn can_await(program: &Program, state: StateId) -> bool {
+    Attempt::of(program, state).is_some()
 }
 
 impl Search {
-    /// Would an event only complete an iteration without effect?
-    pub(super) fn closes_loop(&self, program: &Program, event: &Event) -> bool {
+    /// What becomes of an event that would only complete an iteration without effect.
+    pub(super) fn spin(&self, program: &Program, event: &Event) -> Option<Spin> {
         if !self.reductions.purity
             || !event.is_pure
             || event.waits
-            || !program.is_reentered(event.after)
-            || !can_await(program.op(event.state))
+            || !can_await(program, event.state)
         {
-            return false;
+            return None;
+        }
+        let done = self.problem.thread(event.thread.index()).iter().rev();
+        let history = done.map(|&id| {
+            let earlier = &self.events[id as usize];
+            (earlier.state, earlier.is_pure)
+        });
+        if !completes_iteration(program, event.state, event.after, history) {
+            return None;
         }
         let is_mixed = |read: &Read| match read.part.cell {
             Cell::Loc(loc) => program.tables().loc_info(loc).mixed,
             _ => false,
         };
-        if event.reads.iter().any(is_mixed) {
-            return false;
+        if self.reductions.awaits && !event.reads.iter().any(is_mixed) {
+            Some(Spin::Waits)
+        } else {
+            Some(Spin::Ends)
         }
-        if event.after == event.state {
-            return true;
-        }
-        let done = self.problem.thread(event.thread.index()).iter().rev();
-        done.map(|&id| &self.events[id as usize])
-            .take_while(|earlier| earlier.is_pure)
-            .any(|earlier| earlier.state == event.after)
     }
 
     /// A new call: extends the trace by events that are no reads, as far as possible (line 1), and makes its node. `advanced`
@@ -86,11 +88,7 @@ impl Search {
         if self.needs_machine(program) {
             self.sync(program, listener)?;
         }
-        let mutate = if self.is_doomed(program) {
-            SmallVec::new()
-        } else {
-            self.enabled_reads(program)
-        };
+        let mutate = self.enabled_reads(program);
         let is_ended = self.is_ended(program);
         self.nodes.push(Node {
             mark: self.problem.mark(),
@@ -148,49 +146,6 @@ impl Search {
         })
     }
 
-    /// Can no execution come of this node, because a read has nothing left to read from? It needs a new write, and by its
-    /// backtrack signals that is a write of threads all of which have ended.
-    fn is_doomed(&mut self, program: &Program) -> bool {
-        (0..self.threads.len())
-            .map(ThreadId::from_index)
-            .any(|thread| {
-                let Some(writers) = self.maps.writers(thread) else {
-                    return false;
-                };
-                let may_write = |other: usize| {
-                    let other = ThreadId::from_index(other);
-                    other != thread
-                        && writers.contains(other)
-                        && (!self.threads[other.index()].is_started
-                            || self.is_pending(program, other))
-                };
-                writers != Threads::ALL
-                    && !(0..self.threads.len()).any(may_write)
-                    && !self.has_new_write(program, thread)
-            })
-    }
-
-    /// Was something that the next event of a thread reads written since its causal map was made?
-    fn has_new_write(&mut self, program: &Program, thread: ThreadId) -> bool {
-        let touches = self.touches(program, thread);
-        if touches.everything {
-            return true;
-        }
-        let Some(map) = self.maps.of(thread) else {
-            return true;
-        };
-        let mut found = false;
-        for &cell in &touches.reads {
-            self.cells.each(program.tables(), cell, |id| {
-                found |= self.problem.writes(id).iter().any(|write| {
-                    let (writer, index) = self.problem.place(write.event);
-                    map.get(writer).is_none_or(|&count| index > count)
-                });
-            });
-        }
-        found
-    }
-
     /// Lines 6-11: the threads whose next events are reads. Those without a causal map come first, since backtrack signals are
     /// of use to them only; of these, first the ones that others wait to read from, and the ones that got no signals so far.
     fn enabled_reads(&mut self, program: &mut Program) -> SmallVec<[ThreadId; 8]> {
@@ -198,7 +153,6 @@ impl Search {
         let threads = (0..self.threads.len()).map(ThreadId::from_index);
         let wanted: SmallVec<[Threads; 4]> = threads
             .filter_map(|thread| self.maps.writers(thread))
-            .filter(|&writers| writers != Threads::ALL)
             .collect();
         for index in 0..self.threads.len() {
             let thread = ThreadId::from_index(index);
@@ -239,12 +193,12 @@ impl Search {
     /// Is the thread, which is ready, awaiting another value than memory holds at the end of the trace?
     fn is_awaiting(&mut self, program: &mut Program, thread: ThreadId) -> bool {
         let place = self.threads[thread.index()];
-        if !self.reductions.awaits || place.inside || !can_await(program.op(place.state)) {
+        if !self.reductions.awaits || place.inside || !can_await(program, place.state) {
             return false;
         }
         loop {
             match self.effect(program, thread, &mut Path::present()) {
-                Ok(event) => return self.closes_loop(program, &event),
+                Ok(event) => return self.spin(program, &event) == Some(Spin::Waits),
                 Err(CellsChanged) => self.rebuild(program),
             }
         }
@@ -303,7 +257,7 @@ impl Search {
                 continue;
             }
             let place = self.threads[index];
-            if place.inside || !can_await(program.op(place.state)) {
+            if place.inside || !can_await(program, place.state) {
                 return None;
             }
             let Ok(outcomes) = self.outcomes(program, thread, Allowed::Everything) else {

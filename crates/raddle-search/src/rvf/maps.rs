@@ -2,7 +2,7 @@
 //!
 //! A map says for each thread how many of its first events are *old*. It belongs to the next event of a thread on the
 //! present path of the recursion, and is taken back with it. Where backtrack signals were used, the event is also known to
-//! read from a write of one of the threads that signalled, if it is done at all.
+//! read from a write of one of the threads that signalled, if it is done at all: these are better explored first.
 
 use super::signals::Threads;
 use raddle_program::ThreadId;
@@ -16,7 +16,7 @@ pub(super) struct Maps {
     /// The maps, one behind the other, and where each begins.
     counts: Vec<u32>,
     starts: Vec<u32>,
-    /// Who wrote what the event may read, for each map.
+    /// For each map, who may write what the event can read, if that is known.
     writers: Vec<Threads>,
     changed: Vec<(ThreadId, u32)>,
 }
@@ -56,7 +56,7 @@ impl Maps {
         Some(&self.counts[start..end.map_or(self.counts.len(), |&end| end as usize)])
     }
 
-    /// The threads of which one must write before the next event of a thread can be done, if it has a map.
+    /// If the next event of a thread has a map: the threads of which one must write before it can be done, if they are known.
     pub(super) fn writers(&self, thread: ThreadId) -> Option<Threads> {
         let map = *self.present.get(thread.index())?;
         self.writers.get(map as usize).copied()

@@ -18,25 +18,24 @@ mod outcomes;
 mod signals;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 use crate::dpor::Listener;
 use crate::driver::Reductions;
 use crate::rf::cells::Cells;
-use crate::rf::event::{Cell, may_wait};
+use crate::rf::event::may_wait;
 use clocks::Clocks;
-use contest::{Access, Contest, Name};
+use contest::{Access, Contest};
 use effect::CellsChanged;
 use ends::can_await;
-use event::{Event, NO_EVENT, Part};
+use event::{Event, NO_EVENT};
 use maps::{Maps, MapsMark};
 use outcomes::{Allowed, Outcomes, Path};
 use raddle_memory::consistency::CellId;
-use raddle_memory::goodwrites::{
-    Decisions, EventId, Heuristics, NewEvent, Ordinals, Problem, ProblemMark,
-};
-use raddle_memory::{Machine, Mark, Readiness};
-use raddle_program::{Op, Program, StateId, ThreadId};
-use signals::{Heeds, Threads, Touches, Watchers};
+use raddle_memory::goodwrites::{Decisions, EventId, Heuristics, Ordinals, Problem, ProblemMark};
+use raddle_memory::{Machine, Mark};
+use raddle_program::{Program, StateId, ThreadId};
+use signals::{Threads, Touches, Watchers};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -110,7 +109,7 @@ struct Mutation {
     /// Still to be tried, the next one last.
     outcomes: Vec<Event>,
     /// It watches for signals; if there is none it is the last one explored at the node.
-    watching: Option<(Touches, Heeds)>,
+    watching: Option<Touches>,
     has_child: bool,
 }
 
@@ -238,6 +237,7 @@ impl Search {
             if self.is_contested && !self.by_source {
                 self.by_source = true;
                 self.reset(program);
+                listener.restarted();
                 self.begin(program, listener)?;
                 continue;
             }
@@ -250,6 +250,7 @@ impl Search {
                 None => self.go_on(program, listener)?,
             }
         }
+        listener.undone(0);
         ControlFlow::Continue(())
     }
 
@@ -285,9 +286,10 @@ impl Search {
 
     /// Ends the exploration of a read at the present node. Is another one to be explored (line 13)?
     fn finish_mutation(&mut self, program: &Program) -> bool {
-        let Some(node) = self.nodes.last_mut() else {
+        let Some(place) = self.nodes.len().checked_sub(1) else {
             return false;
         };
+        let node = &mut self.nodes[place];
         let Some(mutation) = node.mutation.take() else {
             return true;
         };
@@ -296,9 +298,9 @@ impl Search {
             mutation.watching.is_none() || !node.signalled.is_empty() || !mutation.has_child;
         let writers = match mutation.watching {
             Some(_) => node.signalled,
-            None => Threads::ALL,
+            None => Threads::default(),
         };
-        if let Some((touches, _)) = &mutation.watching {
+        if let Some(touches) = &mutation.watching {
             self.unwatch(program, touches);
         }
         if mutation.watching.is_some() && backtrack {
@@ -323,35 +325,27 @@ impl Search {
             waiting,
         } = self.all_outcomes(program, thread);
         let state = self.threads[thread.index()].state;
-        let op = *program.op(state);
         let place = self.nodes.len() - 1;
         let is_ready = self.is_ready(program, thread);
         let is_prunable = self.options.heuristics.signals
             && self.maps.of(thread).is_none()
-            && waiting.iter().all(|_| !can_await(&op))
+            && (waiting.is_empty() || !can_await(program, state))
             && is_ready
             && !events.is_empty();
         self.nodes[place].signalled = Threads::default();
         let index = self.problem.thread(thread.index()).len() as u32 + 1;
         let mut watching = None;
         if is_prunable {
-            let writes = events.iter().any(|event| !event.writes.is_empty());
-            let heeds = if writes || may_wait(&op) {
-                Heeds::Attempts
-            } else {
-                Heeds::Writes
-            };
-            let touches = self.touches(program, thread);
-            self.watch(program, place, (thread, index), (&touches, heeds));
-            if heeds == Heeds::Attempts {
-                for index in 0..self.threads.len() {
-                    let other = ThreadId::from_index(index);
-                    if other != thread && self.is_pending(program, other) {
-                        self.signal_attempt(program, other);
-                    }
+            let mut touches = self.touches(program, thread);
+            // A block that reads nothing reads nothing new.
+            touches.everything &= events.iter().any(|event| !event.reads.is_empty());
+            self.watch(program, place, (thread, index), &touches);
+            for other in (0..self.threads.len()).map(ThreadId::from_index) {
+                if other != thread && self.is_pending(program, other) {
+                    self.signal_attempt(program, other);
                 }
             }
-            watching = Some((touches, heeds));
+            watching = Some(touches);
         }
         events.reverse();
         self.nodes[place].mutation = Some(Mutation {
@@ -479,159 +473,5 @@ impl Search {
         while self.events.len() > mark.events() {
             self.forget_event();
         }
-    }
-
-    /// Adds an event to the problem.
-    fn push_to_problem(&mut self, program: &Program, event: &Event) -> bool {
-        let (mut reads, mut writes) = (
-            std::mem::take(&mut self.reads),
-            std::mem::take(&mut self.writes),
-        );
-        reads.clear();
-        writes.clear();
-        for read in &event.reads {
-            for (id, _) in self.ids(program.tables(), read.part) {
-                reads.push((id, read.good.clone()));
-            }
-        }
-        for write in &event.writes {
-            for (id, byte) in self.ids(program.tables(), write.part) {
-                let shift = 8 * u32::from(byte - write.part.first);
-                writes.push((id, write.value >> shift));
-            }
-        }
-        let consistent = self.problem.push(NewEvent {
-            thread: event.thread.index(),
-            after: event.parent,
-            reads: &reads,
-            writes: &writes,
-            is_end: false,
-        });
-        (self.reads, self.writes) = (reads, writes);
-        consistent
-    }
-
-    /// Takes over an event that was added to the problem.
-    fn note_event(&mut self, program: &Program, event: Event) {
-        let id = self.events.len() as EventId;
-        let place = &mut self.threads[event.thread.index()];
-        place.state = event.after;
-        place.inside = event.ends_inside;
-        place.is_stopped = event.faulted || event.ends_thread;
-        for &(child, start) in &event.spawned {
-            if self.threads.len() <= child.index() {
-                self.threads.resize(child.index() + 1, NOWHERE);
-            }
-            self.threads[child.index()] = Place {
-                state: start,
-                is_started: true,
-                spawned_by: id,
-                ..NOWHERE
-            };
-        }
-        self.note_causes(program, &event);
-        for position in 0..event.writes.len() {
-            for (cell, _) in self.ids(program.tables(), event.writes[position].part) {
-                self.signal_write(cell, event.thread, id);
-            }
-        }
-        self.events.push(event);
-        if self.options.races && !self.by_source && program.has_plain_accesses() {
-            self.look_for_contest(program);
-        }
-    }
-
-    fn forget_event(&mut self) {
-        if let Some(event) = self.events.pop() {
-            for &(child, _) in &event.spawned {
-                self.threads[child.index()] = NOWHERE;
-            }
-            let place = &mut self.threads[event.thread.index()];
-            place.state = event.state;
-            place.inside = event.began_inside;
-            place.is_stopped = false;
-        }
-    }
-
-    fn look_for_contest(&mut self, program: &Program) {
-        while self.contest.len() < self.events.len() {
-            let id = self.contest.len();
-            let mut accesses = std::mem::take(&mut self.accesses);
-            accesses.clear();
-            let event = &self.events[id];
-            let op = program.op(event.state);
-            let (name, is_block) = (Name::of(event), event.is_block);
-            let is_plain = contest::is_plain(op, is_block);
-            let reads = event.reads.iter().map(|read| (read.part, false));
-            let writes = event.writes.iter().map(|write| (write.part, true));
-            let touched: SmallVec<[(Part, bool); 4]> = reads.chain(writes).collect();
-            for (part, writes) in touched {
-                let is_memory = matches!(part.cell, Cell::Loc(_));
-                for (cell, _) in self.ids(program.tables(), part) {
-                    accesses.push(Access {
-                        cell,
-                        writes,
-                        is_plain: is_plain && is_memory,
-                        in_block: is_block,
-                    });
-                }
-            }
-            let joined = match *op {
-                Op::Join { thread } => self.problem.thread(thread.index()).last().copied(),
-                _ => None,
-            };
-            self.is_contested |= self
-                .contest
-                .push(name, joined.unwrap_or(NO_EVENT), &accesses);
-            self.accesses = accesses;
-        }
-    }
-
-    /// Builds everything anew that depends on which bytes are cells of their own.
-    fn rebuild(&mut self, program: &Program) {
-        let order = self.problem.order().to_vec();
-        self.problem = self.new_problem();
-        self.contest = Contest::default();
-        let mut marks = Vec::with_capacity(self.events.len() + 1);
-        let events = std::mem::take(&mut self.events);
-        for event in &events {
-            marks.push(self.problem.mark());
-            let consistent = self.push_to_problem(program, event);
-            debug_assert!(consistent, "finer cells make no contradiction");
-        }
-        marks.push(self.problem.mark());
-        self.events = events;
-        for event in order {
-            self.problem.emit(event);
-        }
-        for place in 0..self.nodes.len() {
-            let node = &mut self.nodes[place];
-            node.mark = marks[node.mark.events()];
-        }
-        self.watch_again(program);
-    }
-
-    /// Has the machine run the trace.
-    fn sync(&mut self, program: &mut Program, listener: &mut impl Listener) -> ControlFlow<()> {
-        if let Some(&mark) = self.marks.get(self.synced) {
-            self.machine.undo_to(mark);
-            self.marks.truncate(self.synced);
-            listener.undone(mark.steps());
-        }
-        while self.synced < self.problem.order().len() {
-            let id = self.problem.order()[self.synced];
-            self.marks.push(self.machine.mark());
-            self.synced += 1;
-            let event = &self.events[id as usize];
-            let thread = event.thread;
-            debug_assert_eq!(
-                self.machine.readiness(program, thread),
-                Readiness::Ready,
-                "{event:?}"
-            );
-            let end = self.machine.step(program, thread, &event.choices);
-            listener.stepped(program, &mut self.machine, thread, end)?;
-        }
-        ControlFlow::Continue(())
     }
 }

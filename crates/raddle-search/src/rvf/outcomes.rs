@@ -9,6 +9,7 @@
 
 use super::Search;
 use super::effect::CellsChanged;
+use super::ends::Spin;
 use super::event::{Event, Part};
 use crate::rf::event::Cell;
 use raddle_memory::consistency::CellId;
@@ -217,12 +218,10 @@ impl Search {
             path.is_new = is_fresh;
             let mut event = self.effect(program, thread, &mut path)?;
             if path.is_new {
-                if self.closes_loop(program, &event) {
-                    if self.reductions.awaits {
-                        event.waits = true;
-                    } else {
-                        event.ends_thread = true;
-                    }
+                match self.spin(program, &event) {
+                    Some(Spin::Waits) => event.waits = true,
+                    Some(Spin::Ends) => event.ends_thread = true,
+                    None => {}
                 }
                 let waits = event.waits;
                 let list = if waits {
@@ -255,9 +254,11 @@ fn synchronises(op: &Op) -> bool {
 }
 
 /// Adds a way to do an event. If there is one with the same effect that reads one cell from other writes, they become one.
+/// Blocks are kept apart: what they do on their way may differ.
 fn merge(events: &mut Vec<Event>, event: Event) {
     let differing = |other: &Event| -> Option<usize> {
-        if other.reads.len() != event.reads.len() || !other.does_the_same(&event) {
+        if event.is_block || other.reads.len() != event.reads.len() || !other.does_the_same(&event)
+        {
             return None;
         }
         let mut differing = None;

@@ -1,10 +1,9 @@
 //! Backtrack signals: may the event that is explored at a node of the recursion read from writes that are not there yet?
 //!
 //! The paper's rule (lines 2-5): a write of a cell that the event reads, done by another thread further down, may be such a
-//! write. That is enough for events that only read. An event that writes may keep the other write from being one (the
-//! compare-exchange that it beats fails), or from being done (the lock that it takes is not free any more). For these, an
-//! operation that could write the cell is a signal as soon as its thread is about to do it. What comes after the event in
-//! any case, by program order and reads-from, is no signal. See `docs/engines.md`.
+//! write. What reads and writes at once may be a write only if it comes before the event (the compare-exchange fails behind
+//! it, the lock is not free any more): so such an operation is a signal as soon as its thread is about to do it. What comes
+//! after the event in any case, by program order and reads-from, is no signal. See `docs/engines.md`.
 
 use super::clocks::Clocks;
 use super::event::{Event, NO_EVENT};
@@ -16,22 +15,11 @@ use raddle_program::tables::NO_SLOT;
 use raddle_program::{LocId, Op, Program, SyncAction, Tables, ThreadId};
 use smallvec::SmallVec;
 
-/// What a signal is to an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heeds {
-    /// Writes that are done.
-    Writes,
-    /// Also operations that may write and are about to be done.
-    Attempts,
-}
-
 /// A set of threads; those with large numbers are not told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Threads(u64);
 
 impl Threads {
-    pub(super) const ALL: Self = Self(u64::MAX);
-
     pub(super) fn insert(&mut self, thread: ThreadId) {
         self.0 |= 1 << thread.0.min(63);
     }
@@ -51,7 +39,6 @@ struct Watcher {
     thread: ThreadId,
     /// The event is this one of its thread.
     index: u32,
-    heeds: Heeds,
 }
 
 /// Who wants to be told of writes to which cells.
@@ -68,7 +55,6 @@ struct Signal {
     by: ThreadId,
     /// The event that wrote, or the one before the attempt.
     cause: EventId,
-    kind: Heeds,
     /// An attempt may write only where there are at least so many old events.
     possible_from: usize,
 }
@@ -166,13 +152,12 @@ impl Search {
         program: &Program,
         node: usize,
         (thread, index): (ThreadId, u32),
-        (touches, heeds): (&Touches, Heeds),
+        touches: &Touches,
     ) {
         let watcher = Watcher {
             node: node as u32,
             thread,
             index,
-            heeds,
         };
         if touches.everything {
             return self.watchers.of_all.push(watcher);
@@ -223,7 +208,6 @@ impl Search {
             &Signal {
                 by,
                 cause: event,
-                kind: Heeds::Writes,
                 possible_from: 0,
             },
         );
@@ -264,7 +248,6 @@ impl Search {
         let signal = Signal {
             by: thread,
             cause: self.parent_of(thread),
-            kind: Heeds::Attempts,
             possible_from: self.possible_from(program, thread),
         };
         for id in self.cells_of(program, &touches.may_write) {
@@ -284,9 +267,9 @@ impl Search {
         for place in 0..self.nodes.len() {
             let node = &mut self.nodes[place];
             if let Some(mutation) = node.mutation.take() {
-                if let Some((touches, heeds)) = &mutation.watching {
+                if let Some(touches) = &mutation.watching {
                     let event = (mutation.thread, mutation.index);
-                    self.watch(program, place, event, (touches, *heeds));
+                    self.watch(program, place, event, touches);
                 }
                 self.nodes[place].mutation = Some(mutation);
             }
@@ -301,11 +284,7 @@ fn tell(nodes: &mut [Node], causes: &Clocks, watcher: &Watcher, signal: &Signal)
             .get(watcher.thread.index())
             .is_some_and(|&known| known >= watcher.index);
     let node = &mut nodes[watcher.node as usize];
-    if watcher.thread != signal.by
-        && !comes_after
-        && (signal.kind == Heeds::Writes || watcher.heeds == Heeds::Attempts)
-        && signal.possible_from <= node.mark.events()
-    {
+    if watcher.thread != signal.by && !comes_after && signal.possible_from <= node.mark.events() {
         node.signalled.insert(signal.by);
     }
 }

@@ -1,6 +1,6 @@
 //! What can be typed after `raddle bench`.
 
-use crate::cli::Engine;
+use crate::cli::{Engine, Memory};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -13,6 +13,10 @@ pub struct BenchArgs {
     /// The engine whose executions are counted
     #[arg(long, value_enum, default_value_t = Engine::Dpor)]
     pub engine: Engine,
+
+    /// The memory model: runs whose verdict is known under it
+    #[arg(long, value_enum, default_value_t = Memory::Sc)]
+    pub memory: Memory,
 
     /// Run what takes long, too
     #[arg(long)]

@@ -50,6 +50,8 @@ pub struct Run {
     pub size: Option<Size>,
     /// The engines this is for, if not for all.
     pub engines: Option<Vec<String>>,
+    /// The memory models under which the verdict holds; sequential consistency, if there are none.
+    pub memory: Option<Vec<String>>,
     #[serde(flatten)]
     pub counts: Counts,
     /// Figures of a paper whose program is not public, for comparison: ours has the same shape, but other counts.
@@ -297,6 +299,15 @@ impl Run {
             .iter()
             .map(|(name, value)| format!("-D{name}={value}"));
         n.into_iter().chain(others).collect()
+    }
+
+    /// Is anything said about this memory model?
+    #[must_use]
+    pub fn covers(&self, memory: &str) -> bool {
+        match &self.memory {
+            Some(models) => models.iter().any(|model| model == memory),
+            None => memory == "sc",
+        }
     }
 
     /// The macros, as people are told.

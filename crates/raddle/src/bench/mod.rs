@@ -100,6 +100,7 @@ fn count_as_text<S: serde::Serializer>(count: &Option<Count>, to: S) -> Result<S
 
 /// How long a run may take that has no figure to be compared with.
 const TIME_WITHOUT_FIGURE: Duration = Duration::from_secs(1);
+const TIME_OF_LONG_RUNS: Duration = Duration::from_secs(100);
 
 /// Runs what was asked for, prints the table, and says whether all is as expected.
 pub fn bench(args: &BenchArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Error> {
@@ -109,7 +110,8 @@ pub fn bench(args: &BenchArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Er
     };
     let suite = expected::read(&directory)?;
     let engine = name_of(args.engine);
-    let runs = select(&suite, &args.names, &engine, args.all)?;
+    let memory = name_of(args.memory);
+    let runs = select(&suite, &args.names, (&engine, &memory), args.all)?;
     let mut rows = Vec::new();
     let layout = table::Layout::new(&runs);
     let text = args.format == BenchFormat::Text;
@@ -117,7 +119,7 @@ pub fn bench(args: &BenchArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Er
         crate::print(&layout.heading())?;
     }
     for task in runs {
-        let row = compare(&directory, task, &engine, interrupt);
+        let row = compare(&directory, task, (&engine, &memory), interrupt);
         if interrupt.load(Ordering::Relaxed) {
             break;
         }
@@ -159,7 +161,7 @@ struct Task<'a> {
 fn select<'a>(
     suite: &'a Suite,
     names: &[String],
-    engine: &str,
+    (engine, memory): (&str, &str),
     all: bool,
 ) -> Result<Vec<Task<'a>>, BenchError> {
     if let Some(name) = names
@@ -177,7 +179,7 @@ fn select<'a>(
         if !names.is_empty() && !names.contains(&program.name) {
             continue;
         }
-        for run in &program.runs {
+        for run in program.runs.iter().filter(|run| run.covers(memory)) {
             let figures = run.figures(engine).into_iter();
             let wanted = figures.filter(|class| all || run.size(*class) == Size::Quick);
             tasks.extend(wanted.map(|class| Task {
@@ -191,7 +193,12 @@ fn select<'a>(
 }
 
 /// Runs one program as `raddle check` would.
-fn compare(directory: &Path, task: Task<'_>, engine: &str, interrupt: &Arc<AtomicBool>) -> Row {
+fn compare(
+    directory: &Path,
+    task: Task<'_>,
+    how: (&str, &str),
+    interrupt: &Arc<AtomicBool>,
+) -> Row {
     let Task {
         program,
         run,
@@ -215,7 +222,7 @@ fn compare(directory: &Path, task: Task<'_>, engine: &str, interrupt: &Arc<Atomi
         error: None,
     };
     let outcome =
-        options(directory, task, engine).and_then(|options| check::checked(&options, interrupt));
+        options(directory, task, how).and_then(|options| check::checked(&options, interrupt));
     let outcome = match outcome {
         Ok(checked) => checked.outcome,
         Err(error) => {
@@ -254,7 +261,11 @@ fn compare(directory: &Path, task: Task<'_>, engine: &str, interrupt: &Arc<Atomi
 }
 
 /// The options of `raddle check` for a run.
-fn options(directory: &Path, task: Task<'_>, engine: &str) -> Result<Options, Error> {
+fn options(
+    directory: &Path,
+    task: Task<'_>,
+    (engine, memory): (&str, &str),
+) -> Result<Options, Error> {
     let Task {
         program,
         run,
@@ -264,6 +275,7 @@ fn options(directory: &Path, task: Task<'_>, engine: &str) -> Result<Options, Er
     let mut args: Vec<OsString> = ["raddle", "check", "--progress", "never", "--engine", engine]
         .map(OsString::from)
         .into();
+    args.extend(["--memory".into(), memory.into()]);
     if let Some(class) = class {
         args.extend(class.switches().iter().map(OsString::from));
     }
@@ -274,7 +286,11 @@ fn options(directory: &Path, task: Task<'_>, engine: &str) -> Result<Options, Er
         args.extend(["--unroll".into(), bound.to_string().into()]);
     }
     if class.is_none() {
-        let seconds = TIME_WITHOUT_FIGURE.as_secs().to_string();
+        let time = match run.size {
+            Some(Size::Long) => TIME_OF_LONG_RUNS,
+            _ => TIME_WITHOUT_FIGURE,
+        };
+        let seconds = time.as_secs().to_string();
         args.extend(["--time-limit".into(), seconds.into()]);
     }
     args.extend([file.into(), "--".into()]);
@@ -342,7 +358,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_refused() {
-        let error = select(&suite(), &["nonsense".to_owned()], "dpor", false).unwrap_err();
+        let error = select(&suite(), &["nonsense".to_owned()], ("dpor", "sc"), false).unwrap_err();
         assert_eq!(error.to_string(), "there is no program `nonsense`");
         assert!(error.hint().unwrap().contains("readers"));
     }
@@ -351,8 +367,8 @@ mod tests {
     fn long_runs_are_for_all() {
         let suite = suite();
         let names = ["lastwrite".to_owned()];
-        let quick = select(&suite, &names, "dpor", false).unwrap().len();
-        let all = select(&suite, &names, "dpor", true).unwrap().len();
+        let quick = select(&suite, &names, ("dpor", "sc"), false).unwrap().len();
+        let all = select(&suite, &names, ("dpor", "sc"), true).unwrap().len();
         assert!(0 < quick && quick < all);
     }
 }

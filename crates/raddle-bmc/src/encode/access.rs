@@ -1,0 +1,457 @@
+//! Memory: where addresses lead, loads, stores and updates.
+
+use super::cells::{narrowed, widened};
+use super::{Encoder, unsupported};
+use crate::contents::Contents;
+use crate::events::What;
+use crate::facts::Region;
+use crate::state::State;
+use crate::value::{Set, Sym};
+use raddle_ir::inst::{AtomicOrdering, IntPredicate, RmwOp, SyncScope};
+use raddle_ir::{InstKind, TypeId, ValueId};
+use raddle_order::bits::Bit;
+use raddle_program::tables::{OFFSET_BIAS, PRIVATE_THREAD};
+use raddle_program::{AccessKind, Fault, ObjectKind, Order, Stop};
+use std::collections::btree_map::Entry;
+use std::rc::Rc;
+
+/// Position bits of a private address number.
+const POSITION_BITS: u32 = 20;
+/// Private positions from here on are thread-local variables.
+const THREAD_LOCALS: usize = 0xF_0000;
+/// An address may lead to this many places.
+const MOST_PLACES: u64 = 4096;
+/// The largest variable.
+const LARGEST: u64 = 1 << 24;
+
+/// What memory an address leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    Private(usize),
+    ThreadLocal(usize),
+    Shared(Region),
+}
+
+/// One place that an address may lead to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    pub(super) condition: Bit,
+    pub(super) target: Target,
+    pub(super) offset: u64,
+}
+
+pub(super) fn order_of(ordering: AtomicOrdering) -> Order {
+    match ordering {
+        AtomicOrdering::Unordered | AtomicOrdering::Monotonic => Order::Relaxed,
+        AtomicOrdering::Acquire => Order::Acquire,
+        AtomicOrdering::Release => Order::Release,
+        AtomicOrdering::AcqRel => Order::AcqRel,
+        AtomicOrdering::SeqCst => Order::SeqCst,
+    }
+}
+
+/// The fault of a call or an access to where nothing is.
+pub(super) fn bad_address(address: u64) -> Fault {
+    let access = AccessKind::Read;
+    if address >> 32 == 0 {
+        Fault::NullDereference { access, address }
+    } else {
+        Fault::WildPointer { access, address }
+    }
+}
+
+fn offset_of(address: u64) -> i64 {
+    (address & 0xFFFF_FFFF) as i64 - OFFSET_BIAS as i64
+}
+
+/// Where a read-modify-write leads.
+pub(super) struct Updated {
+    pub(super) new: Sym,
+    /// Under which condition it writes.
+    pub(super) writes: Bit,
+}
+
+impl Encoder<'_> {
+    pub(super) fn access(
+        &mut self,
+        state: &mut State,
+        kind: &InstKind,
+        result: Option<ValueId>,
+    ) -> Result<(), Stop> {
+        match kind {
+            InstKind::Alloca {
+                ty,
+                count,
+                count_ty,
+                ..
+            } => {
+                let count = self.scalar(state, *count, *count_ty)?;
+                let address = self.alloca(state, result, *ty, &count)?;
+                self.set(state, result, vec![address]);
+            }
+            InstKind::Load {
+                ty, ptr, atomic, ..
+            } => {
+                let address = self.pointer(state, *ptr)?;
+                let order = atomic.map_or(Order::Plain, |(ordering, _)| order_of(ordering));
+                let values = self.load_value(state, *ty, &address, order)?;
+                self.set(state, result, values);
+            }
+            InstKind::Store {
+                ty,
+                value,
+                ptr,
+                atomic,
+                ..
+            } => {
+                let address = self.pointer(state, *ptr)?;
+                let values = self.operand(state, *value, *ty)?;
+                let order = atomic.map_or(Order::Plain, |(ordering, _)| order_of(ordering));
+                self.store_value(state, *ty, &address, &values, order)?;
+            }
+            InstKind::Fence { ordering, scope } => {
+                if *scope != SyncScope::SingleThread {
+                    self.fence(state, order_of(*ordering));
+                }
+            }
+            InstKind::AtomicRmw {
+                op,
+                ty,
+                ptr,
+                value,
+                ordering,
+                ..
+            } => {
+                let address = self.pointer(state, *ptr)?;
+                let operand = self.scalar(state, *value, *ty)?;
+                let (op, order) = (*op, order_of(*ordering));
+                let size = self.single_piece(*ty)?;
+                let width = operand.width();
+                let old = self.update(state, &address, size, order, |encoder, old| {
+                    let old = narrowed(old, width);
+                    let new = encoder.apply(op, &old, &operand)?;
+                    Ok(Updated {
+                        new: widened(&new, size),
+                        writes: Bit::TRUE,
+                    })
+                })?;
+                self.set(state, result, vec![narrowed(&old, width)]);
+            }
+            InstKind::CmpXchg {
+                ty,
+                ptr,
+                expected,
+                new,
+                success,
+                ..
+            } => {
+                let address = self.pointer(state, *ptr)?;
+                let expected = self.scalar(state, *expected, *ty)?;
+                let new = self.scalar(state, *new, *ty)?;
+                let size = self.single_piece(*ty)?;
+                let width = new.width();
+                let old =
+                    self.update(state, &address, size, order_of(*success), |encoder, old| {
+                        let old = narrowed(old, width);
+                        let writes = encoder.compare(
+                            IntPredicate::Eq,
+                            std::slice::from_ref(&old),
+                            std::slice::from_ref(&expected),
+                        );
+                        Ok(Updated {
+                            new: widened(&new, size),
+                            writes,
+                        })
+                    })?;
+                let old = narrowed(&old, width);
+                let matched = self.compare(
+                    IntPredicate::Eq,
+                    std::slice::from_ref(&old),
+                    std::slice::from_ref(&expected),
+                );
+                self.set(state, result, vec![old, Sym::bit(matched)]);
+            }
+            _ => return Err(unsupported("an instruction that is not known")),
+        }
+        Ok(())
+    }
+
+    /// The size of a value that is accessed in one piece.
+    fn single_piece(&mut self, ty: TypeId) -> Result<u8, Stop> {
+        match self.view.layout(ty)?.pieces[..] {
+            [piece] => Ok(piece.size),
+            _ => Err(unsupported("an atomic update of more than eight bytes")),
+        }
+    }
+
+    fn apply(&mut self, op: RmwOp, old: &Sym, operand: &Sym) -> Result<Sym, Stop> {
+        let choose = |encoder: &mut Self, predicate| {
+            let (a, b) = (std::slice::from_ref(old), std::slice::from_ref(operand));
+            let first = encoder.compare(predicate, a, b);
+            Sym::ite(&mut encoder.out.bits, first, old, operand)
+        };
+        let bits = &mut self.out.bits;
+        let (a, b) = (&old.word, &operand.word);
+        let mask = crate::value::mask(old.width());
+        Ok(match op {
+            RmwOp::Xchg => operand.clone(),
+            RmwOp::Add => self.plus(old, operand),
+            RmwOp::Sub => {
+                let word = bits.sub(a, b);
+                old.map2(operand, word, true, |a, b| a.wrapping_sub(b) & mask)
+            }
+            RmwOp::And => Sym::of(bits.and(a, b)),
+            RmwOp::Nand => Sym::of(bits.and(a, b).not()),
+            RmwOp::Or => {
+                let word = bits.or(a, b);
+                old.map2(operand, word, false, |a, b| a | b)
+            }
+            RmwOp::Xor => Sym::of(bits.xor(a, b)),
+            RmwOp::Max => choose(self, IntPredicate::Sgt),
+            RmwOp::Min => choose(self, IntPredicate::Slt),
+            RmwOp::UMax => choose(self, IntPredicate::Ugt),
+            RmwOp::UMin => choose(self, IntPredicate::Ult),
+            _ => return Err(unsupported("this kind of atomicrmw")),
+        })
+    }
+
+    pub(super) fn fence(&mut self, state: &State, order: Order) {
+        let stores_only = match order {
+            Order::SeqCst => false,
+            Order::Release | Order::AcqRel => true,
+            _ => return,
+        };
+        self.step(state, What::Fence { stores_only }, order);
+    }
+
+    // ---- stack variables
+
+    fn alloca(
+        &mut self,
+        state: &mut State,
+        result: Option<ValueId>,
+        ty: TypeId,
+        count: &Sym,
+    ) -> Result<Sym, Stop> {
+        let size = self.view.module().types.alloc_size(ty).ok();
+        let size = count
+            .as_constant()
+            .and_then(|count| size?.checked_mul(count))
+            .filter(|&size| size <= LARGEST)
+            .ok_or_else(|| unsupported("a stack variable without a known, sensible size"))?;
+        let function = state.top().code.id();
+        let is_shared = result.is_some_and(|result| state.top().code.is_shared(result));
+        let Some(result) = result.filter(|_| is_shared) else {
+            let position = state.private.len();
+            if position >= THREAD_LOCALS {
+                return Err(unsupported("so many private variables"));
+            }
+            state.private.push(Rc::new(Contents::new(size, None)));
+            let number = PRIVATE_THREAD << POSITION_BITS | position as u32;
+            return Ok(Sym::constant(64, u64::from(number) << 32 | OFFSET_BIAS));
+        };
+        let at = self.position(state);
+        let new = self.view.stack_variable(function, result, size, at);
+        state.allocations += 1;
+        let thread = self.out.threads[self.thread].id;
+        let object = self
+            .view
+            .allocated(thread, state.allocations, new, Some(ty))?;
+        state.top().owned.push(object);
+        Ok(Sym::constant(64, self.view.tables().address(object, 0)))
+    }
+
+    // ---- addresses
+
+    /// Where an access may lead. What leads nowhere is a fault.
+    pub(super) fn resolve(
+        &mut self,
+        state: &mut State,
+        address: &Sym,
+        size: u64,
+        access: AccessKind,
+    ) -> Result<Vec<Case>, Stop> {
+        let places = self.places(state, address, size)?;
+        let mut cases = Vec::with_capacity(places.len());
+        let mut somewhere = Bit::FALSE;
+        let mut fault = Fault::WildPointer { access, address: 0 };
+        for place in places {
+            match self.target(state, place, size, access)? {
+                Ok((target, offset)) => {
+                    let condition = address.is(&mut self.out.bits, place);
+                    if condition == Bit::FALSE {
+                        continue;
+                    }
+                    somewhere = self.out.bits.bit_or(somewhere, condition);
+                    cases.push(Case {
+                        condition,
+                        target,
+                        offset,
+                    });
+                }
+                Err(found) => fault = found,
+            }
+        }
+        // All numbers that the address can be are listed: if all of them lead somewhere, nothing can go wrong.
+        let is_exhaustive = address
+            .set
+            .values()
+            .is_some_and(|all| all.len() == cases.len());
+        for case in &cases {
+            if let Target::Shared(region) = case.target {
+                self.check_alive(state, region.object, case.condition, access)?;
+            }
+        }
+        if is_exhaustive {
+            if let [case] = &mut cases[..] {
+                case.condition = Bit::TRUE;
+            }
+        } else {
+            self.fault_if(state, !somewhere, fault);
+        }
+        Ok(cases)
+    }
+
+    /// The numbers that an address may be, as far as an access of this size is possible there.
+    fn places(&mut self, state: &State, address: &Sym, size: u64) -> Result<Vec<u64>, Stop> {
+        let objects = match &address.set {
+            Set::Values(values) => return Ok(values.to_vec()),
+            Set::Objects(objects) => Rc::clone(objects),
+            Set::Any => {
+                return Err(unsupported("an access to an address that is not known"));
+            }
+        };
+        // Low bits that are known tell the distance of elements.
+        let known = address.word.bits().iter().take(12);
+        let known: Vec<bool> = known.map_while(|bit| bit.as_constant()).collect();
+        let step = 1u64 << known.len();
+        let residue = known
+            .iter()
+            .enumerate()
+            .fold(0u64, |value, (at, &bit)| value | u64::from(bit) << at);
+        let mut places = Vec::new();
+        for &number in objects.iter().filter(|&&number| number != 0) {
+            let base = u64::from(number) << 32 | OFFSET_BIAS;
+            let whole = self.size_of(state, number, base);
+            let Some(last) = whole.and_then(|whole| whole.checked_sub(size)) else {
+                continue;
+            };
+            let first = residue.wrapping_sub(base) & (step - 1);
+            let count = last / step + 1;
+            if count > MOST_PLACES {
+                return Err(unsupported("an index that is not known into a large array"));
+            }
+            let offsets = (first..=last).step_by(step as usize);
+            places.extend(offsets.map(|offset| base + offset));
+        }
+        Ok(places)
+    }
+
+    /// The size of the object with an address number, if there is anything to access.
+    fn size_of(&self, state: &State, number: u32, base: u64) -> Option<u64> {
+        if number >> POSITION_BITS == PRIVATE_THREAD {
+            let position = (number & ((1 << POSITION_BITS) - 1)) as usize;
+            let variable = state.private.get(position);
+            let variable = variable.or_else(|| state.thread_locals.get(&position));
+            return variable.map(|contents| contents.size);
+        }
+        let (object, _) = self.view.tables().resolve(base)?;
+        let info = self.view.tables().object_info(object);
+        (info.kind != ObjectKind::Function).then_some(info.size)
+    }
+
+    /// What is at an address.
+    fn target(
+        &mut self,
+        state: &mut State,
+        address: u64,
+        size: u64,
+        access: AccessKind,
+    ) -> Result<Result<(Target, u64), Fault>, Stop> {
+        let number = (address >> 32) as u32;
+        let offset = offset_of(address);
+        if number == 0 {
+            return Ok(Err(Fault::NullDereference { access, address }));
+        }
+        let fits = |whole: u64| {
+            let offset = u64::try_from(offset).ok();
+            offset.filter(|offset| offset.checked_add(size).is_some_and(|end| end <= whole))
+        };
+        let wild = Fault::WildPointer { access, address };
+        if number >> POSITION_BITS == PRIVATE_THREAD {
+            let position = (number & ((1 << POSITION_BITS) - 1)) as usize;
+            if position >= THREAD_LOCALS {
+                if let Entry::Vacant(slot) = state.thread_locals.entry(position) {
+                    slot.insert(self.thread_local_contents(position)?);
+                }
+                let whole = state.thread_locals[&position].size;
+                let target = Target::ThreadLocal(position);
+                return Ok(fits(whole).map(|offset| (target, offset)).ok_or(wild));
+            }
+            let whole = state
+                .private
+                .get(position)
+                .map_or(0, |contents| contents.size);
+            let target = Target::Private(position);
+            return Ok(fits(whole).map(|offset| (target, offset)).ok_or(wild));
+        }
+        let Some((object, _)) = self.view.tables().resolve(address) else {
+            return Ok(Err(wild));
+        };
+        let info = self.view.tables().object_info(object);
+        let Some(inside) = fits(info.size) else {
+            return Ok(Err(Fault::OutOfBounds {
+                access,
+                object,
+                offset,
+                size,
+            }));
+        };
+        if info.kind == ObjectKind::Constant && access != AccessKind::Read {
+            return Ok(Err(Fault::WriteToConstant { object, offset }));
+        }
+        let region = Region {
+            object,
+            is_sync: false,
+        };
+        Ok(Ok((Target::Shared(region), inside)))
+    }
+
+    /// Does the state know the contents of the region for sure?
+    pub(super) fn knows(&mut self, state: &State, region: Region) -> bool {
+        if state.alone || !self.is_writable(region) {
+            return true;
+        }
+        let thread = self.out.threads[self.thread].id;
+        self.facts.is_own(region, thread)
+    }
+
+    /// The contents of memory that the state knows for sure.
+    pub(super) fn known<'s>(
+        &mut self,
+        state: &'s mut State,
+        target: Target,
+    ) -> Result<&'s mut Rc<Contents>, Stop> {
+        Ok(match target {
+            Target::Private(position) => &mut state.private[position],
+            Target::ThreadLocal(position) => state
+                .thread_locals
+                .get_mut(&position)
+                .expect("made when resolved"),
+            Target::Shared(region) => {
+                if let Entry::Vacant(slot) = state.own.entry(region) {
+                    slot.insert(self.first_contents(region)?);
+                }
+                state.own.get_mut(&region).expect("just made")
+            }
+        })
+    }
+
+    /// The region that others may access at the same time, if it is one.
+    pub(super) fn contended(&mut self, state: &State, target: Target) -> Option<Region> {
+        match target {
+            Target::Shared(region) if !self.knows(state, region) => Some(region),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! Loads, stores and updates: of memory that the state knows for sure, and of cells that others may access.
+
+use super::access::{Case, Target, Updated};
+use super::{Encoder, unsupported};
+use crate::events::{Access, What};
+use crate::facts::{Cell, Region};
+use crate::state::State;
+use crate::value::{Set, Sym};
+use raddle_ir::TypeId;
+use raddle_order::bits::{Bit, Word};
+use raddle_program::interp::view::{ValueLayout, ValuePiece};
+use raddle_program::{AccessKind, Fault, Order, Stop};
+use std::rc::Rc;
+
+impl Encoder<'_> {
+    // ---- values
+
+    /// A plain access to several fields at once goes field by field, as the interpreter does it.
+    fn pieces(&mut self, layout: &ValueLayout, address: &Sym, order: Order) -> Vec<ValuePiece> {
+        const SMALLEST_FIELD: u64 = 4;
+        let base = address
+            .set
+            .values()
+            .and_then(|values| values.last().copied());
+        let (Order::Plain, Some(base)) = (order, base) else {
+            return layout.pieces.clone();
+        };
+        let mut pieces = Vec::with_capacity(layout.pieces.len());
+        for &piece in &layout.pieces {
+            match self.view.field_end(base.wrapping_add(piece.offset)) {
+                Some(end) if end >= SMALLEST_FIELD && end < u64::from(piece.size) => {
+                    let size = piece.size / 2;
+                    pieces.push(ValuePiece { size, ..piece });
+                    pieces.push(ValuePiece {
+                        offset: piece.offset + u64::from(size),
+                        shift: piece.shift + size * 8,
+                        size,
+                        ..piece
+                    });
+                }
+                _ => pieces.push(piece),
+            }
+        }
+        pieces
+    }
+
+    pub(super) fn load_value(
+        &mut self,
+        state: &mut State,
+        ty: TypeId,
+        address: &Sym,
+        order: Order,
+    ) -> Result<Vec<Sym>, Stop> {
+        let layout = self.view.layout(ty)?;
+        let pieces = self.pieces(&layout, address, order);
+        let is_block = order.is_atomic() && pieces.len() > 1;
+        if is_block {
+            self.begin_block_of(state);
+        }
+        let mut parts: Vec<Vec<(u8, Sym)>> = vec![Vec::new(); layout.widths.len()];
+        for piece in &pieces {
+            let at = self.plus(address, &Sym::constant(64, piece.offset));
+            let value = self.load(state, &at, piece.size, order)?;
+            parts[piece.slot].push((piece.shift, value));
+        }
+        if is_block {
+            self.end_block_of(state);
+        }
+        let slots = parts.into_iter().zip(&layout.widths);
+        Ok(slots
+            .map(|(parts, &width)| assemble(parts, width))
+            .collect())
+    }
+
+    pub(super) fn store_value(
+        &mut self,
+        state: &mut State,
+        ty: TypeId,
+        address: &Sym,
+        values: &[Sym],
+        order: Order,
+    ) -> Result<(), Stop> {
+        let layout = self.view.layout(ty)?;
+        let pieces = self.pieces(&layout, address, order);
+        let is_block = order.is_atomic() && pieces.len() > 1;
+        if is_block {
+            self.begin_block_of(state);
+        }
+        for piece in &pieces {
+            let at = self.plus(address, &Sym::constant(64, piece.offset));
+            let value = part_of(&values[piece.slot], piece.shift, piece.size);
+            self.store(state, &at, piece.size, &value, order)?;
+        }
+        if is_block {
+            self.end_block_of(state);
+        }
+        Ok(())
+    }
+
+    // ---- pieces
+
+    /// Reads 1, 2, 4 or 8 bytes.
+    pub(super) fn load(
+        &mut self,
+        state: &mut State,
+        address: &Sym,
+        size: u8,
+        order: Order,
+    ) -> Result<Sym, Stop> {
+        let cases = self.resolve(state, address, u64::from(size), AccessKind::Read)?;
+        self.check_alignment(state, &cases, (size, AccessKind::Read, order));
+        let mut accesses = Vec::new();
+        let mut value: Option<Sym> = None;
+        let is_split = self.is_split(state, &cases, size);
+        for case in cases {
+            let here = match self.contended(state, case.target) {
+                None => self.known(state, case.target)?.load(case.offset, size),
+                Some(region) => {
+                    let place = (region, case.offset);
+                    self.read(state, place, size, case.condition, &mut accesses)?
+                }
+            };
+            value = Some(match value {
+                None => here,
+                Some(before) => Sym::ite(&mut self.out.bits, case.condition, &here, &before),
+            });
+        }
+        if !accesses.is_empty() {
+            self.refuse_split(is_split)?;
+            let step = self.step(state, What::Load, order);
+            self.out.steps[step].accesses = accesses;
+            self.out.steps[step].is_atomic = is_split;
+        }
+        // Nowhere to read from: a fault, whatever follows.
+        Ok(value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8)))
+    }
+
+    pub(super) fn store(
+        &mut self,
+        state: &mut State,
+        address: &Sym,
+        size: u8,
+        value: &Sym,
+        order: Order,
+    ) -> Result<(), Stop> {
+        let cases = self.resolve(state, address, u64::from(size), AccessKind::Write)?;
+        self.check_alignment(state, &cases, (size, AccessKind::Write, order));
+        let mut accesses = Vec::new();
+        let is_split = self.is_split(state, &cases, size);
+        for case in cases {
+            match self.contended(state, case.target) {
+                None => {
+                    self.known(state, case.target)?;
+                    let contents = self.known(state, case.target)?;
+                    let place = (case.offset, size);
+                    Rc::make_mut(contents).store_if(
+                        &mut self.out.bits,
+                        case.condition,
+                        place,
+                        value,
+                    );
+                }
+                Some(region) => {
+                    let place = (region, case.offset);
+                    self.write(state, place, value, case.condition, &mut accesses)?;
+                }
+            }
+        }
+        if !accesses.is_empty() {
+            self.refuse_split(is_split)?;
+            let step = self.step(state, What::Store, order);
+            self.out.steps[step].accesses = accesses;
+            self.out.steps[step].is_atomic = is_split;
+        }
+        Ok(())
+    }
+
+    /// An atomic read and write.
+    pub(super) fn update(
+        &mut self,
+        state: &mut State,
+        address: &Sym,
+        size: u8,
+        order: Order,
+        mut change: impl FnMut(&mut Self, &Sym) -> Result<Updated, Stop>,
+    ) -> Result<Sym, Stop> {
+        let cases = self.resolve(state, address, u64::from(size), AccessKind::Update)?;
+        self.check_alignment(state, &cases, (size, AccessKind::Update, order));
+        let mut accesses = Vec::new();
+        let mut value: Option<Sym> = None;
+        for case in cases {
+            let place_size = (case.offset, size);
+            let here = match self.contended(state, case.target) {
+                None => {
+                    let old = self.known(state, case.target)?.load(case.offset, size);
+                    let Updated { new, writes } = change(self, &old)?;
+                    let condition = self.out.bits.bit_and(case.condition, writes);
+                    let contents = self.known(state, case.target)?;
+                    Rc::make_mut(contents).store_if(
+                        &mut self.out.bits,
+                        condition,
+                        place_size,
+                        &new,
+                    );
+                    old
+                }
+                Some(region) => {
+                    let place = (region, case.offset);
+                    let old = self.read(state, place, size, case.condition, &mut accesses)?;
+                    let Updated { new, writes } = change(self, &old)?;
+                    let condition = self.out.bits.bit_and(case.condition, writes);
+                    self.write(state, place, &new, condition, &mut accesses)?;
+                    old
+                }
+            };
+            value = Some(match value {
+                None => here,
+                Some(before) => Sym::ite(&mut self.out.bits, case.condition, &here, &before),
+            });
+        }
+        if !accesses.is_empty() {
+            let step = self.step(state, What::Update, order);
+            self.out.steps[step].accesses = accesses;
+        }
+        Ok(value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8)))
+    }
+
+    /// Atomic accesses to shared memory must be aligned.
+    fn check_alignment(
+        &mut self,
+        state: &mut State,
+        cases: &[Case],
+        (size, access, order): (u8, AccessKind, Order),
+    ) {
+        for case in cases {
+            if let Target::Shared(region) = case.target
+                && order.is_atomic()
+                && !case.offset.is_multiple_of(u64::from(size))
+            {
+                let fault = Fault::Misaligned {
+                    access,
+                    object: region.object,
+                    offset: case.offset as i64,
+                    size: u64::from(size),
+                };
+                self.fault_if(state, case.condition, fault);
+            }
+        }
+    }
+
+    /// Does an access consist of several cells, because others access them by parts?
+    fn is_split(&mut self, state: &State, cases: &[Case], size: u8) -> bool {
+        let mut split = false;
+        for case in cases {
+            if let Some(region) = self.contended(state, case.target) {
+                split |= self.facts.cells(region, case.offset, size).len() > 1;
+            }
+        }
+        split
+    }
+
+    /// Store buffers hold accesses of one size a location.
+    fn refuse_split(&self, is_split: bool) -> Result<(), Stop> {
+        if is_split && self.options.is_weak {
+            return Err(unsupported(
+                "accesses of different sizes to the same memory under tso and pso",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Reads cells that others may write.
+    pub(super) fn read(
+        &mut self,
+        state: &State,
+        (region, offset): (Region, u64),
+        size: u8,
+        condition: Bit,
+        accesses: &mut Vec<Access>,
+    ) -> Result<Sym, Stop> {
+        let guard = self.out.bits.bit_and(state.path.guard(), condition);
+        let mut parts = Vec::new();
+        for cell in self.facts.cells(region, offset, size) {
+            let shift = ((cell.offset - offset) * 8) as u8;
+            parts.push((shift, self.read_cell(cell, guard, accesses)?));
+        }
+        Ok(assemble(parts, u32::from(size) * 8))
+    }
+
+    fn read_cell(
+        &mut self,
+        cell: Cell,
+        guard: Bit,
+        accesses: &mut Vec<Access>,
+    ) -> Result<Sym, Stop> {
+        let first = self
+            .first_contents(cell.region)?
+            .load(cell.offset, cell.size);
+        let Some(stored) = self.facts.stored(cell) else {
+            return Ok(first);
+        };
+        let set = stored.union(&first.set);
+        let word = self.fresh_within(u32::from(cell.size) * 8, &set);
+        let mut value = Sym::within(word, set);
+        if value.as_constant().is_none() {
+            self.reads += 1;
+            value.sum = Some((self.reads, 0));
+            self.out.firsts.entry(cell).or_insert(first.word);
+            accesses.push(Access {
+                cell,
+                is_write: false,
+                guard,
+                value: value.word.clone(),
+                sum: value.sum,
+            });
+        }
+        Ok(value)
+    }
+
+    /// A new word whose bits are fixed as far as all numbers of a set agree on them.
+    fn fresh_within(&mut self, width: u32, set: &Set) -> Word {
+        let (ones, zeros) = match set {
+            Set::Any => (0, 0),
+            Set::Values(values) => values
+                .iter()
+                .fold((u64::MAX, u64::MAX), |(ones, zeros), value| {
+                    (ones & value, zeros & !value)
+                }),
+            Set::Objects(objects) => match **objects {
+                [number] if number != 0 => {
+                    let high = u64::from(number) << 32;
+                    (high, !high & 0xFFFF_FFFF_0000_0000)
+                }
+                _ => (0, 0),
+            },
+        };
+        let bits = (0..width)
+            .map(|at| {
+                if ones >> at & 1 == 1 {
+                    Bit::TRUE
+                } else if zeros >> at & 1 == 1 {
+                    Bit::FALSE
+                } else {
+                    self.fresh_bit()
+                }
+            })
+            .collect();
+        Word::from_bits(bits)
+    }
+
+    /// Writes cells that others may read.
+    pub(super) fn write(
+        &mut self,
+        state: &State,
+        (region, offset): (Region, u64),
+        value: &Sym,
+        condition: Bit,
+        accesses: &mut Vec<Access>,
+    ) -> Result<(), Stop> {
+        let guard = self.out.bits.bit_and(state.path.guard(), condition);
+        if guard == Bit::FALSE {
+            return Ok(());
+        }
+        let size = (value.width() / 8) as u8;
+        for cell in self.facts.cells(region, offset, size) {
+            let part = part_of(value, ((cell.offset - offset) * 8) as u8, cell.size);
+            self.facts.store(cell, &part.set);
+            if !self.out.firsts.contains_key(&cell) {
+                let first = self.first_contents(region)?.load(cell.offset, cell.size);
+                self.out.firsts.insert(cell, first.word);
+            }
+            accesses.push(Access {
+                cell,
+                is_write: true,
+                guard,
+                value: part.word,
+                sum: part.sum,
+            });
+        }
+        Ok(())
+    }
+
+    // ---- the end of being alone
+
+    /// Other threads come into being: what is in memory now is what they find.
+    pub(super) fn begin_sharing(&mut self, state: &mut State) -> Result<(), Stop> {
+        if !state.alone {
+            return Ok(());
+        }
+        if state.path.guard() != Bit::TRUE {
+            return self.reveal(state);
+        }
+        state.alone = false;
+        for (region, contents) in &state.own {
+            self.out.initial.insert(*region, (**contents).clone());
+        }
+        Ok(())
+    }
+
+    /// Writes down what is in memory, where others will see it only on this path.
+    pub(super) fn reveal(&mut self, state: &mut State) -> Result<(), Stop> {
+        state.alone = false;
+        for (region, contents) in state.own.clone() {
+            if self.knows(state, region) {
+                continue;
+            }
+            for (offset, size, value) in contents.parts() {
+                let mut accesses = Vec::new();
+                debug_assert_eq!(u32::from(size) * 8, value.width());
+                self.write(state, (region, offset), value, Bit::TRUE, &mut accesses)?;
+                let step = self.step(state, What::Flush, Order::Plain);
+                self.out.steps[step].accesses = accesses;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Puts a value together from parts of it, low ones first; bits beyond `width` are dropped.
+fn assemble(mut parts: Vec<(u8, Sym)>, width: u32) -> Sym {
+    if let [(0, value)] = &parts[..] {
+        return narrowed(value, width);
+    }
+    parts.sort_by_key(|(shift, _)| *shift);
+    let mut bits = Vec::new();
+    for (shift, part) in &parts {
+        bits.resize(usize::from(*shift), Bit::FALSE);
+        bits.extend_from_slice(part.word.bits());
+    }
+    bits.resize(width as usize, Bit::FALSE);
+    Sym::of(Word::from_bits(bits))
+}
+
+/// Some bytes of a value; bits that it does not have are 0.
+fn part_of(value: &Sym, shift: u8, size: u8) -> Sym {
+    let width = u32::from(size) * 8;
+    if shift == 0 && value.width() <= width {
+        return widened(value, size);
+    }
+    let from = usize::from(shift);
+    let to = (from + width as usize).min(value.word.width());
+    let word = value.word.extract(from, to).zext(width as usize);
+    value.map(word, |number| number >> shift & crate::value::mask(width))
+}
+
+pub(super) fn narrowed(value: &Sym, width: u32) -> Sym {
+    if value.width() == width {
+        return value.clone();
+    }
+    let word = value.word.extract(0, width as usize);
+    value.map(word, |number| number & crate::value::mask(width))
+}
+
+pub(super) fn widened(value: &Sym, size: u8) -> Sym {
+    let width = u32::from(size) * 8;
+    if value.width() == width {
+        return value.clone();
+    }
+    let word = value.word.zext(width as usize);
+    value.map(word, |number| number)
+}

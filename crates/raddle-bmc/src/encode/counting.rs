@@ -1,0 +1,238 @@
+//! Synchronisation cells: 32 bits that an operation reads and writes in one step, once their value allows it. Semaphores,
+//! read-write locks and barriers are such cells.
+
+use super::Encoder;
+use super::library::{Args, misused};
+use super::sync::{EBUSY, EDEADLK, WRITER, region_of};
+use crate::events::{Awaited, Place, Rule, What};
+use crate::facts::Region;
+use crate::state::State;
+use crate::value::Sym;
+use raddle_order::bits::Bit;
+use raddle_program::{Misuse, Order, Stop};
+use std::collections::btree_map::Entry;
+use std::rc::Rc;
+
+impl Encoder<'_> {
+    /// Semaphores, read-write locks and barriers.
+    pub(super) fn counting(
+        &mut self,
+        state: &mut State,
+        operation: &str,
+        place: Place,
+        args: &Args,
+    ) -> Result<Sym, Stop> {
+        let one = Sym::constant(32, 1);
+        let zero = Sym::zero(32);
+        match operation {
+            "sem_init" => {
+                let value = args[2].clone();
+                self.change_cell(state, place, None, |_, _| value)?;
+            }
+            "sem_wait" => {
+                self.change_cell(state, place, Some(Rule::Positive), |encoder, old| {
+                    Sym::of(encoder.out.bits.sub(&old.word, &one.word))
+                })?;
+            }
+            "sem_trywait" => {
+                let old = self.change_cell(state, place, None, |encoder, old| {
+                    let bits = &mut encoder.out.bits;
+                    let is_zero = bits.is_zero(&old.word);
+                    let less = bits.sub(&old.word, &one.word);
+                    Sym::of(bits.ite(is_zero, &old.word, &less))
+                })?;
+                let bits = &mut self.out.bits;
+                let is_zero = bits.is_zero(&old.word);
+                let failed = Sym::constant(32, u64::from(u32::MAX));
+                return Ok(Sym::ite(bits, is_zero, &failed, &zero));
+            }
+            "sem_post" => {
+                self.change_cell(state, place, None, |encoder, old| encoder.plus(old, &one))?;
+            }
+            "sem_getvalue" => {
+                let value = self.change_cell(state, place, None, |_, old| old.clone())?;
+                self.store(state, &args[1], 4, &value, Order::Plain)?;
+            }
+            "rwlock_rdlock" => {
+                self.change_cell(state, place, Some(Rule::Clear(WRITER)), |encoder, old| {
+                    encoder.plus(old, &one)
+                })?;
+            }
+            "rwlock_wrlock" => {
+                let own = self.writer();
+                let writer = Sym::constant(32, u64::from(own));
+                let rule = Rule::ZeroOr(own, own);
+                let old = self.change_cell(state, place, Some(rule), |_, _| writer)?;
+                let again = old.is(&mut self.out.bits, u64::from(own));
+                let refused = Sym::constant(32, EDEADLK);
+                return Ok(Sym::ite(&mut self.out.bits, again, &refused, &zero));
+            }
+            "rwlock_tryrdlock" => {
+                let old = self.change_cell(state, place, None, |encoder, old| {
+                    let more = encoder.plus(old, &one);
+                    Sym::ite(&mut encoder.out.bits, old.word.sign(), old, &more)
+                })?;
+                let busy = Sym::constant(32, EBUSY);
+                return Ok(Sym::ite(&mut self.out.bits, old.word.sign(), &busy, &zero));
+            }
+            "rwlock_trywrlock" => {
+                let writer = Sym::constant(32, u64::from(self.writer()));
+                let old = self.change_cell(state, place, None, |encoder, old| {
+                    let is_free = encoder.out.bits.is_zero(&old.word);
+                    Sym::ite(&mut encoder.out.bits, is_free, &writer, old)
+                })?;
+                let busy = Sym::constant(32, EBUSY);
+                let is_free = self.out.bits.is_zero(&old.word);
+                return Ok(Sym::ite(&mut self.out.bits, is_free, &zero, &busy));
+            }
+            "rwlock_unlock" => {
+                let mut unheld = Bit::FALSE;
+                self.change_cell(state, place, None, |encoder, old| {
+                    let bits = &mut encoder.out.bits;
+                    unheld = bits.is_zero(&old.word);
+                    let less = bits.sub(&old.word, &one.word);
+                    Sym::of(bits.ite(old.word.sign(), &zero.word, &less))
+                })?;
+                self.fault_if(state, unheld, misused(Misuse::UnlockUnlocked));
+            }
+            "barrier_init" => {
+                let count = args[2].clone();
+                let counter = (place.0, place.1 + 4);
+                self.change_cell(state, counter, None, |_, _| count)?;
+                self.change_cell(state, place, None, |_, _| Sym::zero(32))?;
+            }
+            _ => return self.barrier_wait(state, place),
+        }
+        Ok(zero)
+    }
+
+    /// The low half of the cell counts arrivals, the high half generations.
+    fn barrier_wait(&mut self, state: &mut State, place: Place) -> Result<Sym, Stop> {
+        let counter = (place.0, place.1 + 4);
+        let count = self.read_sync(
+            state,
+            (region_of(counter), counter.1),
+            Bit::TRUE,
+            What::Life,
+        )?;
+        let mut last = Bit::FALSE;
+        let old = self.change_cell(state, place, None, |encoder, old| {
+            let bits = &mut encoder.out.bits;
+            let one = Sym::constant(32, 1).word;
+            let arrived = bits.add(&old.word, &one);
+            last = bits.eq(&arrived.extract(0, 16), &count.word.extract(0, 16));
+            let next = bits.add(&old.word, &Sym::constant(32, 1 << 16).word);
+            let opened = Sym::zero(16).word.concat(&next.extract(16, 32));
+            Sym::of(bits.ite(last, &opened, &arrived))
+        })?;
+        let rule = Rule::Past(old.word.extract(16, 32), last);
+        self.change_cell(state, place, Some(rule), |_, old| old.clone())?;
+        let serial = Sym::constant(32, u64::from(u32::MAX));
+        Ok(Sym::ite(&mut self.out.bits, last, &serial, &Sym::zero(32)))
+    }
+
+    /// A read-write lock that this thread holds for writing.
+    fn writer(&self) -> u32 {
+        WRITER | self.out.threads[self.thread].handle as u32
+    }
+
+    // ---- cells
+
+    /// Changes a cell once the rule allows it, as one step. Returns what it held before.
+    pub(super) fn change_cell(
+        &mut self,
+        state: &mut State,
+        place: Place,
+        rule: Option<Rule>,
+        change: impl FnOnce(&mut Self, &Sym) -> Sym,
+    ) -> Result<Sym, Stop> {
+        let (region, offset) = (region_of(place), place.1);
+        if self.knows(state, region) {
+            let old = self.peek(state, region, offset)?;
+            if let Some(rule) = rule {
+                let passes = rule.holds(&mut self.out.bits, &old.word);
+                self.wait_for(state, passes, Awaited::Itself);
+            }
+            let new = change(self, &old);
+            let contents = state.own.get_mut(&region).expect("peeked at");
+            Rc::make_mut(contents).store(offset, 4, new);
+            return Ok(old);
+        }
+        if let Some(rule) = &rule {
+            let passes = self.fresh_bit();
+            let cell = self.facts.cells(region, offset, 4)[0];
+            let on = if self.facts.is_tangled(place) {
+                Awaited::Owner(cell)
+            } else {
+                Awaited::Cell(cell, rule.clone())
+            };
+            self.wait_for(state, passes, on);
+        }
+        let mut accesses = Vec::new();
+        let old = self.read(state, (region, offset), 4, Bit::TRUE, &mut accesses)?;
+        if let Some(rule) = rule {
+            let allowed = rule.holds(&mut self.out.bits, &old.word);
+            let guard = state.path.guard();
+            let fine = self.out.bits.bit_or(!guard, allowed);
+            self.out.required.push(fine);
+        }
+        let new = change(self, &old);
+        self.write(state, (region, offset), &new, Bit::TRUE, &mut accesses)?;
+        let step = self.step(state, What::Sync, Order::SeqCst);
+        self.out.steps[step].accesses = accesses;
+        self.out.steps[step].object = Some(place);
+        Ok(old)
+    }
+
+    /// Reads a synchronisation cell.
+    pub(super) fn read_sync(
+        &mut self,
+        state: &mut State,
+        (region, offset): (Region, u64),
+        condition: Bit,
+        what: What,
+    ) -> Result<Sym, Stop> {
+        if self.knows(state, region) {
+            return self.peek(state, region, offset);
+        }
+        let mut accesses = Vec::new();
+        let value = self.read(state, (region, offset), 4, condition, &mut accesses)?;
+        if !accesses.is_empty() {
+            let step = self.step(state, what, Order::SeqCst);
+            self.out.steps[step].accesses = accesses;
+        }
+        Ok(value)
+    }
+
+    fn peek(&mut self, state: &mut State, region: Region, offset: u64) -> Result<Sym, Stop> {
+        if let Entry::Vacant(slot) = state.own.entry(region) {
+            slot.insert(self.first_contents(region)?);
+        }
+        Ok(state.own[&region].load(offset, 4))
+    }
+
+    /// Changes a synchronisation cell, if `condition` holds, without ever waiting.
+    pub(super) fn update_cell(
+        &mut self,
+        state: &mut State,
+        (region, offset): (Region, u64),
+        condition: Bit,
+        change: impl FnOnce(&mut Self, &Sym) -> Sym,
+    ) -> Result<(), Stop> {
+        if self.knows(state, region) {
+            let old = self.peek(state, region, offset)?;
+            let new = change(self, &old);
+            let contents = state.own.get_mut(&region).expect("peeked at");
+            let place = (offset, 4);
+            Rc::make_mut(contents).store_if(&mut self.out.bits, condition, place, &new);
+            return Ok(());
+        }
+        let mut accesses = Vec::new();
+        let old = self.read(state, (region, offset), 4, condition, &mut accesses)?;
+        let new = change(self, &old);
+        self.write(state, (region, offset), &new, condition, &mut accesses)?;
+        let step = self.step(state, What::Life, Order::SeqCst);
+        self.out.steps[step].accesses = accesses;
+        Ok(())
+    }
+}

@@ -1,0 +1,548 @@
+//! Blocks, calls and returns.
+
+use super::{DEEPEST_CALL, Encoder, MOST_ROUNDS, unsupported};
+use crate::contents::Contents;
+use crate::facts::Region;
+use crate::shape::Shape;
+use crate::state::{Frame, State};
+use crate::value::Sym;
+use raddle_ir::inst::Call;
+use raddle_ir::{BlockId, Constant, FuncId, InstKind, Operand, Terminator, TypeId, ValueId};
+use raddle_order::bits::Bit;
+use raddle_program::interp::view::Called;
+use raddle_program::{Fault, Limit, ObjectKind, Stop, Unsupported};
+use std::rc::Rc;
+
+/// Functions whose whole body is one atomic block.
+const ATOMIC_PREFIX: &str = "__VERIFIER_atomic_";
+
+/// What became of a state.
+pub(super) enum After {
+    /// It goes on with the next instruction.
+    Next,
+    /// It goes on where it is now.
+    Moved,
+    /// It has been dealt with: it waits for its turn, or is at its end.
+    Gone,
+}
+
+impl Encoder<'_> {
+    /// Runs a state up to the next place where paths may meet.
+    pub(super) fn advance(&mut self, mut state: State) -> Result<(), Stop> {
+        if let Err(stop) = self.begin_block(&mut state) {
+            return self.stopped(&state, stop);
+        }
+        loop {
+            let frame = state.top();
+            let (code, block, index) = (frame.code.clone(), frame.block, frame.index);
+            let block = &code.body().blocks[block.index()];
+            let after = match block.insts.get(index) {
+                Some(inst) => self.instruction(&mut state, &inst.kind, inst.result),
+                None => self.terminate(&mut state, &block.terminator),
+            };
+            match after {
+                Ok(After::Next) => state.top().index += 1,
+                Ok(After::Moved) => {}
+                Ok(After::Gone) => return Ok(()),
+                Err(stop) => return self.stopped(&state, stop),
+            }
+            if state.path.is_impossible() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Bounds loops.
+    fn begin_block(&mut self, state: &mut State) -> Result<(), Stop> {
+        let guard = state.path.guard();
+        let bound = self.options.unroll;
+        let frame = state.top();
+        if frame.index > 0 {
+            return Ok(());
+        }
+        let unbounded = frame.code.is_unbounded(frame.block);
+        let is_header = frame.shape.loops.with_header(frame.block).is_some();
+        if let Some(round) = frame.rounds.last_mut()
+            && is_header
+        {
+            if unbounded && round.counted > bound || round.iteration > MOST_ROUNDS {
+                return Err(Stop::Limit(Limit::Unroll { bound }));
+            }
+            round.guard = guard;
+        }
+        Ok(())
+    }
+
+    fn instruction(
+        &mut self,
+        state: &mut State,
+        kind: &InstKind,
+        result: Option<ValueId>,
+    ) -> Result<After, Stop> {
+        match kind {
+            InstKind::Call(call) => self.call(state, call, result),
+            InstKind::Alloca { .. }
+            | InstKind::Load { .. }
+            | InstKind::Store { .. }
+            | InstKind::Fence { .. }
+            | InstKind::CmpXchg { .. }
+            | InstKind::AtomicRmw { .. } => {
+                self.access(state, kind, result)?;
+                Ok(After::Next)
+            }
+            _ => {
+                let values = self.compute(state, kind)?;
+                self.set(state, result, values);
+                Ok(After::Next)
+            }
+        }
+    }
+
+    // ---- registers
+
+    /// The slots of an operand of a known type.
+    pub(super) fn operand(
+        &mut self,
+        state: &State,
+        operand: Operand,
+        ty: TypeId,
+    ) -> Result<Vec<Sym>, Stop> {
+        match operand {
+            Operand::Const(id) => {
+                let thread = self.out.threads[self.thread].id;
+                let slots = self.view.constant(id, thread)?;
+                let layout = self.view.layout(ty)?;
+                Ok(layout
+                    .widths
+                    .iter()
+                    .enumerate()
+                    .map(|(at, &width)| Sym::constant(width, slots.get(at).copied().unwrap_or(0)))
+                    .collect())
+            }
+            Operand::Value(value) => {
+                let frame = state
+                    .frames
+                    .last()
+                    .ok_or_else(|| unsupported("a value outside"))?;
+                let range = frame.code.slots(value);
+                let slots = frame.regs[range]
+                    .iter()
+                    .cloned()
+                    .collect::<Option<Vec<_>>>();
+                slots.ok_or_else(|| unsupported("a value that is not known on every path"))
+            }
+        }
+    }
+
+    /// An operand of one slot.
+    pub(super) fn scalar(
+        &mut self,
+        state: &State,
+        operand: Operand,
+        ty: TypeId,
+    ) -> Result<Sym, Stop> {
+        let mut values = self.operand(state, operand, ty)?;
+        if values.len() != 1 {
+            return Err(unsupported("an operand of several words"));
+        }
+        values
+            .pop()
+            .ok_or_else(|| unsupported("an operand without value"))
+    }
+
+    /// An address.
+    pub(super) fn pointer(&mut self, state: &State, operand: Operand) -> Result<Sym, Stop> {
+        match operand {
+            Operand::Const(id) => {
+                let thread = self.out.threads[self.thread].id;
+                let slots = self.view.constant(id, thread)?;
+                Ok(Sym::constant(64, slots.first().copied().unwrap_or(0)))
+            }
+            Operand::Value(value) => {
+                let frame = state
+                    .frames
+                    .last()
+                    .ok_or_else(|| unsupported("a value outside"))?;
+                let slot = frame.regs[frame.code.slots(value)]
+                    .first()
+                    .cloned()
+                    .flatten();
+                slot.ok_or_else(|| unsupported("a value that is not known on every path"))
+            }
+        }
+    }
+
+    pub(super) fn set(&mut self, state: &mut State, result: Option<ValueId>, values: Vec<Sym>) {
+        if let Some(result) = result {
+            let frame = state.top();
+            let range = frame.code.slots(result);
+            for (slot, value) in range.zip(values) {
+                frame.regs[slot] = Some(value);
+            }
+        }
+    }
+
+    // ---- blocks
+
+    fn terminate(&mut self, state: &mut State, terminator: &Terminator) -> Result<After, Stop> {
+        match terminator {
+            Terminator::Ret { value, ty } => self.ret(state, *value, *ty),
+            Terminator::Br { target } => {
+                self.jump(state.clone(), *target, Bit::TRUE)?;
+                Ok(After::Gone)
+            }
+            Terminator::CondBr {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let frame = state.top();
+                let bit = match *condition {
+                    Operand::Value(value) => {
+                        let slot = frame.code.slots(value).start;
+                        frame.regs[slot].as_ref().map(|value| value.word.bits()[0])
+                    }
+                    Operand::Const(id) => match self.view.module().constant(id) {
+                        Constant::Int(_, bits) => Some(Bit::constant(bits & 1 == 1)),
+                        _ => Some(Bit::FALSE),
+                    },
+                };
+                let bit = bit.ok_or_else(|| unsupported("a condition that is not known"))?;
+                self.jump(state.clone(), *then, bit)?;
+                self.jump(state.clone(), *otherwise, !bit)?;
+                Ok(After::Gone)
+            }
+            Terminator::Switch {
+                ty,
+                value,
+                default,
+                cases,
+            } => {
+                let value = self.scalar(state, *value, *ty)?;
+                let mut rest = Bit::TRUE;
+                for &(label, target) in cases {
+                    let bit = value.is(&mut self.out.bits, label as u64);
+                    let here = self.out.bits.bit_and(rest, bit);
+                    self.jump(state.clone(), target, here)?;
+                    rest = self.out.bits.bit_and(rest, !bit);
+                }
+                self.jump(state.clone(), *default, rest)?;
+                Ok(After::Gone)
+            }
+            Terminator::Invoke { result, call, .. } => self.call(state, call, *result),
+            Terminator::Unreachable => Err(Stop::Fault(Fault::Unreachable)),
+            Terminator::Resume { .. } => Err(Stop::Unsupported(Unsupported::Unwind)),
+            Terminator::IndirectBr { .. } => Err(unsupported("an indirect jump")),
+            Terminator::Other { name, .. } => Err(unsupported(name)),
+        }
+    }
+
+    /// Goes to another block if `condition` holds.
+    fn jump(&mut self, mut state: State, target: BlockId, condition: Bit) -> Result<(), Stop> {
+        if condition == Bit::FALSE {
+            return Ok(());
+        }
+        let code = state.top().code.clone();
+        let from = state.top().block;
+        let block = &code.body().blocks[target.index()];
+        let mut moved = Vec::with_capacity(block.phis.len());
+        for phi in &block.phis {
+            let incoming = phi.incoming.iter().find(|(pred, _)| *pred == from);
+            let &(_, operand) =
+                incoming.ok_or_else(|| unsupported("a φ without a value for its predecessor"))?;
+            moved.push((phi.result, self.operand(&state, operand, phi.ty)?));
+        }
+        for (result, values) in moved {
+            self.set(&mut state, Some(result), values);
+        }
+        state.path.push(&mut self.out.bits, condition);
+        let guard = state.path.guard();
+        let frame = state.top();
+        if !frame.shape.is_reducible() {
+            return Err(unsupported("a loop that is entered at several places"));
+        }
+        frame.goto(target, guard);
+        frame.forget_dead();
+        self.push(state);
+        Ok(())
+    }
+
+    // ---- calls
+
+    pub(super) fn shape(
+        &mut self,
+        function: FuncId,
+    ) -> Result<(raddle_program::interp::view::FunctionView, Rc<Shape>), Stop> {
+        let code = self.view.function(function)?;
+        let shape = self.shapes.0.entry(function);
+        let shape = shape.or_insert_with(|| Rc::new(Shape::new(code.body())));
+        Ok((code, Rc::clone(shape)))
+    }
+
+    /// Puts a frame on top.
+    pub(super) fn enter(
+        &mut self,
+        state: &mut State,
+        function: FuncId,
+        args: &[Sym],
+    ) -> Result<(), Stop> {
+        let (code, shape) = self.shape(function)?;
+        self.bound_recursion(state, function)?;
+        let guard = state.path.guard();
+        let mut frame = Frame::new(code, shape, state.private.len(), guard);
+        let params = frame.code.body().param_count as usize;
+        let room: usize = (0..params)
+            .map(|param| frame.code.slots(ValueId::from_index(param)).len())
+            .sum();
+        for (slot, arg) in args.iter().take(room).enumerate() {
+            frame.regs[slot] = Some(arg.clone());
+        }
+        // A call through a wrong prototype may pass too few.
+        for (param, &ty) in frame.code.body().value_types[..params]
+            .to_vec()
+            .iter()
+            .enumerate()
+        {
+            let widths = self.view.layout(ty)?.widths;
+            let range = frame.code.slots(ValueId::from_index(param));
+            for (slot, width) in range.zip(widths) {
+                let missing = || Sym::zero(width);
+                frame.regs[slot].get_or_insert_with(missing);
+            }
+        }
+        state.frames.push(frame);
+        Ok(())
+    }
+
+    /// Bounds calls that nest by decisions that are not known.
+    fn bound_recursion(&mut self, state: &State, function: FuncId) -> Result<(), Stop> {
+        if state.frames.len() > DEEPEST_CALL {
+            return Err(Stop::Limit(Limit::Unroll {
+                bound: self.options.unroll,
+            }));
+        }
+        let mut guard = state.path.guard();
+        let mut counted = 0;
+        for frame in state.frames.iter().rev() {
+            if frame.code.id() == function {
+                if frame.entered != guard {
+                    counted += 1;
+                }
+                guard = frame.entered;
+            }
+        }
+        if counted > self.options.unroll {
+            return Err(Stop::Limit(Limit::Unroll {
+                bound: self.options.unroll,
+            }));
+        }
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        state: &mut State,
+        call: &Call,
+        result: Option<ValueId>,
+    ) -> Result<After, Stop> {
+        if let Operand::Const(id) = call.callee {
+            match self.view.module().constant(id).clone() {
+                Constant::InlineAsm { text, .. } => {
+                    self.inline_assembly(state, &text, call, result)?;
+                    return Ok(After::Next);
+                }
+                Constant::Function(function) => {
+                    return self.call_function(state, function, call, result);
+                }
+                _ => {}
+            }
+        }
+        let callee = self.pointer(state, call.callee)?;
+        let Some(addresses) = callee.set.values().map(<[u64]>::to_vec) else {
+            return Err(unsupported("a call of a function that is not known"));
+        };
+        // One state for each function that it may be; they meet again after the call.
+        for address in addresses {
+            let is_it = callee.is(&mut self.out.bits, address);
+            let mut state = state.clone();
+            state.path.push(&mut self.out.bits, is_it);
+            if state.path.is_impossible() {
+                continue;
+            }
+            let after = match self.view.function_at(address) {
+                Some(function) => self.call_function(&mut state, function, call, result),
+                None => Err(Stop::Fault(super::access::bad_address(address))),
+            };
+            match after {
+                Ok(After::Next) => {
+                    state.top().index += 1;
+                    self.push(state);
+                }
+                Ok(After::Moved) => self.push(state),
+                Ok(After::Gone) => {}
+                Err(stop) => self.stopped(&state, stop)?,
+            }
+        }
+        Ok(After::Gone)
+    }
+
+    fn call_function(
+        &mut self,
+        state: &mut State,
+        function: FuncId,
+        call: &Call,
+        result: Option<ValueId>,
+    ) -> Result<After, Stop> {
+        let name = self.view.module().function(function).name.clone();
+        if *name == *raddle_ir::passes::purity::ASSUME {
+            return self.library(state, "__VERIFIER_assume", call, result);
+        }
+        let after = match self.view.called(function) {
+            Called::Body => {
+                let is_atomic = name.starts_with(ATOMIC_PREFIX);
+                let mut args = Vec::new();
+                for (&arg, &ty) in call.args.iter().zip(&call.arg_types) {
+                    args.extend(self.operand(state, arg, ty)?);
+                }
+                self.enter(state, function, &args)?;
+                if is_atomic {
+                    self.begin_block_of(state);
+                    state.top().is_atomic = true;
+                }
+                return Ok(After::Moved);
+            }
+            Called::Intrinsic => {
+                let values = self.intrinsic(state, &name, call, result)?;
+                self.set(state, result, values);
+                After::Next
+            }
+            Called::Library => return self.library(state, &name, call, result),
+            Called::Panic => {
+                return Err(Stop::Fault(Fault::Panic {
+                    message: self.view.function_name(function).as_ref().into(),
+                }));
+            }
+            Called::Unwind => return Err(Stop::Unsupported(Unsupported::Unwind)),
+            Called::Unknown => {
+                return Err(Stop::Unsupported(Unsupported::UnknownFunction { name }));
+            }
+        };
+        self.after_call(state, after)
+    }
+
+    /// Where an `invoke` goes on.
+    pub(super) fn after_call(&mut self, state: &mut State, after: After) -> Result<After, Stop> {
+        let frame = state.top();
+        let code = frame.code.clone();
+        let block = &code.body().blocks[frame.block.index()];
+        if let (Terminator::Invoke { normal, .. }, After::Next) = (&block.terminator, &after)
+            && frame.index == block.insts.len()
+        {
+            self.jump(state.clone(), *normal, Bit::TRUE)?;
+            return Ok(After::Gone);
+        }
+        Ok(after)
+    }
+
+    fn ret(
+        &mut self,
+        state: &mut State,
+        value: Option<Operand>,
+        ty: TypeId,
+    ) -> Result<After, Stop> {
+        let values = match value {
+            Some(value) => self.operand(state, value, ty)?,
+            None => Vec::new(),
+        };
+        let is_main = state.frames.len() == 1 && self.thread == 0;
+        let frame = state.top();
+        let (owned, base) = (std::mem::take(&mut frame.owned), frame.private_base);
+        let is_atomic = frame.is_atomic;
+        // Threads that outlive `main` may well use its variables.
+        if !is_main {
+            for object in owned.into_iter().rev() {
+                self.free_object(state, object, Bit::TRUE)?;
+            }
+        }
+        if is_atomic {
+            self.end_block_of(state);
+        }
+        state.private.truncate(base);
+        state.frames.pop();
+        if state.frames.is_empty() {
+            state.result = values.into_iter().next();
+            self.finish(state, is_main);
+            return Ok(After::Gone);
+        }
+        let frame = state.top();
+        let code = frame.code.clone();
+        let block = &code.body().blocks[frame.block.index()];
+        match (block.insts.get(frame.index), &block.terminator) {
+            (Some(inst), _) => {
+                self.set(state, inst.result, values);
+                state.top().index += 1;
+                self.push(state.clone());
+            }
+            (None, Terminator::Invoke { result, normal, .. }) => {
+                self.set(state, *result, values);
+                self.jump(state.clone(), *normal, Bit::TRUE)?;
+            }
+            _ => return Err(unsupported("a return to nowhere")),
+        }
+        Ok(After::Gone)
+    }
+
+    /// The thread has come to its end.
+    pub(super) fn finish(&mut self, state: &mut State, is_main: bool) {
+        if is_main && self.options.exit_with_main {
+            self.out.exits.push(state.path.guard());
+            return;
+        }
+        state.frames.clear();
+        state.private.clear();
+        self.ended.push(state.clone());
+    }
+
+    // ---- atomic blocks
+
+    pub(super) fn begin_block_of(&mut self, state: &mut State) {
+        state.atomic_depth += 1;
+        if state.atomic_depth == 1 {
+            state.block = Some(self.out.blocks);
+            self.out.blocks += 1;
+        }
+    }
+
+    pub(super) fn end_block_of(&mut self, state: &mut State) {
+        state.atomic_depth = state.atomic_depth.saturating_sub(1);
+        if state.atomic_depth == 0 {
+            state.block = None;
+        }
+    }
+
+    // ---- memory
+
+    pub(super) fn thread_local_contents(&mut self, position: usize) -> Result<Rc<Contents>, Stop> {
+        match self.view.private_thread_local(position)? {
+            Some(bytes) => Ok(Rc::new(Contents::new(bytes.len() as u64, Some(bytes)))),
+            None => Err(unsupported("a private variable that does not exist")),
+        }
+    }
+
+    pub(super) fn is_writable(&self, region: Region) -> bool {
+        region.is_sync || self.view.tables().object_info(region.object).kind != ObjectKind::Constant
+    }
+}
+
+impl Frame {
+    /// Forgets registers that nobody reads any more.
+    fn forget_dead(&mut self) {
+        let shape = Rc::clone(&self.shape);
+        let live = shape.live(self.block);
+        let count = self.code.body().value_types.len();
+        for value in (0..count).filter(|&value| !live.contains(value)) {
+            let range = self.code.slots(ValueId::from_index(value));
+            self.regs[range].fill(None);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Blocks of memory: made, freed, copied and filled.
+
+use super::library::Args;
+use super::{Encoder, unsupported, unsupported_call};
+use crate::events::What;
+use crate::facts::Region;
+use crate::state::State;
+use crate::value::Sym;
+use raddle_order::bits::Bit;
+use raddle_program::tables::NewObject;
+use raddle_program::{AccessKind, Fault, ObjectId, ObjectKind, Order, Stop};
+
+/// The largest block of memory, and the most bytes that are copied at once.
+const LARGEST_BLOCK: u64 = 1 << 20;
+const LONGEST_COPY: u64 = 4096;
+/// Where the cell lies that says whether an object has died.
+const LIFE: u64 = 1 << 40;
+
+impl Encoder<'_> {
+    pub(super) fn allocate(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        size: &Sym,
+    ) -> Result<Sym, Stop> {
+        let size = size
+            .as_constant()
+            .filter(|&size| size <= LARGEST_BLOCK)
+            .ok_or_else(|| unsupported_call(name, "a size that is not known, or large"))?;
+        let at = self.position(state);
+        state.allocations += 1;
+        let new = NewObject {
+            kind: ObjectKind::Heap,
+            size,
+            align: 16,
+            name: name.into(),
+            at,
+            source_type: None,
+            init: None,
+        };
+        let thread = self.out.threads[self.thread].id;
+        let object = self.view.allocated(thread, state.allocations, new, None)?;
+        Ok(Sym::constant(64, self.view.tables().address(object, 0)))
+    }
+
+    pub(super) fn free(&mut self, state: &mut State, address: &Sym) -> Result<(), Stop> {
+        let Some(values) = address.set.values().map(<[u64]>::to_vec) else {
+            return Err(unsupported_call("free", "an address that is not known"));
+        };
+        for value in values.into_iter().filter(|&value| value != 0) {
+            let is_it = address.is(&mut self.out.bits, value);
+            let found = self.view.tables().resolve(value);
+            let block = found.filter(|&(object, offset)| {
+                offset == 0 && self.view.tables().object_info(object).kind == ObjectKind::Heap
+            });
+            match block {
+                Some((object, _)) => self.free_object(state, object, is_it)?,
+                None => {
+                    let fault = Fault::InvalidFree {
+                        address: value,
+                        object: None,
+                        offset: 0,
+                    };
+                    self.fault_if(state, is_it, fault);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The object dies if `condition` holds.
+    pub(super) fn free_object(
+        &mut self,
+        state: &mut State,
+        object: ObjectId,
+        condition: Bit,
+    ) -> Result<(), Stop> {
+        self.facts.free(object);
+        let region = Region {
+            object,
+            is_sync: true,
+        };
+        if self.options.is_weak && !self.knows(state, region) {
+            return Err(unsupported(
+                "the end of memory that several threads access, under tso and pso",
+            ));
+        }
+        let mut dead = Bit::FALSE;
+        self.update_cell(state, (region, LIFE), condition, |encoder, old| {
+            dead = !encoder.out.bits.is_zero(&old.word);
+            Sym::constant(32, 1)
+        })?;
+        let twice = self.out.bits.bit_and(condition, dead);
+        self.fault_if(state, twice, Fault::DoubleFree { object });
+        Ok(())
+    }
+
+    /// An access to an object that somebody frees must come before that.
+    pub(super) fn check_alive(
+        &mut self,
+        state: &mut State,
+        object: ObjectId,
+        condition: Bit,
+        access: AccessKind,
+    ) -> Result<(), Stop> {
+        if !self.facts.is_freed(object) {
+            return Ok(());
+        }
+        let region = Region {
+            object,
+            is_sync: true,
+        };
+        let life = self.read_sync(state, (region, LIFE), condition, What::Life)?;
+        let dead = !self.out.bits.is_zero(&life.word);
+        let dead = self.out.bits.bit_and(condition, dead);
+        let fault = Fault::UseAfterFree {
+            access,
+            object,
+            offset: 0,
+        };
+        self.fault_if(state, dead, fault);
+        Ok(())
+    }
+
+    // ---- blocks of bytes
+
+    fn length(&self, length: &Sym) -> Result<u64, Stop> {
+        let length = length
+            .as_constant()
+            .filter(|&length| length <= LONGEST_COPY);
+        length.ok_or_else(|| unsupported("a copy of a length that is not known, or large"))
+    }
+
+    /// How many bytes to copy or fill at once: as the fields of the variables lie.
+    fn chunk(&mut self, addresses: &[&Sym], done: u64, left: u64) -> u8 {
+        let mut size = left.min(8);
+        for address in addresses {
+            let Some(base) = address.as_constant() else {
+                continue;
+            };
+            let at = base.wrapping_add(done);
+            if let Some(end) = self.view.field_end(at) {
+                size = size.min(end.max(1));
+            }
+            // Blocks without a type are accessed in aligned words.
+            let aligned = 1u64 << at.trailing_zeros().min(3);
+            size = size.min(aligned);
+        }
+        1 << size.max(1).ilog2()
+    }
+
+    pub(super) fn fill(&mut self, state: &mut State, args: &Args) -> Result<(), Stop> {
+        let length = self.length(&args[2])?;
+        let byte = args[1].word.extract(0, 8);
+        let mut done = 0;
+        while done < length {
+            let size = self.chunk(&[&args[0]], done, length - done);
+            let mut word = byte.clone();
+            for _ in 1..size {
+                word = word.concat(&byte);
+            }
+            let at = self.plus(&args[0], &Sym::constant(64, done));
+            self.store(state, &at, size, &Sym::of(word), Order::Plain)?;
+            done += u64::from(size);
+        }
+        Ok(())
+    }
+
+    pub(super) fn copy(&mut self, state: &mut State, args: &Args) -> Result<(), Stop> {
+        let length = self.length(&args[2])?;
+        let (to, from) = (args[0].clone(), args[1].clone());
+        if let (Some(to), Some(from)) = (to.as_constant(), from.as_constant())
+            && to > from
+            && to - from < length
+        {
+            return Err(unsupported("a copy that overlaps"));
+        }
+        let mut done = 0;
+        while done < length {
+            let size = self.chunk(&[&to, &from], done, length - done);
+            let source = self.plus(&from, &Sym::constant(64, done));
+            let target = self.plus(&to, &Sym::constant(64, done));
+            let value = self.load(state, &source, size, Order::Plain)?;
+            self.store(state, &target, size, &value, Order::Plain)?;
+            done += u64::from(size);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,400 @@
+//! From a module to steps under conditions: every thread is run symbolically, all paths at once.
+//!
+//! A thread's states wait in a list, ordered by place ([`State::key`]). The first is run up to the next place where paths can
+//! meet; states at the same place are made one before they are run. So the code after a branch is encoded once, as often as
+//! loops are unrolled, and never once per path.
+//!
+//! - `flow`: blocks, calls and returns, threads.
+//! - `compute`: instructions that do not touch memory.
+//! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
+//! - `library`: functions that the program does not define. `heap`: those on blocks of memory. `sync`, `counting`: locks and
+//!   other things that threads wait at.
+
+mod access;
+mod cells;
+mod compute;
+mod counting;
+mod float;
+mod flow;
+mod heap;
+mod library;
+mod sync;
+
+use crate::contents::Contents;
+use crate::events::{Bad, Beyond, Encoding, Place, Step, StepIndex, Thread, ThreadIndex, What};
+use crate::facts::{Facts, Region};
+use crate::path::Path;
+use crate::shape::Shape;
+use crate::state::{Disagreement, Key, State};
+use crate::value::{ReadId, Sym};
+use raddle_ir::FuncId;
+use raddle_order::bits::{Bit, Word};
+use raddle_program::interp::view::View;
+use raddle_program::{Fault, Limit, Order, SrcId, Stop, ThreadId, Unsupported};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::time::Instant;
+
+/// How a program is encoded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EncodeOptions {
+    /// Rounds of loops, and nested calls of a function, that are not known to end.
+    pub(crate) unroll: u32,
+    pub(crate) check_overflow: bool,
+    /// Do threads have store buffers?
+    pub(crate) is_weak: bool,
+    /// Does the end of `main` end the process?
+    pub(crate) exit_with_main: bool,
+    /// Does `abort` end the process in silence?
+    pub(crate) silent_abort: bool,
+    /// When to give up.
+    pub(crate) deadline: Option<Instant>,
+}
+
+/// Function shapes, which do not change from one encoding to the next.
+#[derive(Default)]
+pub(crate) struct Shapes(FxHashMap<FuncId, Rc<Shape>>);
+
+/// Loops whose end is decided by known values go round this often at most.
+const MOST_ROUNDS: u32 = 1 << 16;
+/// Calls nest this deep at most.
+const DEEPEST_CALL: usize = 400;
+/// More steps than this are beyond any solver.
+const MOST_STEPS: usize = 200_000;
+
+pub(crate) struct Encoder<'a> {
+    view: &'a mut View,
+    facts: &'a mut Facts,
+    shapes: &'a mut Shapes,
+    options: EncodeOptions,
+    out: Encoding,
+    /// The thread that is encoded now.
+    thread: ThreadIndex,
+    /// Its states, by place.
+    queue: BTreeMap<Key, Vec<State>>,
+    /// Its states that have come to their end, with what the thread returns.
+    ended: Vec<State>,
+    /// What finished threads return, by thread; threads that are still being encoded have none.
+    results: FxHashMap<ThreadIndex, Option<Sym>>,
+    /// Threads that are encoded to their end.
+    encoded: FxHashSet<ThreadIndex>,
+    reads: ReadId,
+    /// Mutexes that are taken while others are held: held, taken.
+    nested: BTreeSet<(Place, Place)>,
+    /// By handle: that a thread will have finished that is not encoded yet.
+    promised: BTreeMap<u64, Bit>,
+}
+
+impl<'a> Encoder<'a> {
+    pub(crate) fn new(
+        view: &'a mut View,
+        facts: &'a mut Facts,
+        shapes: &'a mut Shapes,
+        options: EncodeOptions,
+    ) -> Self {
+        Self {
+            view,
+            facts,
+            shapes,
+            options,
+            out: Encoding::default(),
+            thread: 0,
+            queue: BTreeMap::new(),
+            ended: Vec::new(),
+            results: FxHashMap::default(),
+            encoded: FxHashSet::default(),
+            promised: BTreeMap::new(),
+            nested: BTreeSet::new(),
+            reads: 0,
+        }
+    }
+
+    /// Encodes the whole program. Fails where there is no sense in going on; what is beyond this engine on some path only is
+    /// part of the encoding.
+    pub(crate) fn run(mut self) -> Result<Encoding, Stop> {
+        let main = self.view.main();
+        if !self.view.module().constructors.is_empty() {
+            return Err(unsupported("functions that run before `main`"));
+        }
+        self.out.threads.push(Thread {
+            id: ThreadId::MAIN,
+            handle: self.view.tables().handle_of_thread(ThreadId::MAIN),
+            started: Bit::TRUE,
+            finished: Bit::FALSE,
+            begin: None,
+            end: None,
+            choices: Vec::new(),
+        });
+        let state = State::new(Path::default(), true);
+        // One argument, whose text is not known.
+        let argc = Sym::constant(32, 1);
+        let argv = Sym::of(self.out.bits.fresh(64, &mut self.out.vars));
+        self.run_thread(0, state, main, &[argc, argv])?;
+        for (handle, promise) in std::mem::take(&mut self.promised) {
+            let threads = self
+                .out
+                .threads
+                .iter()
+                .filter(|thread| thread.handle == handle);
+            let finished: Vec<Bit> = threads.map(|thread| thread.finished).collect();
+            let finished = self.out.bits.any(finished);
+            let differs = self.out.bits.bit_xor(promise, finished);
+            self.out.required.push(!differs);
+        }
+        self.find_blocking();
+        Ok(self.out)
+    }
+
+    /// Encodes one thread, and those that it starts.
+    fn run_thread(
+        &mut self,
+        thread: ThreadIndex,
+        mut state: State,
+        entry: FuncId,
+        args: &[Sym],
+    ) -> Result<(), Stop> {
+        let outer = std::mem::replace(&mut self.thread, thread);
+        let queue = std::mem::take(&mut self.queue);
+        let ended = std::mem::take(&mut self.ended);
+        let begin = self.step(&state, What::Begin, Order::SeqCst);
+        self.out.threads[thread].begin = Some(begin);
+        match self.enter(&mut state, entry, args) {
+            Ok(()) => self.push(state),
+            Err(stop) => self.stopped(&state, stop)?,
+        }
+        while let Some((_, states)) = self.queue.pop_first() {
+            let state = self.meet(states)?;
+            self.advance(state)?;
+            if self
+                .options
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
+            {
+                return Err(Stop::Limit(LATE));
+            }
+            if self.out.steps.len() > MOST_STEPS {
+                return Err(Stop::Limit(Limit::Ids {
+                    what: "steps of a formula",
+                }));
+            }
+        }
+        let states = std::mem::replace(&mut self.ended, ended);
+        self.end_thread(thread, states)?;
+        self.queue = queue;
+        self.thread = outer;
+        Ok(())
+    }
+
+    fn end_thread(&mut self, thread: ThreadIndex, states: Vec<State>) -> Result<(), Stop> {
+        let mut finished = Bit::FALSE;
+        if !states.is_empty() {
+            let state = self.meet(states)?;
+            let end = self.step(&state, What::End, Order::SeqCst);
+            self.out.threads[thread].end = Some(end);
+            finished = state.path.guard();
+            self.results.insert(thread, state.result);
+        }
+        self.out.threads[thread].finished = finished;
+        self.encoded.insert(thread);
+        Ok(())
+    }
+
+    /// Lets a state wait for its turn.
+    fn push(&mut self, state: State) {
+        if !state.path.is_impossible() {
+            self.queue.entry(state.key()).or_default().push(state);
+        }
+    }
+
+    /// One state for all that are at the same place. Those that parted last are joined first, so that what parted them is
+    /// forgotten.
+    fn meet(&mut self, mut states: Vec<State>) -> Result<State, Stop> {
+        while states.len() > 1 {
+            let mut best = (0, 1, 0);
+            for a in 0..states.len() {
+                for b in a + 1..states.len() {
+                    let common = states[a].path.common(&states[b].path);
+                    if common > best.2 {
+                        best = (a, b, common);
+                    }
+                }
+            }
+            let mut second = states.remove(best.1);
+            let mut first = states.remove(best.0);
+            self.level(&mut first, &mut second)?;
+            match first.join(&mut self.out.bits, &second) {
+                Ok(joined) => states.insert(best.0, joined),
+                Err(Disagreement::Mutex(mutex)) => {
+                    self.facts.tangle(mutex);
+                    return Err(Stop::Limit(RETRY));
+                }
+                Err(Disagreement::Block) => {
+                    return Err(unsupported(
+                        "an atomic block that is left on one path and not on another",
+                    ));
+                }
+                Err(Disagreement::Stack) => {
+                    return Err(unsupported(
+                        "a stack variable that exists on one path and not on another",
+                    ));
+                }
+            }
+        }
+        states
+            .pop()
+            .ok_or_else(|| unsupported("a place without a state"))
+    }
+
+    /// Makes two states know the same memory.
+    fn level(&mut self, first: &mut State, second: &mut State) -> Result<(), Stop> {
+        if first.alone != second.alone {
+            for state in [&mut *first, &mut *second] {
+                if state.alone {
+                    self.reveal(state)?;
+                }
+            }
+        }
+        self.complete(first, second)?;
+        self.complete(second, first)
+    }
+
+    fn complete(&mut self, have: &State, lack: &mut State) -> Result<(), Stop> {
+        for &region in have.own.keys() {
+            if let Entry::Vacant(slot) = lack.own.entry(region) {
+                slot.insert(self.first_contents(region)?);
+            }
+        }
+        for &position in have.thread_locals.keys() {
+            if let Entry::Vacant(slot) = lack.thread_locals.entry(position) {
+                slot.insert(self.thread_local_contents(position)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a region holds when the thread begins (or when the first thread was started).
+    fn first_contents(&mut self, region: Region) -> Result<Rc<Contents>, Stop> {
+        if let Some(contents) = self.out.initial.get(&region) {
+            return Ok(Rc::new(contents.clone()));
+        }
+        if region.is_sync {
+            return Ok(Rc::new(Contents::new(u64::MAX, None)));
+        }
+        let size = self.view.tables().object_info(region.object).size;
+        let base = self.view.contents(region.object)?;
+        Ok(Rc::new(Contents::new(size, base)))
+    }
+
+    // ---- what comes out
+
+    fn step(&mut self, state: &State, what: What, order: Order) -> StepIndex {
+        self.out.steps.push(Step {
+            thread: self.thread,
+            what,
+            guard: state.path.guard(),
+            order,
+            accesses: Vec::new(),
+            is_atomic: true,
+            block: state.block,
+            object: None,
+            sections: state
+                .held
+                .values()
+                .map(|held| held.section)
+                .filter(|&section| section < self.out.sections.len())
+                .collect(),
+        });
+        self.out.steps.len() - 1
+    }
+
+    /// The state goes no further.
+    fn stopped(&mut self, state: &State, stop: Stop) -> Result<(), Stop> {
+        let guard = state.path.guard();
+        match stop {
+            Stop::Fault(fault) => {
+                self.out.bad.push(Bad {
+                    thread: self.thread,
+                    guard,
+                    fault,
+                });
+                self.leave_all(state);
+            }
+            Stop::Limit(Limit::Unroll { .. }) => self.out.cuts.push(guard),
+            Stop::Limit(_) => return Err(stop),
+            Stop::Unsupported(what) => {
+                let at = self.position(state);
+                let thread = self.out.threads[self.thread].id;
+                self.out.beyond.push(Beyond {
+                    guard,
+                    what,
+                    thread,
+                    at,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// If `condition` holds, that is a fault and the thread stops.
+    fn fault_if(&mut self, state: &mut State, condition: Bit, fault: Fault) {
+        let guard = self.out.bits.bit_and(state.path.guard(), condition);
+        if guard != Bit::FALSE {
+            self.out.bad.push(Bad {
+                thread: self.thread,
+                guard,
+                fault,
+            });
+            if !state.held.is_empty() {
+                let mut faulty = state.clone();
+                faulty.path.push(&mut self.out.bits, condition);
+                self.leave_all(&faulty);
+            }
+        }
+        state.path.push(&mut self.out.bits, !condition);
+    }
+
+    fn position(&mut self, state: &State) -> SrcId {
+        // Code without a position of its own is attributed to its caller.
+        for frame in state.frames.iter().rev() {
+            let block = &frame.code.body().blocks[frame.block.index()];
+            let loc = match block.insts.get(frame.index) {
+                Some(inst) => inst.loc,
+                None => block.terminator_loc,
+            };
+            if loc.is_some() {
+                return self.view.source(frame.code.id(), loc);
+            }
+        }
+        SrcId::NOWHERE
+    }
+
+    fn fresh(&mut self, width: u32) -> Word {
+        self.out.bits.fresh(width as usize, &mut self.out.vars)
+    }
+
+    fn fresh_bit(&mut self) -> Bit {
+        self.out.bits.fresh_bit(&mut self.out.vars)
+    }
+}
+
+/// Not an answer: encoding has to be repeated with what was found out.
+pub(crate) const RETRY: Limit = Limit::Ids { what: "facts" };
+
+/// There is no time left.
+pub(crate) const LATE: Limit = Limit::Ids { what: "seconds" };
+
+fn unsupported(what: &str) -> Stop {
+    Stop::Unsupported(Unsupported::Instruction {
+        what: format!("{what} (not supported by bmc)").into(),
+    })
+}
+
+/// A library function in a way that is not supported.
+fn unsupported_call(function: &str, why: &str) -> Stop {
+    Stop::Unsupported(Unsupported::Library {
+        function: function.into(),
+        why: format!("{why} (not supported by bmc)").into(),
+    })
+}

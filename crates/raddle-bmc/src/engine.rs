@@ -1,0 +1,288 @@
+//! Encode, ask, raise the bound: from a module to an answer.
+
+use crate::encode::{EncodeOptions, Encoder, LATE, RETRY, Shapes};
+use crate::events::Encoding;
+use crate::facts::Facts;
+use crate::guide::Guide;
+use crate::problem::{Found, Problem};
+use raddle_order::bits::Bit;
+use raddle_order::memory::MemoryModel as Model;
+use raddle_order::{Limits, Outcome as Answer, Stopped};
+use raddle_program::interp::view::View;
+use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId};
+use raddle_search::driver::{InternalError, SearchOptions};
+use raddle_search::{
+    Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, guided,
+};
+use std::time::Instant;
+
+/// How to check.
+#[derive(Clone, Copy, Debug)]
+pub struct BmcOptions {
+    pub memory: MemoryModel,
+    /// A bound that the user asked for; otherwise it is raised as long as it does not suffice.
+    pub unroll: Option<u32>,
+    pub exit_with_main: bool,
+    /// `abort` ends the process in silence.
+    pub silent_abort: bool,
+}
+
+/// The last bound that is tried by itself.
+const LAST_BOUND: u32 = 64;
+/// Facts stop growing long before.
+const MOST_ENCODINGS: u32 = 200;
+
+/// Checks a module. `view` and `program` must be of the same module; `program` is for replaying.
+pub fn check(
+    mut view: View,
+    program: &mut Program,
+    options: BmcOptions,
+    search: SearchOptions,
+) -> Result<Outcome, InternalError> {
+    let mut run = Run {
+        started: Instant::now(),
+        options,
+        search,
+        statistics: Statistics {
+            threads: 1,
+            ..Statistics::default()
+        },
+        shapes: Shapes::default(),
+    };
+    let verdict = run.verdict(&mut view, program)?;
+    run.statistics.elapsed = run.started.elapsed();
+    run.statistics.peak_memory_bytes = raddle_search::peak_memory_bytes();
+    Ok(Outcome {
+        engine: EngineKind::Bmc,
+        memory: options.memory,
+        verdict,
+        statistics: run.statistics,
+    })
+}
+
+struct Run {
+    started: Instant,
+    options: BmcOptions,
+    search: SearchOptions,
+    statistics: Statistics,
+    shapes: Shapes,
+}
+
+/// What one bound says.
+enum Round {
+    Done(Verdict),
+    /// Some execution goes beyond the bound.
+    Exceeded,
+}
+
+impl Run {
+    fn verdict(
+        &mut self,
+        view: &mut View,
+        program: &mut Program,
+    ) -> Result<Verdict, InternalError> {
+        if let Some(bound) = self.options.unroll {
+            return Ok(match self.round(view, program, bound)? {
+                Round::Done(verdict) => verdict,
+                Round::Exceeded => Verdict::Verified(Bound::Unrolled { iterations: bound }),
+            });
+        }
+        let mut bound = 1;
+        loop {
+            match self.round(view, program, bound)? {
+                Round::Done(verdict) => return Ok(verdict),
+                Round::Exceeded if bound >= LAST_BOUND => {
+                    return Ok(Verdict::Inconclusive(Reason::Unrolled { bound }));
+                }
+                Round::Exceeded => bound *= 2,
+            }
+        }
+    }
+
+    fn limits(&self) -> Limits<'_> {
+        Limits {
+            conflicts: None,
+            deadline: self.search.limits.time.map(|time| self.started + time),
+            interrupt: self.search.interrupted.as_deref(),
+        }
+    }
+
+    fn stopped(&self, why: Stopped) -> Verdict {
+        let reason = match (why, self.search.limits.time) {
+            (Stopped::Deadline, Some(limit)) => Reason::Time { limit },
+            _ => Reason::Interrupted,
+        };
+        Verdict::Inconclusive(reason)
+    }
+
+    /// Encodes until nothing new is found out.
+    fn encode(&mut self, view: &mut View, bound: u32) -> Result<Encoding, Stop> {
+        let mut facts = Facts::default();
+        let options = EncodeOptions {
+            unroll: bound,
+            check_overflow: self.search.checks.overflows,
+            is_weak: self.options.memory != MemoryModel::Sc,
+            exit_with_main: self.options.exit_with_main,
+            silent_abort: self.options.silent_abort,
+            deadline: self.search.limits.time.map(|time| self.started + time),
+        };
+        for _ in 0..MOST_ENCODINGS {
+            let encoder = Encoder::new(view, &mut facts, &mut self.shapes, options);
+            let encoding = match encoder.run() {
+                Err(Stop::Limit(RETRY)) => {
+                    facts.take_changed();
+                    continue;
+                }
+                other => other?,
+            };
+            if !facts.take_changed() {
+                return Ok(encoding);
+            }
+        }
+        Err(Stop::Limit(RETRY))
+    }
+
+    fn round(
+        &mut self,
+        view: &mut View,
+        program: &mut Program,
+        bound: u32,
+    ) -> Result<Round, InternalError> {
+        let encoding = match self.encode(view, bound) {
+            Ok(encoding) => encoding,
+            Err(Stop::Limit(LATE)) => {
+                return Ok(Round::Done(self.stopped(Stopped::Deadline)));
+            }
+            Err(stop) => return Ok(Round::Done(beyond(stop))),
+        };
+        self.statistics.threads = self.statistics.threads.max(encoding.threads.len());
+        self.statistics.max_events = self.statistics.max_events.max(encoding.steps.len());
+        let model = match self.options.memory {
+            MemoryModel::Sc => Model::Sc,
+            MemoryModel::Tso => Model::Tso,
+            MemoryModel::Pso => Model::Pso,
+        };
+        let mut problem = Problem::new(encoding, model, self.search.checks.deadlocks);
+        let checks = self.search.checks;
+        let bad: Vec<Bit> = problem
+            .encoding
+            .bad
+            .iter()
+            .filter(|bad| checks.covers(&bad.fault))
+            .map(|bad| bad.guard)
+            .collect();
+        match problem.ask(&bad, &self.limits()) {
+            Answer::Sat => {
+                let found = problem.found();
+                return self
+                    .confirm(view, program, &problem, found)
+                    .map(Round::Done);
+            }
+            Answer::Unsat => {}
+            Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
+        }
+        match problem.ask_for_deadlock(&self.limits()) {
+            Answer::Sat => {
+                let mut found = problem.found();
+                found.wrong = (0..problem.encoding.threads.len()).collect();
+                return self
+                    .confirm(view, program, &problem, found)
+                    .map(Round::Done);
+            }
+            Answer::Unsat => {}
+            Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
+        }
+        let beyond: Vec<Bit> = problem
+            .encoding
+            .beyond
+            .iter()
+            .map(|beyond| beyond.guard)
+            .collect();
+        match problem.ask(&beyond, &self.limits()) {
+            Answer::Sat => return Ok(Round::Done(problem.unsupported(view, program))),
+            Answer::Unsat => {}
+            Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
+        }
+        let cuts = problem.encoding.cuts.clone();
+        Ok(match problem.ask(&cuts, &self.limits()) {
+            Answer::Sat => Round::Exceeded,
+            Answer::Unsat => Round::Done(Verdict::Verified(Bound::Complete)),
+            Answer::Unknown(why) => Round::Done(self.stopped(why)),
+        })
+    }
+
+    /// Runs the execution that was found.
+    fn confirm(
+        &mut self,
+        view: &View,
+        program: &mut Program,
+        problem: &Problem,
+        found: Found,
+    ) -> Result<Verdict, InternalError> {
+        let mut guide = Guide::new(&problem.encoding, view.tables(), found);
+        let options = SearchOptions {
+            checks: self.search.checks,
+            memory: self.options.memory,
+            ..SearchOptions::default()
+        };
+        let outcome = guided::run(program, EngineKind::Bmc, options, &mut guide)?;
+        match outcome.verdict {
+            Verdict::Violation(_) => {
+                self.statistics.blocked = 1;
+                self.statistics.max_events = outcome.statistics.max_events;
+                self.statistics.states = outcome.statistics.states;
+                Ok(outcome.verdict)
+            }
+            _ => Err(InternalError::Diverged {
+                what: guide
+                    .lost
+                    .unwrap_or_else(|| "nothing went wrong".to_owned()),
+            }),
+        }
+    }
+}
+
+/// The answer where a program cannot be encoded at all.
+fn beyond(stop: Stop) -> Verdict {
+    match stop {
+        Stop::Unsupported(what) => Verdict::Unsupported {
+            what,
+            thread: ThreadId::MAIN,
+            at: SrcId::NOWHERE,
+            trace: Trace::default(),
+        },
+        Stop::Limit(limit) => Verdict::Inconclusive(Reason::Thread {
+            limit,
+            thread: ThreadId::MAIN,
+            at: SrcId::NOWHERE,
+        }),
+        Stop::Fault(_) => unreachable!("faults are part of the encoding"),
+    }
+}
+
+/// A source position of the view in the tables of the program.
+fn copy_source(view: &View, program: &mut Program, at: SrcId) -> SrcId {
+    let Some(loc) = view.tables().source_loc(at).cloned() else {
+        return SrcId::NOWHERE;
+    };
+    let inlined_at = loc
+        .inlined_at
+        .map(|outer| copy_source(view, program, outer));
+    program.intern_source(SourceLoc { inlined_at, ..loc })
+}
+
+impl Problem {
+    /// What is beyond this engine in the execution that was found.
+    fn unsupported(&self, view: &View, program: &mut Program) -> Verdict {
+        let beyond = self.first_beyond();
+        // The report knows the program's names, not the view's.
+        let handle = view.tables().handle_of_thread(beyond.thread);
+        let thread = program.tables().thread_of_handle(handle);
+        Verdict::Unsupported {
+            what: beyond.what.clone(),
+            thread: thread.unwrap_or(ThreadId::MAIN),
+            at: copy_source(view, program, beyond.at),
+            trace: Trace::default(),
+        }
+    }
+}

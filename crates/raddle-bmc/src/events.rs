@@ -1,0 +1,276 @@
+//! What encoding makes of a program: the steps that threads may take, with the conditions under which they do.
+
+use crate::contents::Contents;
+use crate::facts::{Cell, Region};
+use crate::path::Path;
+use crate::value::ReadId;
+use raddle_order::bits::{Bit, Bits, Word};
+use raddle_order::{ClauseSink, Lit, Var};
+use raddle_program::{Fault, Order, SrcId, ThreadId, Unsupported};
+use rustc_hash::FxHashMap;
+
+/// Position in [`Encoding::threads`].
+pub(crate) type ThreadIndex = usize;
+/// Position in [`Encoding::steps`].
+pub(crate) type StepIndex = usize;
+
+/// One read or write of a cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Access {
+    pub(crate) cell: Cell,
+    pub(crate) is_write: bool,
+    /// Implies the guard of its step.
+    pub(crate) guard: Bit,
+    pub(crate) value: Word,
+    /// A read's own number; of a write, the read that it adds to, and how much.
+    pub(crate) sum: Option<(ReadId, u64)>,
+}
+
+/// What a step is in terms of the machine that replays it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// The thread starts; nothing of it happens before.
+    Begin,
+    /// The thread has finished.
+    End,
+    Load,
+    Store,
+    /// A read-modify-write or compare-exchange.
+    Update,
+    /// An operation on a synchronisation object.
+    Sync,
+    Fence {
+        stores_only: bool,
+    },
+    Spawn {
+        child: ThreadIndex,
+    },
+    /// May wait for one of several threads, by handle: conditions under which it is this one.
+    Join {
+        of: Vec<(Bit, u64)>,
+    },
+    /// Enters a critical section.
+    Lock,
+    /// Leaves a critical section.
+    Unlock,
+    /// Whether an object is alive is looked at, or changed.
+    Life,
+    /// Values that the thread wrote before others could see them.
+    Flush,
+    /// The thread commits a fault while it holds mutexes.
+    Fault,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) what: What,
+    pub(crate) guard: Bit,
+    pub(crate) order: Order,
+    pub(crate) accesses: Vec<Access>,
+    /// Are the accesses one indivisible event (as opposed to alternatives)?
+    pub(crate) is_atomic: bool,
+    /// The atomic block that it is part of.
+    pub(crate) block: Option<usize>,
+    /// The synchronisation object that it works on.
+    pub(crate) object: Option<Place>,
+    /// Critical sections that it is in: positions in [`Encoding::sections`].
+    pub(crate) sections: Vec<usize>,
+}
+
+/// The place of a synchronisation object.
+pub(crate) type Place = (raddle_program::ObjectId, u64);
+
+/// A critical section: from taking a mutex to giving it back.
+#[derive(Clone, Debug)]
+pub(crate) struct Section {
+    pub(crate) mutex: Place,
+    pub(crate) thread: ThreadIndex,
+    pub(crate) lock: StepIndex,
+    /// Steps that leave it; at most one happens. A fault in it counts, as if the mutex were given back there: what others do
+    /// after a fault does not matter, and it must not keep them from what they did before.
+    pub(crate) unlocks: Vec<StepIndex>,
+    pub(crate) entered: Path,
+    pub(crate) left: Vec<Path>,
+}
+
+impl Section {
+    /// Is it left whenever it is entered?
+    pub(crate) fn is_always_left(&self, bits: &mut Bits) -> bool {
+        let mut paths = self.left.clone();
+        while paths.len() > 1 {
+            let mut best = (0, 1, 0);
+            for a in 0..paths.len() {
+                for b in a + 1..paths.len() {
+                    let common = paths[a].common(&paths[b]);
+                    if common > best.2 {
+                        best = (a, b, common);
+                    }
+                }
+            }
+            let second = paths.remove(best.1);
+            let (joined, _) = paths[best.0].join(bits, &second);
+            paths[best.0] = joined;
+        }
+        paths
+            .first()
+            .is_some_and(|path| path.guard() == self.entered.guard())
+    }
+}
+
+/// When a waiting operation may go on, by the value of its cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    Positive,
+    /// The cell is 0, or one of these.
+    ZeroOr(u32, u32),
+    /// No bit of these is set.
+    Clear(u32),
+    /// The high half differs from this word, or nothing has to be waited for.
+    Past(Word, Bit),
+}
+
+impl Rule {
+    pub(crate) fn holds(&self, bits: &mut Bits, value: &Word) -> Bit {
+        match self {
+            Self::Positive => !bits.is_zero(value),
+            Self::ZeroOr(first, second) => {
+                let zero = bits.is_zero(value);
+                let words = [first, second];
+                let others = words.map(|&word| {
+                    let word = Word::constant(value.width(), u128::from(word));
+                    bits.eq(value, &word)
+                });
+                bits.any([zero, others[0], others[1]])
+            }
+            Self::Past(word, anyway) => {
+                let high = value.extract(value.width() / 2, value.width());
+                let differs = bits.ne(&high, word);
+                bits.bit_or(differs, *anyway)
+            }
+            Self::Clear(mask) => {
+                let set = value.bits().iter().enumerate();
+                let set: Vec<Bit> = set
+                    .filter(|(at, _)| mask >> at & 1 == 1)
+                    .map(|(_, &bit)| bit)
+                    .collect();
+                !bits.any(set)
+            }
+        }
+    }
+}
+
+/// What a thread waits for.
+#[derive(Clone, Debug)]
+pub(crate) enum Awaited {
+    Mutex(Place),
+    /// Nothing will ever let it go on: it holds the mutex itself, or nobody else knows of the object.
+    Itself,
+    Cell(Cell, Rule),
+    /// The thread whose handle is in the cell.
+    Owner(Cell),
+    Threads(Vec<(Bit, u64)>),
+    /// A signal: position in [`Encoding::waiters`].
+    Signal(usize),
+}
+
+/// A thread that may have to wait: the condition under which it does, for good as far as this execution goes.
+#[derive(Clone, Debug)]
+pub(crate) struct Wait {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) blocked: Bit,
+    pub(crate) on: Awaited,
+}
+
+/// A wait on a condition variable, or a wake-up.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiter {
+    pub(crate) condition: Place,
+    pub(crate) thread: ThreadIndex,
+    pub(crate) enter: StepIndex,
+    pub(crate) leave: StepIndex,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Waker {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) condition: Place,
+    pub(crate) step: StepIndex,
+    pub(crate) wakes_all: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Thread {
+    pub(crate) id: ThreadId,
+    pub(crate) handle: u64,
+    pub(crate) started: Bit,
+    pub(crate) finished: Bit,
+    pub(crate) begin: Option<StepIndex>,
+    pub(crate) end: Option<StepIndex>,
+    /// Nondeterministic values in program order: guard, and the value in pieces as the interpreter chooses them.
+    pub(crate) choices: Vec<(Bit, Vec<Word>)>,
+}
+
+/// A condition under which something goes wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Bad {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) guard: Bit,
+    pub(crate) fault: Fault,
+}
+
+/// A condition under which something is met that cannot be encoded.
+#[derive(Clone, Debug)]
+pub(crate) struct Beyond {
+    pub(crate) guard: Bit,
+    pub(crate) what: Unsupported,
+    pub(crate) thread: ThreadId,
+    pub(crate) at: SrcId,
+}
+
+/// Variables of the formula that encoding makes: they are numbered from 1, and the solver gets as many.
+#[derive(Default)]
+pub(crate) struct Vars {
+    pub(crate) count: usize,
+    pub(crate) clauses: Vec<Vec<Lit>>,
+}
+
+impl ClauseSink for Vars {
+    fn new_var(&mut self) -> Var {
+        self.count += 1;
+        Var::from_index(self.count)
+    }
+
+    fn add_clause(&mut self, lits: &[Lit]) {
+        self.clauses.push(lits.to_vec());
+    }
+}
+
+/// A program up to a bound, as steps under conditions.
+#[derive(Default)]
+pub(crate) struct Encoding {
+    pub(crate) bits: Bits,
+    pub(crate) vars: Vars,
+    pub(crate) threads: Vec<Thread>,
+    /// Each thread's in program order.
+    pub(crate) steps: Vec<Step>,
+    pub(crate) sections: Vec<Section>,
+    /// Steps that destroy mutexes.
+    pub(crate) destroyed: Vec<(Place, StepIndex)>,
+    pub(crate) waits: Vec<Wait>,
+    pub(crate) waiters: Vec<Waiter>,
+    pub(crate) wakers: Vec<Waker>,
+    pub(crate) bad: Vec<Bad>,
+    pub(crate) beyond: Vec<Beyond>,
+    /// Conditions under which the bound is exceeded.
+    pub(crate) cuts: Vec<Bit>,
+    /// Conditions under which the process exits.
+    pub(crate) exits: Vec<Bit>,
+    /// What must hold in every execution.
+    pub(crate) required: Vec<Bit>,
+    /// The contents of regions when the first thread is started, where they are not as declared.
+    pub(crate) initial: FxHashMap<Region, Contents>,
+    /// What cells hold that steps access, when the first thread is started.
+    pub(crate) firsts: FxHashMap<Cell, Word>,
+    pub(crate) blocks: usize,
+}

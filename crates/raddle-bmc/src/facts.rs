@@ -1,0 +1,160 @@
+//! What is found out while encoding and must be known before: encoding is repeated until nothing new comes up.
+//!
+//! Every fact only grows, and each is an over-approximation once it no longer grows: what may be written to a cell, how an
+//! object is cut into cells, who touches it.
+
+use crate::value::Set;
+use raddle_program::{ObjectId, ThreadId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+
+/// The bytes of an object, or its synchronisation cells: these lie beside the bytes, four bytes at the offset of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Region {
+    pub(crate) object: ObjectId,
+    pub(crate) is_sync: bool,
+}
+
+/// Bytes that are always accessed together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Cell {
+    pub(crate) region: Region,
+    pub(crate) offset: u64,
+    pub(crate) size: u8,
+}
+
+/// Who accesses a region, but for what `main` does before there are other threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Users {
+    One(ThreadId),
+    Several,
+}
+
+/// What may be stored in a cell.
+struct Stored {
+    set: Set,
+    /// How often it grew.
+    growth: u32,
+}
+
+#[derive(Default)]
+pub(crate) struct Facts {
+    changed: bool,
+    users: FxHashMap<Region, Users>,
+    /// Offsets at which accesses start and end.
+    cuts: FxHashMap<Region, BTreeSet<u64>>,
+    stored: FxHashMap<Cell, Stored>,
+    /// Mutexes whose sections are not known from the text alone.
+    tangled: FxHashSet<(ObjectId, u64)>,
+    /// Mutexes that a thread may wait for in vain.
+    blocking: FxHashSet<(ObjectId, u64)>,
+    /// Objects that are freed somewhere.
+    freed: FxHashSet<ObjectId>,
+}
+
+/// A cell's numbers are listed as long as they grow no more often than this; addresses as long as it takes.
+const NUMBER_GROWTH: u32 = 3;
+const ADDRESS_GROWTH: u32 = 24;
+
+impl Facts {
+    /// Has anything been found since the last call?
+    pub(crate) fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// Does only this thread access the region, as far as is known?
+    pub(crate) fn is_own(&mut self, region: Region, thread: ThreadId) -> bool {
+        match self.users.get(&region) {
+            None => {
+                self.users.insert(region, Users::One(thread));
+                true
+            }
+            Some(Users::One(user)) if *user == thread => true,
+            Some(Users::One(_)) => {
+                self.users.insert(region, Users::Several);
+                self.changed = true;
+                false
+            }
+            Some(Users::Several) => false,
+        }
+    }
+
+    /// The cells that an access consists of.
+    pub(crate) fn cells(&mut self, region: Region, offset: u64, size: u8) -> Vec<Cell> {
+        let end = offset + u64::from(size);
+        let cuts = self.cuts.entry(region).or_default();
+        let known = cuts.len();
+        cuts.insert(offset);
+        cuts.insert(end);
+        self.changed |= cuts.len() > known;
+        let inside: Vec<u64> = cuts.range(offset..=end).copied().collect();
+        inside
+            .windows(2)
+            .map(|pair| Cell {
+                region,
+                offset: pair[0],
+                size: (pair[1] - pair[0]) as u8,
+            })
+            .collect()
+    }
+
+    /// What other threads may find in a cell besides its first contents; none if nobody writes it.
+    pub(crate) fn stored(&self, cell: Cell) -> Option<&Set> {
+        self.stored.get(&cell).map(|stored| &stored.set)
+    }
+
+    pub(crate) fn store(&mut self, cell: Cell, set: &Set) {
+        let Some(stored) = self.stored.get_mut(&cell) else {
+            let (set, growth) = (set.clone(), 0);
+            self.stored.insert(cell, Stored { set, growth });
+            self.changed = true;
+            return;
+        };
+        let mut union = stored.set.union(set);
+        if union == stored.set {
+            return;
+        }
+        stored.growth += 1;
+        let has_addresses = match &union {
+            Set::Values(values) => values.iter().any(|&value| value >> 32 != 0),
+            Set::Objects(_) => true,
+            Set::Any => false,
+        };
+        if !has_addresses && stored.growth > NUMBER_GROWTH {
+            union = Set::Any;
+        } else if stored.growth > ADDRESS_GROWTH {
+            union = match union.objects() {
+                Some(objects) if stored.growth <= 2 * ADDRESS_GROWTH => Set::Objects(objects),
+                _ => Set::Any,
+            };
+        }
+        if union != stored.set {
+            stored.set = union;
+            self.changed = true;
+        }
+    }
+
+    pub(crate) fn is_tangled(&self, mutex: (ObjectId, u64)) -> bool {
+        self.tangled.contains(&mutex)
+    }
+
+    pub(crate) fn tangle(&mut self, mutex: (ObjectId, u64)) {
+        self.changed |= self.tangled.insert(mutex);
+    }
+
+    pub(crate) fn is_blocking(&self, mutex: (ObjectId, u64)) -> bool {
+        self.blocking.contains(&mutex)
+    }
+
+    pub(crate) fn block(&mut self, mutex: (ObjectId, u64)) {
+        self.changed |= self.blocking.insert(mutex);
+    }
+
+    pub(crate) fn is_freed(&self, object: ObjectId) -> bool {
+        self.freed.contains(&object)
+    }
+
+    pub(crate) fn free(&mut self, object: ObjectId) {
+        self.changed |= self.freed.insert(object);
+    }
+}

@@ -1,0 +1,263 @@
+//! Leads the machine through an execution that the solver found.
+//!
+//! The solver knows only of accesses that several threads can see at the same time; the machine does more. A thread is run up
+//! to the operation that the next step stands for, then it is the next step's turn.
+
+use crate::events::{Encoding, Place, What};
+use crate::facts::Cell;
+use crate::problem::{Found, Happened};
+use raddle_memory::{Machine, Readiness};
+use raddle_program::{LocId, Op, Order, Program, SyncAction, Tables, ThreadId};
+use raddle_search::guided;
+use raddle_search::replay::ScheduleStep;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+/// After the steps, so many operations may be needed to come to the end.
+const LAST_MOVES: usize = 1 << 20;
+
+pub(crate) struct Guide<'a> {
+    encoding: &'a Encoding,
+    /// The tables that cells are named in.
+    tables: &'a Tables,
+    steps: VecDeque<Happened>,
+    /// By thread of the encoding.
+    choices: Vec<VecDeque<u32>>,
+    threads: FxHashMap<usize, ThreadId>,
+    /// The atomic block that was run last: its steps are done.
+    block: Option<usize>,
+    /// The thread whose choices the last move may have used.
+    chooser: Option<usize>,
+    /// Threads that are to be run to their end when the steps are done.
+    last: Vec<usize>,
+    moves_left: usize,
+    /// Whether the machine could not follow.
+    pub(crate) lost: Option<String>,
+}
+
+impl<'a> Guide<'a> {
+    pub(crate) fn new(encoding: &'a Encoding, tables: &'a Tables, found: Found) -> Self {
+        Self {
+            encoding,
+            tables,
+            steps: found.steps.into(),
+            choices: found.choices.into_iter().map(VecDeque::from).collect(),
+            threads: [(0, ThreadId::MAIN)].into_iter().collect(),
+            block: None,
+            chooser: None,
+            last: found.wrong,
+            moves_left: LAST_MOVES,
+            lost: None,
+        }
+    }
+
+    /// The machine's thread for one of the encoding.
+    fn thread(&self, index: usize) -> Option<ThreadId> {
+        self.threads.get(&index).copied()
+    }
+
+    /// A thread that was started outside the steps.
+    fn find(&self, program: &Program, index: usize) -> Option<ThreadId> {
+        let handle = self.encoding.threads[index].handle;
+        program.tables().thread_of_handle(handle)
+    }
+
+    /// A move of the thread, with what it may choose.
+    fn go(&mut self, index: usize, thread: ThreadId) -> ScheduleStep {
+        self.chooser = Some(index);
+        ScheduleStep::Run {
+            thread,
+            choices: self.choices[index].iter().copied().collect(),
+        }
+    }
+
+    fn lose(&mut self, why: &str, happened: &Happened) -> Option<ScheduleStep> {
+        let step = &self.encoding.steps[happened.step];
+        self.lost = Some(format!(
+            "{why} at {:?} of thread {}",
+            step.what, step.thread
+        ));
+        None
+    }
+
+    fn matches(&self, program: &Program, op: Op, happened: &Happened) -> bool {
+        let at = |loc: LocId| {
+            happened
+                .cells
+                .iter()
+                .any(|cell| self.is_at(program, loc, cell))
+        };
+        match (&self.encoding.steps[happened.step].what, op) {
+            (What::Load, Op::Load { loc, .. })
+            | (What::Store, Op::Store { loc, .. })
+            | (What::Update, Op::Rmw { loc, .. } | Op::Cas { loc, .. }) => at(loc),
+            (What::Sync | What::Lock | What::Unlock, Op::Sync { cell, action }) => {
+                let works_on = |loc: LocId| {
+                    self.encoding.steps[happened.step]
+                        .object
+                        .is_some_and(|place| self.is_object(program, loc, place))
+                };
+                match action {
+                    SyncAction::CondRelease { mutex } => works_on(cell) || works_on(mutex),
+                    _ => works_on(cell),
+                }
+            }
+            (What::Spawn { .. }, Op::Spawn { .. }) | (What::Join { .. }, Op::Join { .. }) => true,
+            (What::Life, Op::Free { object }) => {
+                let number = program.tables().object_info(object).address_number;
+                happened
+                    .cells
+                    .iter()
+                    .any(|cell| self.number(cell) == number)
+            }
+            _ => false,
+        }
+    }
+
+    fn number(&self, cell: &Cell) -> u32 {
+        self.tables.object_info(cell.region.object).address_number
+    }
+
+    fn is_object(&self, program: &Program, loc: LocId, (object, offset): Place) -> bool {
+        let info = program.tables().loc_info(loc);
+        let number = program.tables().object_info(info.object).address_number;
+        number == self.tables.object_info(object).address_number && info.offset == offset
+    }
+
+    fn is_at(&self, program: &Program, loc: LocId, cell: &Cell) -> bool {
+        let info = program.tables().loc_info(loc);
+        let object = program.tables().object_info(info.object);
+        let end = info.offset + u64::from(info.size.max(1));
+        object.address_number == self.number(cell)
+            && info.is_sync() == cell.region.is_sync
+            && (info.offset..end).contains(&cell.offset)
+    }
+
+    /// Lets the delayed store that a step stands for reach memory; those before it that nobody else can see go first.
+    fn flush_of(
+        &mut self,
+        program: &Program,
+        machine: &Machine,
+        thread: ThreadId,
+        happened: &Happened,
+    ) -> Option<ScheduleStep> {
+        let delayed = machine.delayed(thread);
+        let is_it = |loc: LocId| {
+            happened
+                .cells
+                .iter()
+                .any(|cell| self.is_at(program, loc, cell))
+        };
+        let position = delayed.iter().position(|store| is_it(store.loc))?;
+        if !machine.may_flush(thread, position) {
+            return flush_any(machine, thread);
+        }
+        self.steps.pop_front();
+        Some(ScheduleStep::Flush {
+            thread,
+            position: position as u32,
+        })
+    }
+
+    /// Is there nothing for the machine to do?
+    fn is_silent(&self, happened: &Happened) -> bool {
+        let step = &self.encoding.steps[happened.step];
+        match step.what {
+            What::Begin | What::Flush | What::Fence { .. } => true,
+            What::Life => {
+                let is_free = step.accesses.iter().any(|access| access.is_write);
+                !is_free || happened.cells.iter().any(|cell| cell.region.object.0 == 0)
+            }
+            _ => step.block.is_some() && step.block == self.block,
+        }
+    }
+}
+
+/// Does the operation put a store into its thread's buffer? Then it is the flush that its step stands for.
+fn is_delayed(machine: &Machine, op: Op) -> bool {
+    let waits = matches!(op, Op::Store { order, .. } if order != Order::SeqCst);
+    waits && machine.model().delays_stores()
+}
+
+/// Lets the oldest store that may reach memory.
+fn flush_any(machine: &Machine, thread: ThreadId) -> Option<ScheduleStep> {
+    let count = machine.delayed(thread).len();
+    let position = (0..count).find(|&position| machine.may_flush(thread, position))?;
+    Some(ScheduleStep::Flush {
+        thread,
+        position: position as u32,
+    })
+}
+
+impl guided::Guide for Guide<'_> {
+    fn next(&mut self, program: &mut Program, machine: &mut Machine) -> Option<ScheduleStep> {
+        if let Some(chooser) = self.chooser.take() {
+            for _ in machine.chosen() {
+                self.choices[chooser].pop_front();
+            }
+        }
+        while let Some(happened) = self.steps.front().cloned() {
+            if self.is_silent(&happened) {
+                self.steps.pop_front();
+                continue;
+            }
+            let step = &self.encoding.steps[happened.step];
+            let index = step.thread;
+            let Some(thread) = self.thread(index) else {
+                return self.lose("a thread that was not started", &happened);
+            };
+            let Some(state) = machine.thread_state(thread) else {
+                return self.lose("a thread that was not started", &happened);
+            };
+            if step.what == What::Store
+                && let Some(flush) = self.flush_of(program, machine, thread, &happened)
+            {
+                return Some(flush);
+            }
+            if machine.readiness(program, thread) != Readiness::Ready {
+                if let Some(flush) = flush_any(machine, thread) {
+                    return Some(flush);
+                }
+                if matches!(step.what, What::Fault | What::End) {
+                    self.steps.pop_front();
+                    continue;
+                }
+                return self.lose("a thread cannot go on", &happened);
+            }
+            let op = *program.op(state);
+            let is_block = step.block.is_some() && op == Op::AtomicBegin;
+            // A wide access is a block of its own for the machine.
+            if is_block || self.matches(program, op, &happened) {
+                if !is_delayed(machine, op) {
+                    self.steps.pop_front();
+                }
+                if let (What::Spawn { child }, Op::Spawn { child: real, .. }) = (&step.what, op) {
+                    self.threads.insert(*child, real);
+                }
+                if is_block {
+                    self.block = step.block;
+                }
+            }
+            return Some(self.go(index, thread));
+        }
+        // The rest of those that go wrong: as far as they come, one after the other, as long as any of them can.
+        for turn in 0..self.last.len() {
+            let index = self.last[turn];
+            let thread = self.thread(index).or_else(|| self.find(program, index));
+            let Some(thread) = thread else {
+                continue;
+            };
+            if self.moves_left == 0 {
+                break;
+            }
+            if machine.readiness(program, thread) == Readiness::Ready {
+                self.moves_left -= 1;
+                return Some(self.go(index, thread));
+            }
+            if let Some(flush) = flush_any(machine, thread) {
+                return Some(flush);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,18 @@
+//! Engine `bmc`: bounded model checking of a module by one formula for the ordering theory.
+
+mod contents;
+mod encode;
+mod engine;
+mod events;
+mod facts;
+mod guide;
+mod order;
+mod path;
+mod problem;
+mod shape;
+mod state;
+mod sums;
+mod value;
+mod waits;
+
+pub use engine::{BmcOptions, check};

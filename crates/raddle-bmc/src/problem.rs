@@ -1,0 +1,554 @@
+//! From steps to a formula: events, possible sources of reads, orders of writes, critical sections.
+
+use crate::events::{Access, Beyond, Encoding, StepIndex, What};
+use crate::facts::Cell;
+use crate::order::FixedOrder;
+use crate::sums::SectionOrder;
+use raddle_order::bits::{Bit, Word};
+use raddle_order::memory::{Fence, Location, Memory, MemoryModel, Part, ThreadIndex};
+use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome};
+use raddle_program::Order;
+use rustc_hash::FxHashMap;
+
+/// A read or write as an event.
+#[derive(Clone, Copy)]
+struct Occurrence {
+    step: StepIndex,
+    guard: Bit,
+    is_write: bool,
+}
+
+/// A program up to a bound, as a formula.
+pub(crate) struct Problem {
+    pub(crate) encoding: Encoding,
+    pub(crate) solver: OrderSolver,
+    pub(crate) memory: Memory,
+    model: MemoryModel,
+    pub(crate) fixed: FixedOrder,
+    /// By thread.
+    pub(crate) lanes: Vec<ThreadIndex>,
+    locations: FxHashMap<Cell, Location>,
+    /// By event.
+    occurrences: FxHashMap<EventId, Occurrence>,
+    pub(crate) values: FxHashMap<EventId, Word>,
+    /// Asks for a deadlock, if there can be one.
+    deadlock: Option<Lit>,
+    /// By step: the event that stands for it.
+    nodes: Vec<Option<EventId>>,
+    /// The steps that events belong to.
+    step_of: FxHashMap<EventId, StepIndex>,
+}
+
+/// A step of an execution that was found.
+#[derive(Clone, Debug)]
+pub(crate) struct Happened {
+    pub(crate) step: StepIndex,
+    /// What it accesses.
+    pub(crate) cells: Vec<Cell>,
+}
+
+/// An execution that was found.
+pub(crate) struct Found {
+    /// The steps that happen, in an order in which they can.
+    pub(crate) steps: Vec<Happened>,
+    /// Threads that go wrong.
+    pub(crate) wrong: Vec<usize>,
+    /// By thread: what is chosen, in program order.
+    pub(crate) choices: Vec<Vec<u32>>,
+}
+
+impl Problem {
+    pub(crate) fn new(encoding: Encoding, model: MemoryModel, looks_for_deadlocks: bool) -> Self {
+        let mut solver = OrderSolver::new(OrderConfig::default());
+        for _ in 0..encoding.vars.count {
+            solver.new_lit();
+        }
+        for clause in &encoding.vars.clauses {
+            solver.clause(clause);
+        }
+        let mut memory = Memory::new(&mut solver, model);
+        let lanes = encoding.threads.iter().map(|_| memory.thread()).collect();
+        let mut problem = Self {
+            fixed: FixedOrder::new(&encoding),
+            nodes: vec![None; encoding.steps.len()],
+            encoding,
+            solver,
+            memory,
+            model,
+            lanes,
+            locations: FxHashMap::default(),
+            occurrences: FxHashMap::default(),
+            values: FxHashMap::default(),
+            step_of: FxHashMap::default(),
+            deadlock: None,
+        };
+        problem.add_steps();
+        problem.add_threads();
+        let sections = problem.add_sections();
+        let wakeups = problem.add_wakeups();
+        let mut last = FxHashMap::default();
+        let asked = problem.solver.new_lit();
+        if looks_for_deadlocks {
+            last = problem.add_last_reads(asked);
+        }
+        problem.add_sources();
+        problem.add_sums(&sections);
+        if looks_for_deadlocks && problem.deadlock(asked, &wakeups, &last) {
+            problem.deadlock = Some(asked);
+        }
+        for bit in std::mem::take(&mut problem.encoding.required) {
+            problem.require(bit);
+        }
+        problem
+    }
+
+    pub(crate) fn lit(&mut self, bit: Bit) -> Lit {
+        self.encoding.bits.lit(bit, &mut self.solver)
+    }
+
+    pub(crate) fn require(&mut self, bit: Bit) {
+        self.encoding.bits.require(bit, &mut self.solver);
+    }
+
+    pub(crate) fn location(&mut self, cell: Cell) -> Location {
+        if let Some(&location) = self.locations.get(&cell) {
+            return location;
+        }
+        let location = self.locations.len() as Location;
+        self.locations.insert(cell, location);
+        let event = self.memory.initial(&mut self.solver, location);
+        if let Some(first) = self.encoding.firsts.get(&cell) {
+            self.values.insert(event, first.clone());
+        }
+        location
+    }
+
+    // ---- steps
+
+    fn add_steps(&mut self) {
+        let mut blocks: FxHashMap<usize, Vec<StepIndex>> = FxHashMap::default();
+        for (index, step) in self.encoding.steps.iter().enumerate() {
+            if let Some(block) = step.block {
+                blocks.entry(block).or_default().push(index);
+            }
+        }
+        for index in 0..self.encoding.steps.len() {
+            match self.encoding.steps[index].block {
+                None => self.add_step(index),
+                Some(block) => {
+                    if let Some(steps) = blocks.remove(&block) {
+                        self.add_atomic(&steps);
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_step(&mut self, index: StepIndex) {
+        let step = &self.encoding.steps[index];
+        let (what, order, is_atomic) = (step.what.clone(), step.order, step.is_atomic);
+        let lane = self.lanes[step.thread];
+        let accesses = step.accesses.clone();
+        let has_writes = accesses.iter().any(|access| access.is_write);
+        match what {
+            What::Load | What::Store | What::Flush if is_atomic && accesses.len() > 1 => {
+                self.add_atomic(&[index]);
+            }
+            What::Load => self.add_accesses(index, &accesses),
+            What::Life if !has_writes => self.add_accesses(index, &accesses),
+            // On such a machine this is an exchange.
+            What::Store if order == Order::SeqCst && self.model != MemoryModel::Sc => {
+                self.add_atomic(&[index]);
+            }
+            What::Store | What::Flush => {
+                let guard = self.encoding.steps[index].guard;
+                let guard = self.lit(guard);
+                let (memory, solver) = (&mut self.memory, &mut self.solver);
+                if order.releases() {
+                    memory.fence(solver, lane, Fence::StoreStore, guard);
+                }
+                self.add_accesses(index, &accesses);
+            }
+            What::Fence { stores_only } => {
+                let guard = self.encoding.steps[index].guard;
+                let guard = self.lit(guard);
+                let kind = if stores_only {
+                    Fence::StoreStore
+                } else {
+                    Fence::Full
+                };
+                let event = self.memory.fence(&mut self.solver, lane, kind, guard);
+                self.stands_for(event, index);
+            }
+            _ => self.add_atomic(&[index]),
+        }
+    }
+
+    fn stands_for(&mut self, event: EventId, step: StepIndex) {
+        self.nodes[step] = Some(event);
+        self.step_of.insert(event, step);
+    }
+
+    fn note(&mut self, event: EventId, step: StepIndex, access: &Access) {
+        self.occurrences.insert(
+            event,
+            Occurrence {
+                step,
+                guard: access.guard,
+                is_write: access.is_write,
+            },
+        );
+        self.values.insert(event, access.value.clone());
+        self.step_of.insert(event, step);
+        self.nodes[step].get_or_insert(event);
+    }
+
+    /// Accesses that are alternatives.
+    fn add_accesses(&mut self, step: StepIndex, accesses: &[Access]) {
+        let lane = self.lanes[self.encoding.steps[step].thread];
+        for access in accesses {
+            let location = self.location(access.cell);
+            let guard = self.lit(access.guard);
+            let (memory, solver) = (&mut self.memory, &mut self.solver);
+            let event = if access.is_write {
+                memory.write(solver, lane, location, guard)
+            } else {
+                memory.read(solver, lane, location, guard)
+            };
+            self.note(event, step, access);
+        }
+    }
+
+    /// Steps of one thread that happen at once.
+    fn add_atomic(&mut self, steps: &[StepIndex]) {
+        let lane = self.lanes[self.encoding.steps[steps[0]].thread];
+        let guard = self.encoding.steps[steps[0]].guard;
+        let guard = self.lit(guard);
+        let mut parts = Vec::new();
+        let mut origins = Vec::new();
+        for &step in steps {
+            let accesses = self.encoding.steps[step].accesses.clone();
+            if accesses.is_empty() {
+                let guard = self.encoding.steps[step].guard;
+                parts.push(Part::Point(self.lit(guard)));
+                origins.push((step, None));
+            }
+            for access in accesses {
+                let location = self.location(access.cell);
+                let guard = self.lit(access.guard);
+                parts.push(if access.is_write {
+                    Part::Write(location, guard)
+                } else {
+                    Part::Read(location, guard)
+                });
+                origins.push((step, Some(access)));
+            }
+        }
+        let events = self
+            .memory
+            .atomic_step(&mut self.solver, lane, guard, &parts);
+        for (event, (step, access)) in events.into_iter().zip(origins) {
+            match access {
+                Some(access) => self.note(event, step, &access),
+                None => self.stands_for(event, step),
+            }
+        }
+    }
+
+    // ---- orders
+
+    /// Starting a thread comes before what it does, its end before it is joined.
+    fn add_threads(&mut self) {
+        let global = self.memory.global();
+        for index in 0..self.encoding.steps.len() {
+            let what = self.encoding.steps[index].what.clone();
+            let guard = self.encoding.steps[index].guard;
+            match what {
+                What::Spawn { child } => {
+                    let begin = self.encoding.threads[child].begin;
+                    if let (Some(spawn), Some(begin)) =
+                        (self.nodes[index], begin.and_then(|begin| self.nodes[begin]))
+                    {
+                        self.solver.order(global, spawn, begin);
+                    }
+                }
+                What::Join { of } => {
+                    for (is_it, handle) in of {
+                        let condition = self.encoding.bits.bit_and(guard, is_it);
+                        let ends: Vec<StepIndex> = self
+                            .encoding
+                            .threads
+                            .iter()
+                            .filter(|thread| thread.handle == handle)
+                            .filter_map(|thread| thread.end)
+                            .collect();
+                        for end in ends {
+                            if end < index {
+                                self.order_if(end, index, condition);
+                            } else {
+                                // Threads that wait for each other: then not all of this can happen.
+                                let lit = self.lit(condition);
+                                self.order_while(end, index, lit);
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// `a` comes before `b` if the condition holds, which must imply that `b` happens.
+    fn order_if(&mut self, a: StepIndex, b: StepIndex, condition: Bit) {
+        let global = self.memory.global();
+        let (Some(from), Some(to)) = (self.nodes[a], self.nodes[b]) else {
+            return;
+        };
+        if condition == self.encoding.steps[b].guard {
+            // If `b` does not happen, neither does anything after it.
+            self.solver.order(global, from, to);
+            return;
+        }
+        let lit = self.lit(condition);
+        self.solver.order_if(global, from, to, lit);
+    }
+
+    /// `a` comes before `b` while the literal holds.
+    pub(crate) fn order_while(&mut self, a: StepIndex, b: StepIndex, lit: Lit) {
+        let global = self.memory.global();
+        if let (Some(from), Some(to)) = (self.nodes[a], self.nodes[b]) {
+            self.solver.order_if(global, from, to, lit);
+        }
+    }
+
+    /// Critical sections of one mutex come one after the other.
+    fn add_sections(&mut self) -> SectionOrder {
+        let mut order = SectionOrder::default();
+        let sections = self.encoding.sections.clone();
+        for (at, second) in sections.iter().enumerate() {
+            for (before, first) in sections[..at].iter().enumerate() {
+                if first.mutex != second.mutex || first.thread == second.thread {
+                    continue;
+                }
+                let (a, b) = (first.lock, second.lock);
+                if self.fixed.before(a, b) || self.fixed.before(b, a) {
+                    let (one, other) = if self.fixed.before(a, b) {
+                        (first, second)
+                    } else {
+                        (second, first)
+                    };
+                    let both = self.both_happen(a, b);
+                    self.section_before(one, other, both);
+                    continue;
+                }
+                let both = self.both_happen(a, b);
+                let forward = self.solver.new_lit();
+                let backward = self.solver.new_lit();
+                self.solver.clause(&[!both, forward, backward]);
+                self.solver.clause(&[!forward, !backward]);
+                for lit in [forward, backward] {
+                    self.solver.clause(&[!lit, both]);
+                    self.solver.prefer(lit, 1.0);
+                }
+                self.section_before(first, second, forward);
+                self.section_before(second, first, backward);
+                order.insert((before, at), forward);
+                order.insert((at, before), backward);
+            }
+        }
+        order
+    }
+
+    fn both_happen(&mut self, a: StepIndex, b: StepIndex) -> Lit {
+        let (a, b) = (self.encoding.steps[a].guard, self.encoding.steps[b].guard);
+        let both = self.encoding.bits.bit_and(a, b);
+        self.lit(both)
+    }
+
+    /// If `lit` holds, the first section is left before the second is entered.
+    fn section_before(
+        &mut self,
+        first: &crate::events::Section,
+        second: &crate::events::Section,
+        lit: Lit,
+    ) {
+        let global = self.memory.global();
+        let guards: Vec<Bit> = first
+            .unlocks
+            .iter()
+            .map(|&unlock| self.encoding.steps[unlock].guard)
+            .collect();
+        let left = self.encoding.bits.any(guards.iter().copied());
+        let left = self.lit(left);
+        self.solver.clause(&[!lit, left]);
+        let Some(to) = self.nodes[second.lock] else {
+            return;
+        };
+        let entered = self.encoding.steps[first.lock].guard;
+        for (&unlock, guard) in first.unlocks.iter().zip(guards) {
+            let Some(from) = self.nodes[unlock] else {
+                continue;
+            };
+            let condition = if guard == entered {
+                lit
+            } else {
+                let guard = self.lit(guard);
+                let condition = self.solver.new_lit();
+                self.solver.clause(&[!condition, lit]);
+                self.solver.clause(&[!condition, guard]);
+                self.solver.clause(&[condition, !lit, !guard]);
+                condition
+            };
+            self.solver.order_if(global, from, to, condition);
+        }
+    }
+
+    // ---- sources
+
+    fn add_sources(&mut self) {
+        let Self {
+            memory,
+            solver,
+            fixed,
+            occurrences,
+            encoding,
+            ..
+        } = self;
+        // By location: the writes, to find those that hide others.
+        let mut writes: FxHashMap<Cell, Vec<EventId>> = FxHashMap::default();
+        let mut cells: FxHashMap<EventId, Cell> = FxHashMap::default();
+        let mut events: Vec<EventId> = occurrences.keys().copied().collect();
+        events.sort_unstable();
+        let mut taken: FxHashMap<StepIndex, usize> = FxHashMap::default();
+        for &event in &events {
+            let occurrence = occurrences[&event];
+            let at = taken.entry(occurrence.step).or_default();
+            let cell = encoding.steps[occurrence.step].accesses[*at].cell;
+            *at += 1;
+            cells.insert(event, cell);
+            if occurrence.is_write {
+                writes.entry(cell).or_default().push(event);
+            }
+        }
+        // By read: the last writes that certainly come before it, one a thread.
+        let mut certain: FxHashMap<EventId, Vec<StepIndex>> = FxHashMap::default();
+        for &event in &events {
+            let read = occurrences[&event];
+            if read.is_write {
+                continue;
+            }
+            let mut last: Vec<StepIndex> = Vec::new();
+            for write in writes.get(&cells[&event]).into_iter().flatten() {
+                let write = occurrences[write];
+                let implied = encoding.bits.bit_and(read.guard, write.guard) == read.guard;
+                if implied && write.step != read.step && fixed.before(write.step, read.step) {
+                    last.retain(|&other| !fixed.before(other, write.step));
+                    last.push(write.step);
+                }
+            }
+            certain.insert(event, last);
+        }
+        let sources = memory.connect_knowing(
+            solver,
+            |write, read| {
+                // What cells hold in the end is read when everything has happened.
+                let Some(hidden) = certain.get(&read) else {
+                    return true;
+                };
+                let Some(write) = occurrences.get(&write) else {
+                    // The first contents.
+                    return hidden.is_empty();
+                };
+                let read = occurrences[&read];
+                if write.step == read.step {
+                    // An update does not read what it writes itself.
+                    return false;
+                }
+                !fixed.before(read.step, write.step)
+                    && !hidden.iter().any(|&other| fixed.before(write.step, other))
+            },
+            |first, second| {
+                let (first, second) = (occurrences[&first].step, occurrences[&second].step);
+                fixed.before(first, second)
+            },
+        );
+        for source in sources {
+            let (written, read) = (&self.values[&source.write], &self.values[&source.read]);
+            let bits = &mut self.encoding.bits;
+            bits.require_equal_if(source.lit, written, read, &mut self.solver);
+        }
+    }
+
+    // ---- questions
+
+    /// Is there an execution in which one of `conditions` holds?
+    pub(crate) fn ask(&mut self, conditions: &[Bit], limits: &Limits<'_>) -> Outcome {
+        let any = self.encoding.bits.any(conditions.iter().copied());
+        if any == Bit::FALSE {
+            return Outcome::Unsat;
+        }
+        let lit = self.lit(any);
+        self.solver.solve(&[lit], limits)
+    }
+
+    /// Is there an execution in which threads wait for good?
+    pub(crate) fn ask_for_deadlock(&mut self, limits: &Limits<'_>) -> Outcome {
+        match self.deadlock {
+            Some(asked) => self.solver.solve(&[asked], limits),
+            None => Outcome::Unsat,
+        }
+    }
+
+    /// The execution that answered the last question.
+    pub(crate) fn found(&self) -> Found {
+        let solver = &self.solver;
+        let mut reading = self.encoding.bits.read(|lit| solver.value(lit));
+        let mut steps: Vec<Happened> = Vec::new();
+        for event in solver.execution(self.memory.global()) {
+            let Some(&step) = self.step_of.get(&event) else {
+                continue;
+            };
+            if steps.last().is_none_or(|last| last.step != step) {
+                let accesses = &self.encoding.steps[step].accesses;
+                let cells = accesses
+                    .iter()
+                    .filter(|access| reading.bit(access.guard))
+                    .map(|access| access.cell)
+                    .collect();
+                steps.push(Happened { step, cells });
+            }
+        }
+        let wrong = self.encoding.bad.iter();
+        let wrong = wrong
+            .filter(|bad| reading.bit(bad.guard))
+            .map(|bad| bad.thread)
+            .collect();
+        let threads = &self.encoding.threads;
+        let choices = threads
+            .iter()
+            .map(|thread| {
+                let mut chosen = Vec::new();
+                for (guard, pieces) in &thread.choices {
+                    if reading.bit(*guard) {
+                        chosen.extend(pieces.iter().map(|piece| reading.word(piece) as u32));
+                    }
+                }
+                chosen
+            })
+            .collect();
+        Found {
+            steps,
+            wrong,
+            choices,
+        }
+    }
+
+    /// What cannot be encoded and is met in the execution that answered the last question.
+    pub(crate) fn first_beyond(&self) -> &Beyond {
+        let solver = &self.solver;
+        let mut reading = self.encoding.bits.read(|lit| solver.value(lit));
+        let beyond = &self.encoding.beyond;
+        let found = beyond.iter().find(|beyond| reading.bit(beyond.guard));
+        found.unwrap_or(&beyond[0])
+    }
+}

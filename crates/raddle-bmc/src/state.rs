@@ -1,0 +1,256 @@
+//! A thread on its way through its code: one state stands for all paths that lead to a place.
+
+use crate::contents::Contents;
+use crate::facts::Region;
+use crate::path::Path;
+use crate::shape::Shape;
+use crate::value::Sym;
+use raddle_ir::BlockId;
+use raddle_ir::passes::LoopId;
+use raddle_order::bits::{Bit, Bits};
+use raddle_program::ObjectId;
+use raddle_program::interp::view::FunctionView;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Where a state is. States are run in ascending order, so that those that can meet do: see [`State::key`].
+pub(crate) type Key = Vec<u32>;
+
+/// A loop that a frame is inside.
+#[derive(Clone, Debug)]
+pub(crate) struct Round {
+    pub(crate) id: LoopId,
+    position: u32,
+    /// How often it went round.
+    pub(crate) iteration: u32,
+    /// How often it went round by a decision that is not known.
+    pub(crate) counted: u32,
+    /// The path's guard when this round began.
+    pub(crate) guard: Bit,
+}
+
+#[derive(Clone)]
+pub(crate) struct Frame {
+    pub(crate) code: FunctionView,
+    pub(crate) shape: Rc<Shape>,
+    pub(crate) block: BlockId,
+    pub(crate) index: usize,
+    /// By slot; none for values that are not live.
+    pub(crate) regs: Vec<Option<Sym>>,
+    /// Outermost first.
+    pub(crate) rounds: Vec<Round>,
+    pub(crate) private_base: usize,
+    /// Stack variables that others can see: they die with the frame.
+    pub(crate) owned: Vec<ObjectId>,
+    /// Is the whole call an atomic block?
+    pub(crate) is_atomic: bool,
+    /// The path's guard when it was called.
+    pub(crate) entered: Bit,
+}
+
+/// A critical section that the thread is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) section: usize,
+}
+
+#[derive(Clone)]
+pub(crate) struct State {
+    pub(crate) path: Path,
+    pub(crate) frames: Vec<Frame>,
+    /// Private variables, a stack.
+    pub(crate) private: Vec<Rc<Contents>>,
+    /// Thread-local variables that nobody else sees, by position.
+    pub(crate) thread_locals: BTreeMap<usize, Rc<Contents>>,
+    /// Shared memory that only this thread accesses, or that nobody else can access yet.
+    pub(crate) own: BTreeMap<Region, Rc<Contents>>,
+    /// Is there no other thread yet?
+    pub(crate) alone: bool,
+    pub(crate) spawns: u32,
+    pub(crate) allocations: u32,
+    pub(crate) atomic_depth: u32,
+    pub(crate) block: Option<usize>,
+    pub(crate) held: BTreeMap<(ObjectId, u64), Held>,
+    /// Nondeterministic values so far: positions in the thread's list are fixed by the order of encoding.
+    pub(crate) result: Option<Sym>,
+}
+
+impl State {
+    pub(crate) fn new(path: Path, alone: bool) -> Self {
+        Self {
+            path,
+            frames: Vec::new(),
+            private: Vec::new(),
+            thread_locals: BTreeMap::new(),
+            own: BTreeMap::new(),
+            alone,
+            spawns: 0,
+            allocations: 0,
+            atomic_depth: 0,
+            block: None,
+            held: BTreeMap::new(),
+            result: None,
+        }
+    }
+
+    pub(crate) fn top(&mut self) -> &mut Frame {
+        self.frames
+            .last_mut()
+            .expect("a running thread has a frame")
+    }
+
+    /// The place: for every frame its function, the loops it is in with their rounds, the block and the instruction.
+    /// Comparing keys compares places in the order of execution, except that the arms of a branch come one after the other.
+    pub(crate) fn key(&self) -> Key {
+        let mut key = Vec::new();
+        for frame in &self.frames {
+            key.push(frame.code.id().0);
+            for round in &frame.rounds {
+                key.extend([round.position, round.iteration]);
+            }
+            key.extend([frame.shape.position(frame.block), frame.index as u32]);
+        }
+        key
+    }
+
+    /// One state for two at the same place, whose paths exclude each other. What the two disagree on and cannot be expressed
+    /// as a choice is reported.
+    pub(crate) fn join(self, bits: &mut Bits, other: &Self) -> Result<Self, Disagreement> {
+        let (path, first) = self.path.join(bits, &other.path);
+        let mut joined = self;
+        joined.path = path;
+        if joined.block != other.block || joined.atomic_depth != other.atomic_depth {
+            return Err(Disagreement::Block);
+        }
+        if joined.held != other.held {
+            let all = joined.held.keys().chain(other.held.keys());
+            let differs = |key: &&(ObjectId, u64)| joined.held.get(key) != other.held.get(key);
+            let mutex = all.copied().collect::<Vec<_>>();
+            let mutex = mutex.iter().find(differs).copied();
+            return Err(Disagreement::Mutex(mutex.unwrap_or((ObjectId(0), 0))));
+        }
+        if joined.private.len() != other.private.len() {
+            return Err(Disagreement::Stack);
+        }
+        joined.spawns = joined.spawns.max(other.spawns);
+        joined.allocations = joined.allocations.max(other.allocations);
+        for (mine, theirs) in joined.frames.iter_mut().zip(&other.frames) {
+            mine.join(bits, first, theirs)?;
+        }
+        for (mine, theirs) in joined.private.iter_mut().zip(&other.private) {
+            choose(bits, first, mine, theirs);
+        }
+        join_maps(bits, first, &mut joined.thread_locals, &other.thread_locals);
+        join_maps(bits, first, &mut joined.own, &other.own);
+        joined.result = match (joined.result, &other.result) {
+            (Some(a), Some(b)) => Some(Sym::ite(bits, first, &a, b)),
+            (a, b) => a.or_else(|| b.clone()),
+        };
+        Ok(joined)
+    }
+}
+
+/// Why two states cannot be made one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Disagreement {
+    /// One is in an atomic block, the other is not.
+    Block,
+    /// One holds a mutex, the other does not.
+    Mutex((ObjectId, u64)),
+    /// They have different private variables.
+    Stack,
+}
+
+fn choose(bits: &mut Bits, first: Bit, mine: &mut Rc<Contents>, theirs: &Rc<Contents>) {
+    if !Rc::ptr_eq(mine, theirs) {
+        *mine = Rc::new(Contents::choose(bits, first, mine, theirs));
+    }
+}
+
+/// Memory that one of the two has not touched is as it was when the thread began: the owner of the map fills it in before.
+fn join_maps<K: Ord + Copy>(
+    bits: &mut Bits,
+    first: Bit,
+    mine: &mut BTreeMap<K, Rc<Contents>>,
+    theirs: &BTreeMap<K, Rc<Contents>>,
+) {
+    for (key, contents) in theirs {
+        match mine.get_mut(key) {
+            Some(own) => choose(bits, first, own, contents),
+            None => {
+                mine.insert(*key, Rc::clone(contents));
+            }
+        }
+    }
+}
+
+impl Frame {
+    pub(crate) fn new(
+        code: FunctionView,
+        shape: Rc<Shape>,
+        private_base: usize,
+        entered: Bit,
+    ) -> Self {
+        Self {
+            regs: vec![None; code.slot_count()],
+            code,
+            shape,
+            block: BlockId(0),
+            index: 0,
+            rounds: Vec::new(),
+            private_base,
+            owned: Vec::new(),
+            is_atomic: false,
+            entered,
+        }
+    }
+
+    fn join(&mut self, bits: &mut Bits, first: Bit, other: &Self) -> Result<(), Disagreement> {
+        for (mine, theirs) in self.regs.iter_mut().zip(&other.regs) {
+            *mine = match (mine.take(), theirs) {
+                (Some(a), Some(b)) if a.width() == b.width() => Some(Sym::ite(bits, first, &a, b)),
+                _ => None,
+            };
+        }
+        for (mine, theirs) in self.rounds.iter_mut().zip(&other.rounds) {
+            mine.counted = mine.counted.max(theirs.counted);
+        }
+        if self.owned != other.owned {
+            let all = self.owned.iter().chain(&other.owned).copied();
+            let mut all: Vec<ObjectId> = all.collect();
+            all.sort_unstable();
+            all.dedup();
+            self.owned = all;
+        }
+        Ok(())
+    }
+
+    /// Goes along an edge: loops that are left are forgotten, a loop that is entered or goes round again is counted.
+    pub(crate) fn goto(&mut self, target: BlockId, guard: Bit) {
+        let loops = &self.shape.loops;
+        while let Some(round) = self.rounds.last()
+            && !loops.get(round.id).contains(target)
+        {
+            self.rounds.pop();
+        }
+        if let Some(id) = loops.with_header(target) {
+            match self.rounds.last_mut() {
+                Some(round) if round.id == id => {
+                    round.iteration += 1;
+                    if round.guard != guard {
+                        round.counted += 1;
+                    }
+                }
+                _ => self.rounds.push(Round {
+                    id,
+                    position: self.shape.position(target),
+                    iteration: 0,
+                    counted: 0,
+                    guard,
+                }),
+            }
+        }
+        self.block = target;
+        self.index = 0;
+    }
+}

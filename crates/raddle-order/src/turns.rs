@@ -1,0 +1,343 @@
+//! Mutexes: the sections of one mutex take turns.
+//!
+//! A mutex could be a cell that is read and written, but then the solver has to rediscover in every corner of the search
+//! that its sections are in a row: sections are pairwise ordered, reads-from chains are counted by exhaustion, and the time
+//! for four threads that count to four each is out of reach. Here the row itself is in the formula: a literal says that a
+//! section has the `k`-th turn.
+//!
+//! - A section that happens has exactly one turn, a turn at most one section, and no turn is left out.
+//! - Turns are separated by *bounds*, events in a fixed row. A section that has turn `k` lies between bounds `k` and `k+1`:
+//!   one conditional edge for its lock, one for its unlock. Nothing says how two sections are ordered; the row does.
+//! - Sections of one thread have turns in program order.
+//! - After a section that is never left there are no turns.
+//!
+//! What is only touched inside of the sections of one mutex has one value at each bound. [`Turns::carry`] says so: a section
+//! with turn `k` finds the value of bound `k` and leaves that of bound `k+1`. That is what makes proofs short: what is known
+//! of the value at one bound follows from the bound before by looking at each section once, whatever the order of all the
+//! others was. A section without the variable need not be mentioned, if it carries the value over (see there).
+//!
+//! Everything here is definition (new literals for what an execution has anyway), so no execution is lost and none added.
+
+use crate::bits::{Bits, Word};
+use crate::lit::Lit;
+use crate::order::{EventId, GraphId};
+use crate::solver::OrderSolver;
+
+/// One critical section, in the order in which they were entered into [`Turns`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Section(u32);
+
+impl Section {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    /// Sections of one thread are in program order.
+    thread: u32,
+    guard: Lit,
+    enter: EventId,
+}
+
+/// What a section does to a variable that only sections of this mutex touch.
+#[derive(Clone, Debug)]
+pub struct Passage {
+    pub section: Section,
+    /// What the section finds.
+    pub found: Word,
+    /// What it leaves.
+    pub left: Word,
+}
+
+/// The sections of one mutex.
+#[derive(Default)]
+pub struct Turns {
+    sections: Vec<Entry>,
+    /// By section: the unlocks that may end it, and whether they happen.
+    leaves: Vec<Vec<(EventId, Lit)>>,
+    /// Sections of different threads that are ordered in any case.
+    ordered: Vec<(Section, Section)>,
+    /// By section and turn.
+    at: Vec<Vec<Lit>>,
+    /// By turn: does any section have it?
+    taken: Vec<Lit>,
+}
+
+impl Turns {
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// `enter` is an event at which the mutex is locked; it happens iff `guard` holds. Sections of one thread are to be
+    /// told in program order.
+    pub fn enter(&mut self, thread: u32, enter: EventId, guard: Lit) -> Section {
+        assert!(self.at.is_empty(), "the turns have been given out");
+        let section = Section(u32::try_from(self.sections.len()).expect("few sections"));
+        self.sections.push(Entry {
+            thread,
+            guard,
+            enter,
+        });
+        self.leaves.push(Vec::new());
+        section
+    }
+
+    /// `leave` is an event at which the section is left, if `guard` holds, which must imply the guard of the section. Of
+    /// several such events of a section at most one may happen. A section that is never left is followed by none.
+    pub fn leave(&mut self, section: Section, leave: EventId, guard: Lit) {
+        self.leaves[section.index()].push((leave, guard));
+    }
+
+    /// The sections are of different threads, but ordered like this whenever both happen.
+    pub fn order(&mut self, first: Section, second: Section) {
+        self.ordered.push((first, second));
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sections.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sections.is_empty()
+    }
+
+    /// The section has the `turn`-th turn, counted from 0. After [`connect`](Self::connect).
+    #[must_use]
+    pub fn at(&self, section: Section, turn: usize) -> Lit {
+        self.at[section.index()][turn]
+    }
+
+    /// Some section has the `turn`-th turn. After [`connect`](Self::connect).
+    #[must_use]
+    pub fn taken(&self, turn: usize) -> Lit {
+        self.taken[turn]
+    }
+
+    /// All sections are there: gives out the turns. `graph` is the order in which they happen.
+    pub fn connect(&mut self, solver: &mut OrderSolver, graph: GraphId) {
+        let count = self.sections.len();
+        let late = self.turns_of_sections(solver);
+        self.at = (0..count)
+            .map(|section| at_turns(solver, self.sections[section].guard, &late[section]))
+            .collect();
+        self.taken = (0..count)
+            .map(|turn| self.sections_of_turn(solver, turn))
+            .collect();
+        for turn in 1..count {
+            solver.clause(&[!self.taken[turn], self.taken[turn - 1]]);
+        }
+        self.place(solver, graph);
+    }
+
+    /// By section and `k`: its turn is the `k`-th or a later one. Entry 0 is true, the last one false.
+    fn turns_of_sections(&self, solver: &mut OrderSolver) -> Vec<Vec<Lit>> {
+        let count = self.sections.len();
+        let mut late: Vec<Vec<Lit>> = Vec::with_capacity(count);
+        for (index, section) in self.sections.iter().enumerate() {
+            let earliest = self.certain(section.thread, 0..index);
+            let latest = count - 1 - self.certain(section.thread, index + 1..count);
+            let own: Vec<Lit> = (0..=count)
+                .map(|turn| match turn {
+                    0 => Lit::TRUE,
+                    _ if turn == count => Lit::FALSE,
+                    _ if section.guard != Lit::TRUE => solver.new_lit(),
+                    _ if turn <= earliest => Lit::TRUE,
+                    _ if turn > latest => Lit::FALSE,
+                    _ => solver.new_lit(),
+                })
+                .collect();
+            for turn in 1..count {
+                solver.clause(&[!own[turn + 1], own[turn]]);
+                // No turn is turn 0 where it does not happen, so that nothing is left open.
+                solver.clause(&[section.guard, !own[turn]]);
+            }
+            late.push(own);
+        }
+        for (later, section) in self.sections.iter().enumerate() {
+            let before = (0..later)
+                .rev()
+                .filter(|&at| self.sections[at].thread == section.thread);
+            for earlier in before {
+                self.put_in_order(solver, &late, earlier, later);
+                // The one before it has said the rest.
+                if self.sections[earlier].guard == Lit::TRUE {
+                    break;
+                }
+            }
+        }
+        for &(first, second) in &self.ordered {
+            self.put_in_order(solver, &late, first.index(), second.index());
+        }
+        late
+    }
+
+    /// The turn of `earlier` comes before that of `later`.
+    fn put_in_order(
+        &self,
+        solver: &mut OrderSolver,
+        late: &[Vec<Lit>],
+        earlier: usize,
+        later: usize,
+    ) {
+        let (a, b) = (self.sections[earlier].guard, self.sections[later].guard);
+        for turn in 0..self.sections.len() {
+            solver.clause(&[!a, !b, !late[earlier][turn], late[later][turn + 1]]);
+        }
+    }
+
+    /// How many sections of the thread in this range happen in any case.
+    fn certain(&self, thread: u32, range: std::ops::Range<usize>) -> usize {
+        let of_thread = |section: &&Entry| section.thread == thread && section.guard == Lit::TRUE;
+        self.sections[range].iter().filter(of_thread).count()
+    }
+
+    /// At most one section has the turn; the literal that says that one has.
+    fn sections_of_turn(&self, solver: &mut OrderSolver, turn: usize) -> Lit {
+        let mut some = Lit::FALSE;
+        for row in &self.at {
+            let at = row[turn];
+            if at == Lit::FALSE {
+                continue;
+            }
+            if some == Lit::FALSE {
+                some = at;
+                continue;
+            }
+            solver.clause(&[!some, !at]);
+            let either = solver.new_lit();
+            solver.clause(&[!some, either]);
+            solver.clause(&[!at, either]);
+            solver.clause(&[!either, some, at]);
+            some = either;
+        }
+        // Sections that happen in any case take all turns.
+        if self.is_certain() {
+            solver.clause(&[some]);
+        }
+        some
+    }
+
+    /// Every section lies between the bounds of its turn.
+    fn place(&self, solver: &mut OrderSolver, graph: GraphId) {
+        let count = self.sections.len();
+        let bounds: Vec<EventId> = (0..=count).map(|_| solver.new_event(Lit::TRUE)).collect();
+        for pair in bounds.windows(2) {
+            solver.order(graph, pair[0], pair[1]);
+        }
+        for (index, row) in self.at.iter().enumerate() {
+            for (turn, &at) in row.iter().enumerate() {
+                if at == Lit::FALSE {
+                    continue;
+                }
+                solver.order_if(graph, bounds[turn], self.sections[index].enter, at);
+                // An unlock that does not happen ends nothing: there is another one, or no turn follows.
+                for &(leave, guard) in &self.leaves[index] {
+                    let ends = both(solver, at, guard, self.sections[index].guard);
+                    solver.order_if(graph, leave, bounds[turn + 1], ends);
+                }
+                if turn + 1 < count {
+                    let left = self.leaves[index].iter().map(|&(_, guard)| guard);
+                    let clause: Vec<Lit> = left.chain([!at, !self.taken[turn + 1]]).collect();
+                    solver.clause(&clause);
+                }
+                // Early turns first: what holds after them depends on them only.
+                solver.prefer(at, (count - turn) as f64);
+            }
+        }
+        for turn in 0..count {
+            let row = self.at.iter().map(|row| row[turn]);
+            let free = (!self.is_certain()).then_some(!self.taken[turn]);
+            let cases: Vec<Lit> = row.filter(|&at| at != Lit::FALSE).chain(free).collect();
+            solver.cases(&cases);
+        }
+    }
+
+    /// A variable that only sections of this mutex touch, and that is `initial` before the first of them: what it is after
+    /// all of them. Sections that are not among the passages must leave it as it is. What happens before all sections or
+    /// after all of them, by the order of the threads alone, may touch it too: that gives `initial` and uses the result.
+    ///
+    /// After [`connect`](Self::connect).
+    pub fn carry(
+        &self,
+        solver: &mut OrderSolver,
+        bits: &mut Bits,
+        initial: &Word,
+        passages: &[Passage],
+    ) -> Word {
+        let width = initial.width();
+        let mut value = initial.clone();
+        for turn in 0..self.sections.len() {
+            let next = bits.fresh(width, solver);
+            let mut touched = Vec::new();
+            for passage in passages {
+                let at = self.at(passage.section, turn);
+                if at != Lit::FALSE {
+                    bits.require_equal_if(at, &passage.found, &value, solver);
+                    bits.require_equal_if(at, &passage.left, &next, solver);
+                    touched.push(at);
+                }
+            }
+            self.keep(solver, bits, touched, &value, &next);
+            value = next;
+        }
+        value
+    }
+
+    /// Nobody who touches the variable has the turn: the value stays.
+    fn keep(
+        &self,
+        solver: &mut OrderSolver,
+        bits: &mut Bits,
+        mut touched: Vec<Lit>,
+        value: &Word,
+        next: &Word,
+    ) {
+        if touched.len() == self.sections.len() && self.is_certain() {
+            return;
+        }
+        let stays = solver.new_lit();
+        bits.require_equal_if(stays, value, next, solver);
+        touched.push(stays);
+        solver.clause(&touched);
+    }
+
+    fn is_certain(&self) -> bool {
+        self.sections
+            .iter()
+            .all(|section| section.guard == Lit::TRUE)
+    }
+}
+
+/// By turn: the section has it. `late` is the section's row of [`Turns::turns_of_sections`].
+fn at_turns(solver: &mut OrderSolver, guard: Lit, late: &[Lit]) -> Vec<Lit> {
+    let at = |pair: &[Lit]| {
+        let [now, later] = [pair[0], pair[1]];
+        if now == Lit::FALSE || later == Lit::TRUE {
+            return Lit::FALSE;
+        }
+        let at = solver.new_lit();
+        solver.clause(&[!at, guard]);
+        solver.clause(&[!at, now]);
+        solver.clause(&[!at, !later]);
+        solver.clause(&[!guard, !now, later, at]);
+        at
+    };
+    late.windows(2).map(at).collect()
+}
+
+/// `guard` implies `section`, and so does `at`: the literal for both of the former.
+fn both(solver: &mut OrderSolver, at: Lit, guard: Lit, section: Lit) -> Lit {
+    if guard == section {
+        return at;
+    }
+    let both = solver.new_lit();
+    solver.clause(&[!both, at]);
+    solver.clause(&[!both, guard]);
+    solver.clause(&[both, !at, !guard]);
+    both
+}

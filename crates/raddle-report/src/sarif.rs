@@ -1,0 +1,230 @@
+//! The answer as SARIF 2.1.0 (the Static Analysis Results Interchange Format of OASIS), which code hosts and editors show
+//! beside the source.
+
+use crate::Report;
+use crate::names::{Names, short};
+use crate::source::{Sources, position};
+use crate::view::{View, Weight, before_fault};
+use crate::words;
+use raddle_program::{Program, SrcId};
+use raddle_search::{Reason, Verdict, Violation, ViolationKind};
+use serde_json::{Value, json};
+
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// The log, ending with a line break.
+#[must_use]
+pub fn render(report: &Report<'_>, sources: &Sources) -> String {
+    let writer = Writer {
+        program: report.program,
+        sources,
+    };
+    let outcome = report.outcome;
+    let violations: &[Violation] = match &outcome.verdict {
+        Verdict::Violation(violations) => violations,
+        _ => &[],
+    };
+    // Each kind of violation is a rule; those that were met are described.
+    let mut rules: Vec<&'static str> = Vec::new();
+    for violation in violations {
+        let kind = words::violation_kind(&violation.kind);
+        if !rules.contains(&kind) {
+            rules.push(kind);
+        }
+    }
+    let results: Vec<Value> = violations
+        .iter()
+        .map(|violation| writer.result(violation, &rules))
+        .collect();
+    let statistics = &outcome.statistics;
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "raddle",
+                "version": env!("CARGO_PKG_VERSION"),
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules.iter().map(|kind| rule(kind)).collect::<Vec<_>>(),
+            }},
+            "invocations": [writer.invocation(&outcome.verdict)],
+            "artifacts": [{ "location": { "uri": uri(report.file) } }],
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+            "properties": {
+                "engine": outcome.engine.name(),
+                "memory": outcome.memory.name(),
+                "executions": { "complete": statistics.complete, "blocked": statistics.blocked },
+            },
+        }],
+    });
+    let mut text = serde_json::to_string_pretty(&log).expect("the keys are strings");
+    text.push('\n');
+    text
+}
+
+fn rule(kind: &'static str) -> Value {
+    json!({
+        "id": kind,
+        "shortDescription": { "text": words::kind_description(kind) },
+        "help": { "text": format!("`raddle explain {kind}` says more.") },
+        "defaultConfiguration": { "level": "error" },
+    })
+}
+
+struct Writer<'a> {
+    program: &'a Program,
+    sources: &'a Sources,
+}
+
+impl Writer<'_> {
+    /// How the run ended. What is no violation, and no proof either, is told here.
+    fn invocation(&self, verdict: &Verdict) -> Value {
+        let notification = |level: &str, text: String, at: SrcId| {
+            let mut notification = json!({ "level": level, "message": { "text": text } });
+            if let Some(location) = self.location(at) {
+                notification["locations"] = json!([location]);
+            }
+            notification
+        };
+        let (successful, exit, notifications) = match verdict {
+            Verdict::Verified(bound) => {
+                let text = words::coverage(bound);
+                (true, 0, vec![notification("note", text, SrcId::NOWHERE)])
+            }
+            Verdict::Violation(_) => (true, 1, Vec::new()),
+            Verdict::Unsupported { what, at, .. } => {
+                let text = format!(
+                    "{}; {}",
+                    words::unsupported(what),
+                    words::unsupported_hint(what)
+                );
+                (false, 2, vec![notification("error", text, *at)])
+            }
+            Verdict::Inconclusive(reason) => {
+                let at = match reason {
+                    Reason::Thread { at, .. } => *at,
+                    _ => SrcId::NOWHERE,
+                };
+                let text = format!("{}; {}", words::reason(reason), words::reason_hint(reason));
+                (true, 3, vec![notification("warning", text, at)])
+            }
+        };
+        json!({
+            "executionSuccessful": successful,
+            "exitCode": exit,
+            "toolExecutionNotifications": notifications,
+        })
+    }
+
+    fn result(&self, violation: &Violation, rules: &[&'static str]) -> Value {
+        let names = Names::new(self.program, &violation.trace);
+        let kind = words::violation_kind(&violation.kind);
+        let mut text = words::headline(&names, self.program, &violation.kind);
+        if let ViolationKind::Fault(fault) = &violation.kind
+            && let Some(values) = words::operands(&names, fault)
+        {
+            text += &format!(" ({values})");
+        }
+        let mut result = json!({
+            "ruleId": kind,
+            "ruleIndex": rules.iter().position(|rule| *rule == kind),
+            "kind": "fail",
+            "level": "error",
+            "message": { "text": text },
+            "locations": self.location(violation.at).into_iter().collect::<Vec<_>>(),
+            "codeFlows": [self.code_flow(&names, violation)],
+        });
+        if let ViolationKind::Race(race) = &violation.kind
+            && let Some(mut first) = self.location(race.first.at)
+        {
+            let access = words::access(&names, self.program.op(race.first.state));
+            let thread = names.thread(race.first.thread);
+            first["message"] = json!({ "text": format!("first access: {access} by {thread}") });
+            result["relatedLocations"] = json!([first]);
+        }
+        result
+    }
+
+    /// The execution: one flow for each thread, and a number that orders the steps of all.
+    fn code_flow(&self, names: &Names<'_>, violation: &Violation) -> Value {
+        let trace = before_fault(violation);
+        let view = View::new(self.program, names, &trace, Some(&violation.kind));
+        let mut threads: Vec<_> = trace.steps.iter().map(|step| step.thread).collect();
+        threads.push(violation.thread);
+        threads.sort_unstable();
+        threads.dedup();
+        let flow = |&thread: &raddle_program::ThreadId| {
+            let steps = trace.steps.iter().enumerate();
+            let mut locations: Vec<Value> = steps
+                .filter(|(_, step)| step.thread == thread)
+                .map(|(index, step)| {
+                    let importance = match view.weight(index) {
+                        Weight::Shared => "essential",
+                        Weight::Local => "important",
+                        Weight::Noise => "unimportant",
+                    };
+                    let at = self.program.at(step.state);
+                    self.flow_location(at, &view.phrase(index), index + 1, importance)
+                })
+                .collect();
+            if thread == violation.thread {
+                let text = words::headline(names, self.program, &violation.kind);
+                let order = trace.steps.len() + 1;
+                locations.push(self.flow_location(violation.at, &text, order, "essential"));
+            }
+            json!({
+                "id": short(thread),
+                "message": { "text": names.thread(thread) },
+                "locations": locations,
+            })
+        };
+        json!({ "threadFlows": threads.iter().map(flow).collect::<Vec<_>>() })
+    }
+
+    fn flow_location(&self, at: SrcId, text: &str, order: usize, importance: &str) -> Value {
+        let mut location = self.location(at).unwrap_or_else(|| json!({}));
+        location["message"] = json!({ "text": text });
+        json!({ "location": location, "executionOrder": order, "importance": importance })
+    }
+
+    fn location(&self, at: SrcId) -> Option<Value> {
+        let loc = position(self.program.tables(), at)?;
+        let mut region = json!({ "startLine": loc.line });
+        if loc.column > 0 {
+            region["startColumn"] = loc.column.into();
+        }
+        Some(json!({ "physicalLocation": {
+            "artifactLocation": { "uri": uri(self.sources.display(&loc.file)) },
+            "region": region,
+        }}))
+    }
+}
+
+/// A path as an address. Relative paths stay relative: whoever reads the log knows where the sources are.
+pub(crate) fn uri(path: &str) -> String {
+    let mut text = String::new();
+    if path.starts_with('/') {
+        text += "file://";
+    }
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~+@".contains(&byte) {
+            text.push(byte.into());
+        } else {
+            text += &format!("%{byte:02X}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn paths_become_addresses() {
+        assert_eq!(uri("src/a.c"), "src/a.c");
+        assert_eq!(uri("/tmp/a b.c"), "file:///tmp/a%20b.c");
+        assert_eq!(uri("ä:.c"), "%C3%A4%3A.c");
+    }
+}

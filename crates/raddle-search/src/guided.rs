@@ -1,0 +1,68 @@
+//! Runs one execution that something else than exploring found, and judges it like any other.
+
+use crate::dpor::Listener;
+use crate::driver::{InternalError, SearchOptions};
+use crate::frame::Frame;
+use crate::naive;
+use crate::replay::ScheduleStep;
+use crate::verdict::{EngineKind, Outcome};
+use raddle_memory::{Machine, Readiness};
+use raddle_program::{Program, ThreadId};
+use std::ops::ControlFlow;
+
+/// Says which event comes next.
+pub trait Guide {
+    /// None when the execution need not go on.
+    fn next(&mut self, program: &mut Program, machine: &mut Machine) -> Option<ScheduleStep>;
+}
+
+/// Runs the execution that `guide` leads through. The answer is a violation, or `verified` if there was nothing wrong with
+/// that execution: it is for the caller to know what that means.
+pub fn run(
+    program: &mut Program,
+    engine: EngineKind,
+    options: SearchOptions,
+    guide: &mut impl Guide,
+) -> Result<Outcome, InternalError> {
+    let memory = options.memory;
+    let mut frame = Frame::new(options);
+    let mut machine = Machine::with_model(program, memory);
+    let flow = lead(program, &mut machine, &mut frame, guide);
+    debug_assert!(
+        flow.is_continue() || frame.has_reason(),
+        "the frame says why"
+    );
+    frame.conclude(program, engine)
+}
+
+fn lead(
+    program: &mut Program,
+    machine: &mut Machine,
+    frame: &mut Frame,
+    guide: &mut impl Guide,
+) -> ControlFlow<()> {
+    frame.arrived(program, machine, ThreadId::MAIN)?;
+    while let Some(step) = guide.next(program, machine) {
+        let thread = step.thread();
+        let end = match step {
+            ScheduleStep::Run { choices, .. } => {
+                if machine.readiness(program, thread) != Readiness::Ready {
+                    break;
+                }
+                machine.step(program, thread, &choices)
+            }
+            ScheduleStep::Flush { position, .. } => {
+                let position = position as usize;
+                if !machine.may_flush(thread, position) {
+                    break;
+                }
+                machine.flush(program, thread, position)
+            }
+        };
+        frame.stepped(program, machine, thread, end)?;
+    }
+    if naive::possible(program, machine).is_empty() {
+        frame.ended(program, machine)?;
+    }
+    ControlFlow::Continue(())
+}

@@ -1,0 +1,681 @@
+//! The maximal causal model of an execution, as data: what the solver is told. No program is needed to work with it, so
+//! models are solved by any number of workers.
+//!
+//! Section 3.2 of the paper: the events of the trace in program order, spawns before the spawned, ends before joins, and for
+//! each read the values it may get so that its thread goes on as it did. Locks are cells like others: taking one reads that
+//! it is free.
+
+use super::observe::{Acquires, Cell, Event, How, Read, Releases, initial};
+use super::paths::{Class, Node, Paths, Vector};
+use crate::purity::{Attempt, completes_iteration};
+use raddle_memory::Machine;
+use raddle_memory::sync::SyncStep;
+use raddle_program::{Op, Order, Program, SrcId, StateId, Stop, ThreadId, Value};
+use rustc_hash::FxHashMap;
+
+/// An event, by its place in the execution.
+pub(super) type Index = u32;
+
+/// Another class that a read may be made to have.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub(super) class: Class,
+    /// The values of this class.
+    pub(super) values: Vec<Value>,
+    /// The thread would commit a fault then.
+    pub(super) is_fault: bool,
+    /// The event may write something then: nothing that is known may come after it.
+    pub(super) may_write: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ModelRead {
+    /// None: nobody but its thread writes there, or it is a choice.
+    pub(super) cell: Option<u32>,
+    /// The values with which its thread goes on as it did.
+    pub(super) allowed: Vec<Value>,
+    pub(super) targets: Vec<Target>,
+    /// The path before the read.
+    pub(super) before: Node,
+    pub(super) is_choice: bool,
+    /// The event by which its thread learns what the write released.
+    pub(super) acquired_by: Option<Index>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ModelWrite {
+    pub(super) cell: u32,
+    /// It releases what happened before this event, and that.
+    pub(super) releases: Option<Index>,
+    /// See [`super::observe::Write::continues`].
+    pub(super) continues: bool,
+}
+
+/// When a thread cannot do its next event.
+#[derive(Clone, Debug)]
+pub(super) enum Waits {
+    Never,
+    /// While these cells hold one of these values.
+    While(Vec<(u32, Vec<Value>)>),
+    /// Until this event, the last of a thread, has happened; for good if there is none.
+    Until(Option<Index>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ModelEvent {
+    pub(super) thread: u32,
+    /// The event before it in its thread; the spawn for a first event.
+    pub(super) parent: Option<Index>,
+    /// The last events of threads that it joins.
+    pub(super) after: Vec<Index>,
+    pub(super) reads: Vec<ModelRead>,
+    /// Only cells that several threads access.
+    pub(super) writes: Vec<ModelWrite>,
+    pub(super) is_block: bool,
+    /// What it accesses depends on what it reads.
+    pub(super) is_conditional: bool,
+    pub(super) choices: Vec<u32>,
+    pub(super) waits: Waits,
+    /// The length of its thread's path before and after it.
+    pub(super) depth: (u32, u32),
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct ModelCell {
+    pub(super) initial: Value,
+    /// In the order of the execution.
+    pub(super) writes: Vec<(Index, Value)>,
+}
+
+/// Two accesses that race if nothing orders them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    pub(super) first: Index,
+    pub(super) second: Index,
+    /// Their places, the smaller first.
+    pub(super) at: (SrcId, SrcId),
+    /// What one of them does depends on what its event reads.
+    pub(super) is_conditional: bool,
+}
+
+pub(super) struct Model {
+    /// In the order of the execution.
+    pub(super) events: Vec<ModelEvent>,
+    /// What threads that wait at the end wait to do.
+    pub(super) pending: Vec<ModelEvent>,
+    pub(super) cells: Vec<ModelCell>,
+    pub(super) vector: Vector,
+    pub(super) pairs: Vec<Pair>,
+}
+
+/// What a thread was doing since it last changed something: states that a pure iteration would come back to.
+#[derive(Clone, Default)]
+struct Idle {
+    states: Vec<StateId>,
+}
+
+/// Everything that a model is made from.
+pub(super) struct Builder<'a> {
+    pub(super) program: &'a mut Program,
+    pub(super) machine: &'a mut Machine,
+    pub(super) paths: &'a mut Paths,
+    /// Threads wait instead of completing pure iterations.
+    pub(super) awaits: bool,
+    pub(super) races: bool,
+}
+
+#[derive(Default)]
+struct Cells {
+    ids: FxHashMap<Cell, u32>,
+    cells: Vec<ModelCell>,
+    /// The only thread that accesses the cell, or none.
+    owner: Vec<Option<ThreadId>>,
+}
+
+impl Cells {
+    fn note(&mut self, program: &Program, cell: Cell, thread: ThreadId) -> u32 {
+        let next = self.cells.len() as u32;
+        let id = *self.ids.entry(cell).or_insert(next);
+        if id == next {
+            self.cells.push(ModelCell {
+                initial: initial(program.tables(), cell),
+                writes: Vec::new(),
+            });
+            self.owner.push(Some(thread));
+        } else if self.owner[id as usize] != Some(thread) {
+            self.owner[id as usize] = None;
+        }
+        id
+    }
+
+    /// The number of a cell that several threads access.
+    fn shared(&self, cell: Cell) -> Option<u32> {
+        let id = *self.ids.get(&cell)?;
+        self.owner[id as usize].is_none().then_some(id)
+    }
+}
+
+impl Builder<'_> {
+    /// The model of an execution. `pending` are the events that waiting threads would do.
+    pub(super) fn build(mut self, events: &[Event], pending: &[Event]) -> Model {
+        let mut cells = Cells::default();
+        for (index, event) in events.iter().enumerate() {
+            for cell in event.reads.iter().filter_map(|read| read.cell) {
+                cells.note(self.program, cell, event.thread);
+            }
+            for write in &event.writes {
+                let id = cells.note(self.program, write.cell, event.thread);
+                let writes = &mut cells.cells[id as usize].writes;
+                writes.push((index as Index, write.value));
+            }
+        }
+        for event in pending {
+            for cell in event.reads.iter().filter_map(|read| read.cell) {
+                cells.note(self.program, cell, event.thread);
+            }
+        }
+        let mut state = Building {
+            last: FxHashMap::default(),
+            spawned_by: FxHashMap::default(),
+            ended_by: FxHashMap::default(),
+            nodes: Vec::new(),
+            idle: FxHashMap::default(),
+            fences: FxHashMap::default(),
+            relaxed: Vec::new(),
+        };
+        let mut model = Model {
+            events: Vec::with_capacity(events.len()),
+            pending: Vec::new(),
+            cells: Vec::new(),
+            vector: Box::default(),
+            pairs: Vec::new(),
+        };
+        for (index, event) in events.iter().enumerate() {
+            let built = self.event(&cells, &mut state, event, Some(index as Index));
+            model.events.push(built);
+        }
+        for &(_, event, read, fence) in &state.relaxed {
+            model.events[event as usize].reads[read].acquired_by = fence;
+        }
+        for event in pending {
+            let built = self.event(&cells, &mut state, event, None);
+            model.pending.push(built);
+        }
+        if self.races {
+            model.pairs = self.pairs(events);
+        }
+        model.vector = trimmed(state.nodes.into_iter().map(Vec::into_boxed_slice).collect());
+        model.cells = cells.cells;
+        model
+    }
+
+    fn event(
+        &mut self,
+        cells: &Cells,
+        state: &mut Building,
+        event: &Event,
+        index: Option<Index>,
+    ) -> ModelEvent {
+        let thread = event.thread;
+        while state.nodes.len() <= thread.index() {
+            state.nodes.push(Vec::new());
+        }
+        let parent = state.last.get(&thread).copied();
+        let parent = parent.or_else(|| state.spawned_by.get(&thread).copied());
+        let start = state.nodes[thread.index()].len() as u32;
+        let idle = state.idle.entry(thread).or_default().clone();
+        let mut node = match state.nodes[thread.index()].last() {
+            Some(&node) => node,
+            None => self.paths.root(thread.index()),
+        };
+        let mut reads = Vec::with_capacity(event.reads.len());
+        for read in &event.reads {
+            reads.push(self.read(cells, event, read, node, &idle, index));
+            if index.is_some() {
+                let class = self.class(event, read.how, read.value);
+                node = self.paths.child(node, class);
+                state.nodes[thread.index()].push(node);
+            }
+        }
+        let waits = self.waits(cells, state, event, &idle);
+        if let Some(index) = index {
+            state.last.insert(thread, index);
+            for &child in &event.spawns {
+                state.spawned_by.insert(child, index);
+            }
+            for write in &event.writes {
+                if let Cell::End(ended) = write.cell {
+                    state.ended_by.insert(ended, index);
+                }
+            }
+            self.note_fences(state, event, index);
+            let idle = state.idle.entry(thread).or_default();
+            if event.is_pure {
+                idle.states.push(event.state);
+            } else {
+                idle.states.clear();
+            }
+        }
+        let joined = event.joins.iter();
+        ModelEvent {
+            thread: thread.0,
+            parent,
+            after: joined
+                .filter_map(|joined| state.ended_by.get(joined).copied())
+                .collect(),
+            reads,
+            writes: event
+                .writes
+                .iter()
+                .filter_map(|write| {
+                    Some(ModelWrite {
+                        cell: cells.shared(write.cell)?,
+                        releases: match write.releases {
+                            Releases::Nothing => None,
+                            Releases::All => index,
+                            Releases::Fence => state.fences.get(&thread).copied(),
+                        },
+                        continues: write.continues,
+                    })
+                })
+                .collect(),
+            is_block: event.is_block,
+            is_conditional: event.is_block
+                || matches!(self.program.op(event.state), Op::Cas { .. }),
+            choices: event.choices.clone(),
+            waits,
+            depth: (start, start + event.reads.len() as u32),
+        }
+    }
+
+    /// Fences make relaxed accesses of their thread acquire and release.
+    fn note_fences(&self, state: &mut Building, event: &Event, index: Index) {
+        for (position, read) in event.reads.iter().enumerate() {
+            if read.acquires == Acquires::AtFence {
+                state.relaxed.push((event.thread, index, position, None));
+            }
+        }
+        for step in event.steps.clone() {
+            let Op::Fence { order } = *self.program.op(self.machine.steps()[step].state) else {
+                continue;
+            };
+            if order.acquires() {
+                for (thread, _, _, fence) in &mut state.relaxed {
+                    if *thread == event.thread {
+                        fence.get_or_insert(index);
+                    }
+                }
+            }
+            if order.releases() {
+                state.fences.insert(event.thread, index);
+            }
+        }
+    }
+
+    /// What a read may read, and what it might have read instead.
+    fn read(
+        &mut self,
+        cells: &Cells,
+        event: &Event,
+        read: &Read,
+        before: Node,
+        idle: &Idle,
+        index: Option<Index>,
+    ) -> ModelRead {
+        let mut model = ModelRead {
+            cell: None,
+            allowed: vec![read.value],
+            targets: Vec::new(),
+            before,
+            is_choice: matches!(read.how, How::Choice(_)),
+            acquired_by: index.filter(|_| read.acquires == Acquires::Now),
+        };
+        let values: Vec<Value> = match (read.cell, read.how) {
+            (_, How::Choice(count)) => (0..u64::from(count)).collect(),
+            (Some(cell), _) => match cells.shared(cell) {
+                Some(id) => {
+                    model.cell = Some(id);
+                    values_of(&cells.cells[id as usize], index)
+                }
+                None => return model,
+            },
+            (None, _) => return model,
+        };
+        let own = index.map(|_| self.class(event, read.how, read.value));
+        for value in values {
+            if value == read.value && own.is_some() {
+                continue;
+            }
+            if self.would_wait(event, read.how, value, idle) {
+                continue;
+            }
+            let class = self.class(event, read.how, value);
+            if Some(class) == own {
+                model.allowed.push(value);
+                continue;
+            }
+            match model
+                .targets
+                .iter_mut()
+                .find(|target| target.class == class)
+            {
+                Some(target) => target.values.push(value),
+                None => {
+                    let is_fault = self.is_fault(event, read.how, value);
+                    let may_write = match class {
+                        Class::State(_) => false,
+                        Class::Update(..) => true,
+                        Class::Exact(_) => !matches!(self.program.op(event.state), Op::Load { .. }),
+                    };
+                    model.targets.push(Target {
+                        class,
+                        values: vec![value],
+                        is_fault,
+                        may_write,
+                    });
+                }
+            }
+        }
+        model
+    }
+
+    /// The class of a value that the read does not have to wait with.
+    fn class(&mut self, event: &Event, how: How, value: Value) -> Class {
+        match how {
+            How::Exact(_) | How::Choice(_) => Class::Exact(value),
+            How::Access(state) => {
+                let written = match *self.program.op(state) {
+                    Op::Rmw {
+                        loc, kind, operand, ..
+                    } => {
+                        let size = self.program.tables().loc_info(loc).size;
+                        Some(kind.apply(value, operand, size))
+                    }
+                    Op::Cas { expected, new, .. } => (value == expected).then_some(new),
+                    _ => None,
+                };
+                let next = self.program.after(state, value).0;
+                match written {
+                    Some(written) => Class::Update(next, written),
+                    None => Class::State(next),
+                }
+            }
+            How::Sync(state, loc, action) => {
+                let tables = self.program.tables();
+                let word = self.machine.known_word(tables, loc, action, value);
+                match self.machine.sync_step(word, action, event.thread) {
+                    SyncStep::Done { word: new, value } => {
+                        let next = self.program.after(state, value).0;
+                        if new == word {
+                            Class::State(next)
+                        } else {
+                            Class::Update(next, new)
+                        }
+                    }
+                    SyncStep::Wait | SyncStep::Misuse(_) => Class::Exact(value),
+                }
+            }
+        }
+    }
+
+    /// Would the event have to wait if the read got this value?
+    fn would_wait(&mut self, event: &Event, how: How, value: Value, idle: &Idle) -> bool {
+        match how {
+            How::Exact(Some((loc, action))) | How::Sync(_, loc, action) => {
+                let tables = self.program.tables();
+                let word = self.machine.known_word(tables, loc, action, value);
+                if self.machine.would_wait(word, action, event.thread) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+        match how {
+            How::Access(state) | How::Sync(state, ..) => {
+                self.closes(event.thread, state, value, idle)
+            }
+            _ => false,
+        }
+    }
+
+    /// Would the operation complete a pure iteration?
+    fn closes(&mut self, thread: ThreadId, state: StateId, held: Value, idle: &Idle) -> bool {
+        self.awaits
+            && closes(
+                self.program,
+                self.machine,
+                (thread, state),
+                held,
+                &idle.states,
+            )
+    }
+
+    /// Is it known that the thread commits a fault if it reads this?
+    fn is_fault(&mut self, event: &Event, how: How, value: Value) -> bool {
+        let next = match how {
+            How::Access(state) => self.program.after(state, value),
+            How::Sync(_, loc, action) => {
+                let tables = self.program.tables();
+                let word = self.machine.known_word(tables, loc, action, value);
+                return matches!(
+                    self.machine.sync_step(word, action, event.thread),
+                    SyncStep::Misuse(_)
+                );
+            }
+            _ => return false,
+        };
+        match *self.program.op(next) {
+            Op::Stop(stop) => {
+                matches!(self.program.tables().stop_info(stop), Stop::Fault(_))
+            }
+            _ => false,
+        }
+    }
+
+    fn waits(&mut self, cells: &Cells, state: &Building, event: &Event, idle: &Idle) -> Waits {
+        if let Op::Join { thread } = *self.program.op(event.state) {
+            return Waits::Until(state.ended_by.get(&thread).copied());
+        }
+        let mut conditions = Vec::new();
+        let mut can_wait = false;
+        for read in &event.reads {
+            let is_waiting_read = match read.how {
+                How::Sync(..) | How::Access(_) | How::Exact(Some(_)) => true,
+                How::Exact(None) | How::Choice(_) => false,
+            };
+            let values: Vec<Value> = match read.cell.and_then(|cell| cells.shared(cell)) {
+                Some(id) => values_of(&cells.cells[id as usize], None),
+                None => vec![read.value],
+            };
+            let waiting: Vec<Value> = if is_waiting_read {
+                values
+                    .into_iter()
+                    .filter(|&value| self.would_wait(event, read.how, value, idle))
+                    .collect()
+            } else {
+                // The object must be alive: otherwise the thread goes on, into a fault.
+                vec![read.value]
+            };
+            if waiting.is_empty() {
+                return Waits::Never;
+            }
+            can_wait |= is_waiting_read;
+            if let Some(id) = read.cell.and_then(|cell| cells.shared(cell)) {
+                conditions.push((id, waiting));
+            }
+            if is_waiting_read {
+                break;
+            }
+            if event.is_block && matches!(self.program.op(event.state), Op::AtomicBegin) {
+                return Waits::Never;
+            }
+        }
+        if can_wait {
+            Waits::While(conditions)
+        } else {
+            Waits::Never
+        }
+    }
+
+    // ---- races
+
+    /// All pairs of accesses that race if nothing orders them; one for each pair of threads and places.
+    fn pairs(&mut self, events: &[Event]) -> Vec<Pair> {
+        let mut accesses: Vec<PlainAccess> = Vec::new();
+        for (index, event) in events.iter().enumerate() {
+            for step in event.steps.clone() {
+                accesses.extend(self.access(index as Index, event, step));
+            }
+        }
+        let mut pairs: Vec<Pair> = Vec::new();
+        for (position, second) in accesses.iter().enumerate() {
+            for first in &accesses[..position] {
+                if first.races(second) {
+                    let at = (first.at.min(second.at), first.at.max(second.at));
+                    pairs.push(Pair {
+                        first: first.event,
+                        second: second.event,
+                        at,
+                        is_conditional: first.is_conditional || second.is_conditional,
+                    });
+                }
+            }
+        }
+        pairs
+    }
+
+    fn access(&self, index: Index, event: &Event, step: usize) -> Option<PlainAccess> {
+        let step = self.machine.steps()[step];
+        let (loc, writes, atomic) = match *self.program.op(step.state) {
+            Op::Load { loc, order } => (loc, false, order != Order::Plain),
+            Op::Store { loc, order, .. } | Op::Rmw { loc, order, .. } => {
+                (loc, true, order != Order::Plain)
+            }
+            Op::Cas {
+                loc,
+                expected,
+                success,
+                ..
+            } if step.value == expected => (loc, true, success != Order::Plain),
+            Op::Cas { loc, failure, .. } => (loc, false, failure != Order::Plain),
+            Op::Sync { cell, .. } => (cell, true, true),
+            Op::Free { object } => {
+                return Some(PlainAccess {
+                    event: index,
+                    thread: event.thread,
+                    object: object.index() as u32,
+                    bytes: (0, u64::MAX),
+                    writes: true,
+                    atomic: false,
+                    is_free: true,
+                    in_block: event.is_block,
+                    is_conditional: event.is_block,
+                    at: self.program.at(step.state),
+                });
+            }
+            _ => return None,
+        };
+        let info = self.program.tables().loc_info(loc);
+        let bytes = if info.is_sync() {
+            (0, 0)
+        } else {
+            (info.offset, info.offset + u64::from(info.size))
+        };
+        let is_cas = matches!(self.program.op(step.state), Op::Cas { .. });
+        Some(PlainAccess {
+            event: index,
+            thread: event.thread,
+            object: info.object.index() as u32,
+            bytes,
+            writes,
+            atomic,
+            is_free: false,
+            in_block: event.is_block,
+            is_conditional: event.is_block || is_cas,
+            at: self.program.at(step.state),
+        })
+    }
+}
+
+struct PlainAccess {
+    event: Index,
+    thread: ThreadId,
+    object: u32,
+    bytes: (u64, u64),
+    writes: bool,
+    atomic: bool,
+    is_free: bool,
+    in_block: bool,
+    is_conditional: bool,
+    at: SrcId,
+}
+
+impl PlainAccess {
+    fn races(&self, other: &Self) -> bool {
+        let together = self.is_free
+            || other.is_free
+            || self.bytes.0 < other.bytes.1 && other.bytes.0 < self.bytes.1;
+        self.thread != other.thread
+            && self.object == other.object
+            && together
+            && (self.writes || other.writes)
+            && !(self.atomic && other.atomic)
+            && !(self.in_block && other.in_block)
+    }
+}
+
+/// What is known while a model is built.
+struct Building {
+    /// The last event of each thread so far.
+    last: FxHashMap<ThreadId, Index>,
+    spawned_by: FxHashMap<ThreadId, Index>,
+    ended_by: FxHashMap<ThreadId, Index>,
+    nodes: Vec<Vec<Node>>,
+    idle: FxHashMap<ThreadId, Idle>,
+    /// The last fence that releases, of each thread.
+    fences: FxHashMap<ThreadId, Index>,
+    /// Reads that acquire at the next fence of their thread: thread, event, read, and the fence when it is known.
+    relaxed: Vec<(ThreadId, Index, usize, Option<Index>)>,
+}
+
+/// Without threads at the end that read nothing.
+pub(super) fn trimmed(mut paths: Vec<Box<[Node]>>) -> Vector {
+    while paths.last().is_some_and(|path| path.is_empty()) {
+        paths.pop();
+    }
+    paths.into()
+}
+
+/// All values that a cell has at some time, each once, but for what `own` writes there.
+fn values_of(cell: &ModelCell, own: Option<Index>) -> Vec<Value> {
+    let mut values = vec![cell.initial];
+    values.extend(
+        cell.writes
+            .iter()
+            .filter(|&&(event, _)| Some(event) != own)
+            .map(|&(_, value)| value),
+    );
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Would the operation at `state` bring the thread back to one of `states`, or to `state`, without changing anything, if its
+/// location held `held`?
+pub(super) fn closes(
+    program: &mut Program,
+    machine: &mut Machine,
+    (thread, state): (ThreadId, StateId),
+    held: Value,
+    states: &[StateId],
+) -> bool {
+    let Some(attempt) = Attempt::of(program, state) else {
+        return false;
+    };
+    let Some(result) = attempt.pure_result(program, machine, thread, held) else {
+        return false;
+    };
+    let next = program.after(state, result);
+    let history = states.iter().rev().map(|&left| (left, true));
+    completes_iteration(program, state, next, history)
+}
