@@ -296,7 +296,7 @@ mod tests {
     fn engines_are_asked_for_memory_models_they_know_only() {
         for memory in ["tso", "pso"] {
             let auto = options(&["--memory", memory]).unwrap();
-            assert_eq!(auto.engine, Some(EngineKind::Naive));
+            assert_eq!(auto.engine, Some(EngineKind::Bmc));
             assert_eq!(auto.memory.name(), memory);
             let wrong = options(&["--memory", memory, "--engine", "dpor"]).unwrap_err();
             assert_eq!(
