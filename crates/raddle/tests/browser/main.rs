@@ -70,7 +70,7 @@ fn a_user_steps_through_the_buggy_stack() {
     let Some((scratch, mut page)) = browser("stack") else {
         return;
     };
-    let file = report(&scratch, &example("stack_bug.c"), 1, &[]);
+    let file = report(&scratch, &example("stack_bug.c"), 1, &["--engine", "dpor"]);
     page.resize(1400, 850);
     page.open(&file);
     assert_eq!(page.text("#badge"), "violation");
@@ -138,7 +138,12 @@ fn light_and_dark_wide_and_narrow() {
     let Some((scratch, mut page)) = browser("looks") else {
         return;
     };
-    let file = report(&scratch, &example("philosophers.c"), 1, &[]);
+    let file = report(
+        &scratch,
+        &example("philosophers.c"),
+        1,
+        &["--engine", "dpor"],
+    );
     page.prefer("dark");
     page.open(&file);
     let back = "getComputedStyle(document.body).backgroundColor";
@@ -183,7 +188,12 @@ fn store_buffers_and_output_are_shown() {
          int main(void) { pthread_t t; pthread_create(&t, 0, left, 0); __atomic_store_n(&y, 1, 0);\n\
          b = __atomic_load_n(&x, 0); pthread_join(t, 0); assert(a || b); return 0; }\n",
     );
-    let file = report(&scratch, &program, 1, &["--memory", "tso"]);
+    let file = report(
+        &scratch,
+        &program,
+        1,
+        &["--memory", "tso", "--engine", "naive"],
+    );
     page.open(&file);
     assert_eq!(page.text("#output"), "left <b>\n");
     page.press("Home");
@@ -211,7 +221,7 @@ fn five_hundred_events_and_none() {
          int main(void) { pthread_t a, b; pthread_create(&a, 0, add, 0); pthread_create(&b, 0, add, 0);\n\
          pthread_join(a, 0); pthread_join(b, 0); assert(x != 250); return 0; }\n",
     );
-    let file = report(&scratch, &program, 1, &[]);
+    let file = report(&scratch, &program, 1, &["--engine", "dpor"]);
     page.open(&file);
     assert!(page.text("#position").ends_with("/ 505"));
     let folded = page.count(".row");
@@ -230,7 +240,7 @@ fn five_hundred_events_and_none() {
                 return row.top >= pane.top && row.bottom <= pane.bottom; })()";
     assert_eq!(page.eval(seen), true);
 
-    let file = report(&scratch, &example("stack.c"), 0, &[]);
+    let file = report(&scratch, &example("stack.c"), 0, &["--engine", "dpor"]);
     page.open(&file);
     assert_eq!(page.text("#badge"), "verified");
     assert_eq!(page.text("#headline"), "no violation in any execution");
