@@ -36,12 +36,12 @@ pub fn compare(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, E
         }
         options.engine = Some(kind);
         let mut outcome = check::checked(&options, interrupt)?.outcome;
-        if kind == EngineKind::Bmc
-            && options.checks.races
-            && matches!(outcome.verdict, Verdict::Verified(_))
-        {
-            let what = "data races";
-            outcome.verdict = Verdict::Inconclusive(Reason::NotLookedFor { what });
+        // Having found nothing is no proof of what was not looked for.
+        let lacks = kind == EngineKind::Bmc && (options.checks.races || options.checks.livelocks);
+        if lacks && matches!(outcome.verdict, Verdict::Verified(_)) {
+            outcome.verdict = Verdict::Inconclusive(Reason::NotLookedFor {
+                what: "races and livelocks",
+            });
         }
         answers.push(Answer {
             engine: name,

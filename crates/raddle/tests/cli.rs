@@ -273,6 +273,13 @@ fn engines_are_compared_in_one_table() {
     says(&compare(&wrong, &[]), 1, &["violation", "abort"]);
     let tso = compare(&correct, &["--memory", "tso"]);
     says(&tso, 0, &["naive"]);
+    // A race that only some engines look for is no disagreement.
+    let race = scratch.file(
+        "r.c",
+        "#include <pthread.h>\nint x;\nvoid *f(void *p) { x = 1; return p; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); x = 2; pthread_join(t, 0); return 0; }\n",
+    );
+    says(&compare(&race, &[]), 1, &["race"]);
     says(
         &compare(&correct, &["--engine", "dpor"]),
         2,
@@ -281,7 +288,11 @@ fn engines_are_compared_in_one_table() {
     says(
         &compare(&correct, &["--max-executions", "1", "--no-ifaa"]),
         3,
-        &["inconclusive", "the limit of 1 execution was reached"],
+        &[
+            "inconclusive",
+            "the limit of 1 execution was reached",
+            "does not look for races",
+        ],
     );
 }
 

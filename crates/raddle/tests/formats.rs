@@ -14,7 +14,7 @@ fn example(name: &str) -> PathBuf {
 }
 
 fn sarif(file: &Path, status: i32, more: &[&str]) -> Value {
-    let mut args = vec!["--format", "sarif"];
+    let mut args = vec!["--format", "sarif", "--engine", "dpor"];
     args.extend(more);
     let output = check(file, &args);
     says(&output, status, &[]);

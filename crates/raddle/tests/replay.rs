@@ -39,7 +39,7 @@ fn replay(trace: &Path) -> Output {
 fn saved(scratch: &Scratch, more: &[&str]) -> (std::path::PathBuf, std::path::PathBuf) {
     let file = scratch.file("lost.c", LOST);
     let trace = scratch.0.join("lost.trace");
-    let mut args = vec!["--trace", trace.to_str().unwrap()];
+    let mut args = vec!["--engine", "dpor", "--trace", trace.to_str().unwrap()];
     args.extend(more);
     says(&check(&file, &args), 1, &["assertion failed: x == 2"]);
     (file, trace)
@@ -74,7 +74,14 @@ fn executions_with_delayed_stores_are_repeated() {
          b = __atomic_load_n(&x, 0); pthread_join(t, 0); assert(a || b); return 0; }\n",
     );
     let trace = scratch.0.join("sb.trace");
-    let args = ["--memory", "tso", "--trace", trace.to_str().unwrap()];
+    let args = [
+        "--memory",
+        "tso",
+        "--engine",
+        "naive",
+        "--trace",
+        trace.to_str().unwrap(),
+    ];
     says(&check(&file, &args), 1, &["becomes visible"]);
     assert!(fs::read_to_string(&trace).unwrap().contains("\"flush\": 0"));
     says(&replay(&trace), 1, &["becomes visible", "reproduced"]);
@@ -98,7 +105,7 @@ fn every_kind_of_violation_is_repeated() {
     ] {
         let file = programs.join(format!("{program}.c"));
         let trace = scratch.0.join(program);
-        let mut args = vec!["--trace", trace.to_str().unwrap()];
+        let mut args = vec!["--engine", "dpor", "--trace", trace.to_str().unwrap()];
         args.extend(more);
         says(&check(&file, &args), 1, &[]);
         says(&replay(&trace), 1, &["reproduced: the saved execution"]);

@@ -138,7 +138,12 @@ fn light_and_dark_wide_and_narrow() {
     let Some((scratch, mut page)) = browser("looks") else {
         return;
     };
-    let file = report(&scratch, &example("philosophers.c"), 1, &[]);
+    let file = report(
+        &scratch,
+        &example("philosophers.c"),
+        1,
+        &["--engine", "dpor"],
+    );
     page.prefer("dark");
     page.open(&file);
     let back = "getComputedStyle(document.body).backgroundColor";
@@ -216,7 +221,7 @@ fn five_hundred_events_and_none() {
          int main(void) { pthread_t a, b; pthread_create(&a, 0, add, 0); pthread_create(&b, 0, add, 0);\n\
          pthread_join(a, 0); pthread_join(b, 0); assert(x != 250); return 0; }\n",
     );
-    let file = report(&scratch, &program, 1, &[]);
+    let file = report(&scratch, &program, 1, &["--engine", "dpor"]);
     page.open(&file);
     assert!(page.text("#position").ends_with("/ 505"));
     let folded = page.count(".row");
@@ -235,7 +240,7 @@ fn five_hundred_events_and_none() {
                 return row.top >= pane.top && row.bottom <= pane.bottom; })()";
     assert_eq!(page.eval(seen), true);
 
-    let file = report(&scratch, &example("stack.c"), 0, &[]);
+    let file = report(&scratch, &example("stack.c"), 0, &["--engine", "dpor"]);
     page.open(&file);
     assert_eq!(page.text("#badge"), "verified");
     assert_eq!(page.text("#headline"), "no violation in any execution");
