@@ -2,7 +2,7 @@
 
 use crate::style::Paint;
 use crate::words;
-use raddle_search::{Outcome, Verdict};
+use raddle_search::{EngineKind, Outcome, Verdict};
 use serde::Serialize;
 use std::fmt::Write;
 use std::time::Duration;
@@ -94,12 +94,17 @@ fn line(cells: &[String], widths: &[usize]) -> String {
 fn row(answer: &Answer) -> Row {
     let statistics = &answer.outcome.statistics;
     let (verdict, note) = judged(&answer.outcome.verdict);
+    // A formula has no executions to count.
+    let count = |number| match answer.outcome.engine {
+        EngineKind::Bmc => "–".to_owned(),
+        _ => words::grouped(number),
+    };
     Row {
         cells: [
             answer.engine.to_owned(),
             verdict.to_owned(),
-            words::grouped(statistics.complete + statistics.blocked),
-            words::grouped(statistics.blocked),
+            count(statistics.complete + statistics.blocked),
+            count(statistics.blocked),
             time(statistics.elapsed),
             note,
         ],

@@ -355,7 +355,9 @@ pub fn reason(reason: &Reason) -> String {
             )
         }
         Reason::Interrupted => "it was interrupted".to_owned(),
-        Reason::NotLookedFor { what } => format!("Raddle does not look for {what}"),
+        Reason::NotLookedFor { what } => {
+            format!("no violation was found, without looking for {what}")
+        }
         Reason::Unrolled { bound } => {
             format!(
                 "loops or calls go round more than {bound} times, the last bound that was tried"

@@ -172,11 +172,6 @@ const TOPICS: &[Topic] = &[
                that the thread does not hold, destroying a locked one, joining a thread twice.",
     },
     Topic {
-        names: &["rvf"],
-        text: "Engine `rvf` explores executions by the values that reads get: two executions in which every read \
-               gets the same value are one. It needs fewer than `rf` where many writes write the same.",
-    },
-    Topic {
         names: &["panic"],
         text: "Violation `panic`: a Rust thread panics.",
     },

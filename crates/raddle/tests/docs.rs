@@ -63,7 +63,8 @@ fn the_readme_shows_real_output() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     for example in ["stack_bug.c", "stack.c"] {
         let command = format!("$ raddle check examples/{example}\n");
-        let shown = between(&readme, &command, '`').next().unwrap();
+        let (_, shown) = readme.split_once(&command).unwrap();
+        let (shown, _) = shown.split_once("```").unwrap();
         let expected =
             fs::read_to_string(root().join(format!("examples/{example}.expected"))).unwrap();
         let (_, expected) = expected.split_once("---- stdout\n").unwrap();

@@ -1,10 +1,16 @@
-//! Litmus tests written in C, checked by the real binary: orderings must survive the compiler and the interpreter.
+//! Litmus tests written in C, checked by the real binary: orderings must survive the compiler and the interpreter, and the
+//! engines that know weak memory models must agree with the store-buffer machine.
 
+use raddle_memory::{Machine, MemoryModel};
+use raddle_program::generate::Random;
 use raddle_program::litmus::{Litmus, Outcome, classics};
+use raddle_program::{LocId, Op, Program, ThreadId};
+use raddle_search::oracle::for_each_end;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const MODELS: [&str; 3] = ["sc", "tso", "pso"];
+const MODELS: [MemoryModel; 3] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso];
 
 /// A file of its own for each test.
 fn write(name: &str, litmus: &Litmus, outcome: &Outcome) -> PathBuf {
@@ -16,9 +22,10 @@ fn write(name: &str, litmus: &Litmus, outcome: &Outcome) -> PathBuf {
 }
 
 /// Is there a violation?
-fn violated(file: &Path, model: &str) -> bool {
+fn violated(file: &Path, engine: &str, model: MemoryModel) -> bool {
     let output = Command::new(env!("CARGO_BIN_EXE_raddle"))
-        .args(["check", "--quiet", "--engine", "naive", "--memory", model])
+        .args(["check", "--quiet", "--check", "assert"])
+        .args(["--engine", engine, "--memory", model.name()])
         .arg(file)
         .output()
         .expect("the binary was built");
@@ -26,8 +33,9 @@ fn violated(file: &Path, model: &str) -> bool {
         Some(0) => false,
         Some(1) => true,
         status => panic!(
-            "{} under {model}: {status:?} {}{}",
+            "{} under {}: {status:?} {}{}",
             file.display(),
+            model.name(),
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr)
         ),
@@ -37,18 +45,98 @@ fn violated(file: &Path, model: &str) -> bool {
 #[test]
 fn classic_tests_in_c_have_their_well_known_answers() {
     for classic in classics() {
-        // Four threads have too many interleavings.
-        if classic.litmus.threads.len() > 3 {
-            continue;
-        }
         let file = write(&classic.litmus.name, &classic.litmus, &classic.outcome);
         for (model, allowed) in MODELS.into_iter().zip(classic.allowed) {
-            assert_eq!(
-                violated(&file, model),
-                allowed,
-                "{} under {model}",
-                classic.litmus.name
-            );
+            for engine in ["naive", "bmc"] {
+                // Four threads have too many interleavings.
+                if engine == "naive" && classic.litmus.threads.len() > 2 {
+                    continue;
+                }
+                assert_eq!(
+                    violated(&file, engine, model),
+                    allowed,
+                    "{} under {}, {engine}",
+                    classic.litmus.name,
+                    model.name()
+                );
+            }
         }
     }
+}
+
+/// What the store-buffer machine can end in.
+fn outcomes(litmus: &Litmus, model: MemoryModel) -> BTreeSet<Outcome> {
+    let mut all = BTreeSet::new();
+    let mut program = litmus.build().program();
+    for_each_end(&mut program, model, |program, machine| {
+        all.insert(ended_in(litmus, program, machine));
+    });
+    all
+}
+
+fn ended_in(litmus: &Litmus, program: &Program, machine: &mut Machine) -> Outcome {
+    let tables = program.tables();
+    let reads = (0..litmus.threads.len()).map(|index| {
+        let state = machine.thread_state(ThreadId::from_index(index + 1));
+        match state.map(|state| *program.op(state)) {
+            Some(Op::Exit { value }) => litmus.unpacked(index, value),
+            other => panic!("a thread has not finished: {other:?}"),
+        }
+    });
+    let reads = reads.collect();
+    let memory = (0..litmus.locations).map(|at| {
+        let loc = (0..tables.loc_count()).map(LocId::from_index).find(|&loc| {
+            let info = tables.loc_info(loc);
+            info.size == 4 && *tables.object_info(info.object).name == *["x", "y", "z"][at]
+        });
+        Some(loc.map_or(0, |loc| machine.peek(tables, loc)))
+    });
+    Outcome {
+        reads,
+        memory: memory.collect(),
+    }
+}
+
+/// Something that cannot happen, made of pieces of what can.
+fn impossible(random: &mut Random, possible: &BTreeSet<Outcome>) -> Option<Outcome> {
+    let all: Vec<&Outcome> = possible.iter().collect();
+    (0..20).find_map(|_| {
+        let mut mixed = random.pick(&all).clone();
+        for thread in 0..mixed.reads.len() {
+            mixed.reads[thread].clone_from(&random.pick(&all).reads[thread]);
+        }
+        for at in 0..mixed.memory.len() {
+            mixed.memory[at] = random.pick(&all).memory[at];
+        }
+        (!possible.contains(&mixed)).then_some(mixed)
+    })
+}
+
+/// The generated family: outcomes that only weaker models allow, and outcomes that none does. `RADDLE_PROPTEST_CASES` asks
+/// for more tests than CI runs.
+#[test]
+fn bmc_decides_generated_tests_as_the_store_buffer_machine_does() {
+    let asked = std::env::var("RADDLE_PROPTEST_CASES").ok();
+    let cases = asked.and_then(|cases| cases.parse().ok()).unwrap_or(24);
+    let mut questions = 0;
+    for seed in 0..cases {
+        let litmus = Litmus::generate(seed);
+        let [sc, tso, pso] = MODELS.map(|model| outcomes(&litmus, model));
+        let mut random = Random::new(seed);
+        let weak = tso.difference(&sc).next().or(pso.difference(&tso).next());
+        let asked = [weak.cloned(), impossible(&mut random, &pso)];
+        for (index, outcome) in asked.into_iter().flatten().enumerate() {
+            let file = write(&format!("{} {index}", litmus.name), &litmus, &outcome);
+            questions += 1;
+            for (model, possible) in MODELS.into_iter().zip([&sc, &tso, &pso]) {
+                assert_eq!(
+                    violated(&file, "bmc", model),
+                    possible.contains(&outcome),
+                    "{litmus:?} under {}: {outcome:?}",
+                    model.name()
+                );
+            }
+        }
+    }
+    assert!(questions >= cases / 4, "{questions} questions");
 }

@@ -22,10 +22,11 @@ use crate::purity::Attempt;
 use crate::replay::{self, Schedule, ScheduleStep};
 use crate::verdict::Causality;
 use model::{Builder, Model, closes};
-use observe::Observer;
+use observe::{ALIVE, Observer};
 use paths::Paths;
 use raddle_memory::{Machine, Mark, MemoryModel, RaceInfo, Readiness, StepEnd};
 use raddle_order::Limits;
+use raddle_program::tables::NO_SLOT;
 use raddle_program::{LocId, Op, Program, SrcId, StateId, ThreadId};
 use rustc_hash::FxHashSet;
 use solve::{Context, Seed, SeedKind, Solved, Step, solve};
@@ -67,7 +68,7 @@ pub(crate) struct Search {
 }
 
 /// The events of the execution that is run, as far as they are needed afterwards.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Run {
     /// For each event, the number of micro-steps after it, whether it began inside a block, whether it was a fault and
     /// where a block had to wait.
@@ -242,7 +243,15 @@ impl Search {
         for (thread, choices) in seed {
             let thread = ThreadId(*thread);
             let can_go_on = self.can_go_on(program, &run, thread);
-            debug_assert!(can_go_on, "a seed can be run");
+            debug_assert!(
+                can_go_on,
+                "a seed can be run: {thread:?} {:?} {:?} {:?} after {run:?} of {seed:?}",
+                self.machine
+                    .thread_state(thread)
+                    .map(|state| *program.op(state)),
+                self.machine.readiness(program, thread),
+                self.closing(program, &run, thread),
+            );
             if can_go_on {
                 self.step(program, listener, &mut run, thread, choices)?;
             }
@@ -324,7 +333,15 @@ impl Search {
         let Some(Attempt { loc, .. }) = Attempt::of(program, state) else {
             return Closing::No;
         };
-        let held = self.machine.peek(program.tables(), loc);
+        let tables = program.tables();
+        let info = tables.loc_info(loc);
+        let life = tables.object_info(info.object).life;
+        if info.life != NO_SLOT && life.is_some_and(|life| self.machine.peek(tables, life) != ALIVE)
+        {
+            // A fault does not wait.
+            return Closing::No;
+        }
+        let held = self.machine.peek(tables, loc);
         let idle = run.idle.get(thread.index()).map_or(&[][..], Vec::as_slice);
         if !closes(program, &mut self.machine, (thread, state), held, idle) {
             Closing::No

@@ -10,7 +10,7 @@ use super::paths::{Class, Node, Paths, Vector};
 use crate::purity::{Attempt, completes_iteration};
 use raddle_memory::Machine;
 use raddle_memory::sync::SyncStep;
-use raddle_program::{Op, Order, Program, SrcId, StateId, Stop, ThreadId, Value};
+use raddle_program::{Op, Order, Program, SrcId, StateId, Stop, SyncAction, ThreadId, Value};
 use rustc_hash::FxHashMap;
 
 /// An event, by its place in the execution.
@@ -106,6 +106,8 @@ pub(super) struct Model {
     pub(super) cells: Vec<ModelCell>,
     pub(super) vector: Vector,
     pub(super) pairs: Vec<Pair>,
+    /// Some operation lets a thread know of another without being ordered after it.
+    pub(super) is_weak: bool,
 }
 
 /// What a thread was doing since it last changed something: states that a pure iteration would come back to.
@@ -189,6 +191,7 @@ impl Builder<'_> {
             cells: Vec::new(),
             vector: Box::default(),
             pairs: Vec::new(),
+            is_weak: false,
         };
         for (index, event) in events.iter().enumerate() {
             let built = self.event(&cells, &mut state, event, Some(index as Index));
@@ -203,6 +206,8 @@ impl Builder<'_> {
         }
         if self.races {
             model.pairs = self.pairs(events);
+            let mut steps = self.machine.steps().iter();
+            model.is_weak = steps.any(|step| is_weak(self.program.op(step.state), step.value));
         }
         model.vector = trimmed(state.nodes.into_iter().map(Vec::into_boxed_slice).collect());
         model.cells = cells.cells;
@@ -341,7 +346,9 @@ impl Builder<'_> {
             },
             (None, _) => return model,
         };
-        let own = index.map(|_| self.class(event, read.how, read.value));
+        // An event that waits has no class yet, but for what it read before it had to wait.
+        let has_class = index.is_some() || matches!(read.how, How::Exact(None));
+        let own = has_class.then(|| self.class(event, read.how, read.value));
         for value in values {
             if value == read.value && own.is_some() {
                 continue;
@@ -364,7 +371,7 @@ impl Builder<'_> {
                     let is_fault = self.is_fault(event, read.how, value);
                     let may_write = match class {
                         Class::State(_) => false,
-                        Class::Update(..) => true,
+                        Class::Update(..) | Class::Rewrite(..) => true,
                         Class::Exact(_) => !matches!(self.program.op(event.state), Op::Load { .. }),
                     };
                     model.targets.push(Target {
@@ -396,6 +403,8 @@ impl Builder<'_> {
                 };
                 let next = self.program.after(state, value).0;
                 match written {
+                    // It may be part of a pure iteration, unlike one that changes something.
+                    Some(written) if written == value => Class::Rewrite(next, written),
                     Some(written) => Class::Update(next, written),
                     None => Class::State(next),
                 }
@@ -621,6 +630,34 @@ impl PlainAccess {
             && (self.writes || other.writes)
             && !(self.atomic && other.atomic)
             && !(self.in_block && other.in_block)
+    }
+}
+
+/// Does the operation, which returned `value`, tell its thread something of others, or others something of it, without
+/// synchronising? Plain accesses that do so race.
+fn is_weak(op: &Op, value: Value) -> bool {
+    match *op {
+        Op::Load { order, .. } => order.is_atomic() && !order.acquires(),
+        Op::Store { order, .. } => order.is_atomic() && !order.releases(),
+        Op::Rmw { order, .. } => order.is_atomic() && !(order.acquires() && order.releases()),
+        Op::Cas {
+            expected,
+            success,
+            failure,
+            ..
+        } => {
+            let succeeded = value == expected;
+            if succeeded {
+                success.is_atomic() && !(success.acquires() && success.releases())
+            } else {
+                failure.is_atomic() && !failure.acquires()
+            }
+        }
+        Op::Sync { action, .. } => {
+            action == SyncAction::SemGet
+                || value != 0 && (action.is_try() || action == SyncAction::Unlock)
+        }
+        _ => false,
     }
 }
 

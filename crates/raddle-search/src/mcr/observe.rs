@@ -28,7 +28,7 @@ const SPAWNED: u64 = 1;
 const JOINED: u64 = 2;
 const DETACHED: u64 = 3;
 /// The value of life cells of objects that live.
-const ALIVE: u64 = 1;
+pub(super) const ALIVE: u64 = 1;
 
 /// How a value becomes the class of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

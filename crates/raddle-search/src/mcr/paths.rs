@@ -17,6 +17,8 @@ pub(super) enum Class {
     State(u32),
     /// The same for an operation that wrote, too: what it wrote.
     Update(u32, u64),
+    /// The same if it wrote what was there.
+    Rewrite(u32, u64),
 }
 
 /// An execution, by its number.

@@ -1,8 +1,8 @@
 //! Data races in a model: section 3.3 of the paper, and those that a race makes possible.
 //!
-//! Two accesses race if both can come next. The first race of any execution shows in this way in the model of some execution.
-//! After a race, accesses can be unordered that never come next together, because what the racing read decides does not
-//! synchronise. They are looked for in models with a race: an interleaving with one of the accesses, after which the other
+//! Two accesses race if both can come next. The first race of any execution shows in this way in the model of some execution, if
+//! threads know of each other only by what synchronises. After a race, or a relaxed access, accesses can be unordered that
+//! never come next together. They are looked for in models with such an event: an interleaving with one of the accesses, after which the other
 //! comes last, and an assignment of marks to events that holds for the first access, is passed on by everything that
 //! synchronises, and does not hold for what precedes the second.
 
@@ -33,7 +33,7 @@ pub(super) fn find(query: &mut Query<'_>) {
             found.insert(pair.at);
         }
     }
-    find_unordered(query, is_racy, &found);
+    find_unordered(query, is_racy || model.is_weak, &found);
 }
 
 /// Can both come next? Either may come first: an event that does several things may hide the race in one order.
@@ -63,15 +63,15 @@ fn step(event: &ModelEvent) -> Step {
     (event.thread, event.choices.clone())
 }
 
-/// Pairs that nothing orders, though they do not come next together; all of them if there is a race, otherwise those with a
+/// Pairs that nothing orders, though they do not come next together; all of them if there may be any, otherwise those with a
 /// side that is not the same access whatever it reads.
-fn find_unordered(query: &mut Query<'_>, is_racy: bool, found: &FxHashSet<(SrcId, SrcId)>) {
+fn find_unordered(query: &mut Query<'_>, all: bool, found: &FxHashSet<(SrcId, SrcId)>) {
     let model = query.model();
     let known = query.context.known_races;
     let left: Vec<&Pair> = model
         .pairs
         .iter()
-        .filter(|pair| is_racy || pair.is_conditional)
+        .filter(|pair| all || pair.is_conditional)
         .filter(|pair| !known.contains(&pair.at) && !found.contains(&pair.at))
         .filter(|pair| !query.encoding.before(pair.first, pair.second))
         .collect();
@@ -243,7 +243,8 @@ impl Marks {
                 (a, b) if b == second => a,
                 _ => continue,
             };
-            if other == first {
+            // What always happens before the second does not race with it.
+            if other == first || query.encoding.before(other, second) {
                 continue;
             }
             let encoding = &mut query.encoding;

@@ -16,11 +16,13 @@ use rustc_hash::FxHashSet;
 /// One event of a seed: who acts, and what it chooses.
 pub(super) type Step = (u32, Vec<u32>);
 
+#[derive(Debug)]
 pub(super) struct Seed {
     pub(super) steps: Vec<Step>,
     pub(super) kind: SeedKind,
 }
 
+#[derive(Debug)]
 pub(super) enum SeedKind {
     /// A read gets another class.
     Read {

@@ -105,8 +105,8 @@ fn mcr_explores_complex_programs() {
     explores_everything(60, options);
 }
 
-/// What a thread did: the local states it was in, and what its updates wrote.
-type Path = Vec<(StateId, Option<Value>)>;
+/// What a thread did: the local states it was in, and what its updates wrote, and whether that changed anything.
+type Path = Vec<(StateId, Option<(Value, bool)>)>;
 
 /// What all threads did in each execution.
 #[derive(Default)]
@@ -133,9 +133,12 @@ impl Listener for Combinations {
                     loc, kind, operand, ..
                 } => {
                     let size = program.tables().loc_info(loc).size;
-                    Some(kind.apply(step.value, operand, size))
+                    let new = kind.apply(step.value, operand, size);
+                    Some((new, new != step.value))
                 }
-                Op::Cas { expected, new, .. } => (step.value == expected).then_some(new),
+                Op::Cas { expected, new, .. } => {
+                    (step.value == expected).then_some((new, new != expected))
+                }
                 _ => None,
             };
             threads

@@ -150,10 +150,6 @@ impl Search {
     /// of use to them only; of these, first the ones that others wait to read from, and the ones that got no signals so far.
     fn enabled_reads(&mut self, program: &mut Program) -> SmallVec<[ThreadId; 8]> {
         let mut reads: SmallVec<[(u8, ThreadId); 8]> = SmallVec::new();
-        let threads = (0..self.threads.len()).map(ThreadId::from_index);
-        let wanted: SmallVec<[Threads; 4]> = threads
-            .filter_map(|thread| self.maps.writers(thread))
-            .collect();
         for index in 0..self.threads.len() {
             let thread = ThreadId::from_index(index);
             if !self.is_pending(program, thread) {
@@ -168,7 +164,7 @@ impl Search {
                     continue;
                 }
                 3
-            } else if wanted.iter().any(|writers| writers.contains(thread)) {
+            } else if self.maps.is_wanted(thread) {
                 0
             } else {
                 1 + u8::from(self.was_signalled.get(state.index()) == Some(&true))

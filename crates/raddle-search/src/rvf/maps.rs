@@ -56,10 +56,15 @@ impl Maps {
         Some(&self.counts[start..end.map_or(self.counts.len(), |&end| end as usize)])
     }
 
-    /// If the next event of a thread has a map: the threads of which one must write before it can be done, if they are known.
-    pub(super) fn writers(&self, thread: ThreadId) -> Option<Threads> {
-        let map = *self.present.get(thread.index())?;
-        self.writers.get(map as usize).copied()
+    /// Is the thread, whose next event has no map, one of which the next event of another thread may read?
+    pub(super) fn is_wanted(&self, thread: ThreadId) -> bool {
+        let present = |map: &u32| self.writers.get(*map as usize);
+        self.of(thread).is_none()
+            && self
+                .present
+                .iter()
+                .filter_map(present)
+                .any(|writers| writers.contains(thread))
     }
 
     fn set(&mut self, thread: ThreadId, map: u32) {

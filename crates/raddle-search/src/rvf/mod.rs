@@ -133,6 +133,19 @@ struct Node {
     replaced: Replaced,
 }
 
+impl Node {
+    /// The next read to be explored. One that others wait to read from comes first: without it they cannot be done.
+    fn next_read(&mut self, maps: &Maps) -> Option<ThreadId> {
+        let rest = self.mutate.get_mut(self.explored..)?;
+        if let Some(wanted) = rest.iter().position(|&thread| maps.is_wanted(thread)) {
+            rest[..=wanted].rotate_right(1);
+        }
+        let next = rest.first().copied()?;
+        self.explored += 1;
+        Some(next)
+    }
+}
+
 /// The state of the exploration.
 pub(crate) struct Search {
     options: RvfOptions,
@@ -266,8 +279,7 @@ impl Search {
         let Some(node) = self.nodes.last_mut() else {
             return ControlFlow::Continue(());
         };
-        if backtrack && let Some(&thread) = node.mutate.get(node.explored) {
-            node.explored += 1;
+        if backtrack && let Some(thread) = node.next_read(&self.maps) {
             self.start_mutation(program, thread);
             return ControlFlow::Continue(());
         }

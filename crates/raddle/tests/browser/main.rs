@@ -70,7 +70,7 @@ fn a_user_steps_through_the_buggy_stack() {
     let Some((scratch, mut page)) = browser("stack") else {
         return;
     };
-    let file = report(&scratch, &example("stack_bug.c"), 1, &[]);
+    let file = report(&scratch, &example("stack_bug.c"), 1, &["--engine", "dpor"]);
     page.resize(1400, 850);
     page.open(&file);
     assert_eq!(page.text("#badge"), "violation");
@@ -183,7 +183,12 @@ fn store_buffers_and_output_are_shown() {
          int main(void) { pthread_t t; pthread_create(&t, 0, left, 0); __atomic_store_n(&y, 1, 0);\n\
          b = __atomic_load_n(&x, 0); pthread_join(t, 0); assert(a || b); return 0; }\n",
     );
-    let file = report(&scratch, &program, 1, &["--memory", "tso"]);
+    let file = report(
+        &scratch,
+        &program,
+        1,
+        &["--memory", "tso", "--engine", "naive"],
+    );
     page.open(&file);
     assert_eq!(page.text("#output"), "left <b>\n");
     page.press("Home");
