@@ -150,6 +150,7 @@ impl Encoder<'_> {
             }
             "pthread_detach" => {
                 self.drain(state);
+                self.detach(state, &args[0])?;
                 zero
             }
             "pthread_attr_destroy"
@@ -297,6 +298,23 @@ impl Encoder<'_> {
         self.step(state, What::Join { of }, Order::SeqCst);
         if wants_value {
             self.store(state, &args[1], 8, &value, Order::Plain)?;
+        }
+        Ok(())
+    }
+
+    /// A thread that is detached cannot be joined any more.
+    fn detach(&mut self, state: &mut State, thread: &Sym) -> Result<(), Stop> {
+        const NAME: &str = "pthread_detach";
+        let Some(handles) = thread.set.values().map(<[u64]>::to_vec) else {
+            return Err(unsupported_call(NAME, "which thread is meant is not known"));
+        };
+        for handle in handles {
+            let is_it = thread.is(&mut self.out.bits, handle);
+            if handle == 0 {
+                self.fault_if(state, is_it, misused(Misuse::JoinUnknown));
+            } else {
+                self.mark_joined(state, is_it, handle)?;
+            }
         }
         Ok(())
     }

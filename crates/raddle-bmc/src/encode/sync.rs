@@ -92,6 +92,9 @@ impl Encoder<'_> {
                 if args.len() > 1 && args[1].as_constant() != Some(0) && name.contains("mutex") {
                     return Err(unsupported_call(name, "mutexes with attributes"));
                 }
+                if self.facts.is_tangled(place) {
+                    self.change_cell(state, place, None, |_, _| Sym::zero(32))?;
+                }
                 zero
             }
             "mutex_destroy" => {
