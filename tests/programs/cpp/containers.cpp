@@ -1,3 +1,4 @@
+// raddle: -- -std=c++17
 // Containers, strings and smart pointers.
 #include <cassert>
 #include <functional>

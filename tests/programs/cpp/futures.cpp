@@ -1,3 +1,4 @@
+// raddle: -- -std=c++17
 // engines: dpor, rf, rvf, mcr
 // std::async, std::promise and std::shared_mutex.
 #include <cassert>

@@ -1,3 +1,4 @@
+// raddle: -- -Wno-format
 // Formats of printf, written to memory and read back.
 #include <assert.h>
 #include <stdarg.h>

@@ -27,7 +27,7 @@ use paths::Paths;
 use raddle_memory::{Machine, Mark, MemoryModel, RaceInfo, Readiness, StepEnd};
 use raddle_order::Limits;
 use raddle_program::tables::NO_SLOT;
-use raddle_program::{LocId, Op, Program, SrcId, StateId, ThreadId};
+use raddle_program::{LocId, Op, Program, SrcId, StateId, Tables, ThreadId};
 use rustc_hash::FxHashSet;
 use solve::{Context, Seed, SeedKind, Solved, Step, solve};
 use std::collections::VecDeque;
@@ -87,9 +87,16 @@ enum Closing {
     No,
     /// It would: the thread waits for something else.
     Await,
-    /// It would, but is done all the same, and the thread blocked behind it: where awaits are off, and where the location is
-    /// accessed in different sizes.
+    /// It would, but is done all the same, and the thread blocked behind it: where awaits are off, and where the location
+    /// cannot be awaited.
     ForGood,
+}
+
+/// Can a thread wait for a location to change? Not if it is accessed in different sizes, nor if it may be freed meanwhile: a
+/// model says for one read alone what it must not get.
+fn can_await(tables: &Tables, loc: LocId) -> bool {
+    let info = tables.loc_info(loc);
+    !info.mixed && info.life == NO_SLOT
 }
 
 impl Search {
@@ -345,7 +352,7 @@ impl Search {
         let idle = run.idle.get(thread.index()).map_or(&[][..], Vec::as_slice);
         if !closes(program, &mut self.machine, (thread, state), held, idle) {
             Closing::No
-        } else if awaits && !program.tables().loc_info(loc).mixed {
+        } else if awaits && can_await(program.tables(), loc) {
             Closing::Await
         } else {
             Closing::ForGood

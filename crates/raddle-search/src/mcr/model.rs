@@ -5,6 +5,7 @@
 //! each read the values it may get so that its thread goes on as it did. Locks are cells like others: taking one reads that
 //! it is free.
 
+use super::can_await;
 use super::observe::{Acquires, Cell, Event, How, Read, Releases, initial};
 use super::paths::{Class, Node, Paths, Vector};
 use crate::purity::{Attempt, completes_iteration};
@@ -450,6 +451,8 @@ impl Builder<'_> {
     /// Would the operation complete a pure iteration?
     fn closes(&mut self, thread: ThreadId, state: StateId, held: Value, idle: &Idle) -> bool {
         self.awaits
+            && Attempt::of(self.program, state)
+                .is_some_and(|attempt| can_await(self.program.tables(), attempt.loc))
             && closes(
                 self.program,
                 self.machine,

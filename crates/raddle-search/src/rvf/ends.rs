@@ -69,6 +69,8 @@ impl Search {
     ) -> ControlFlow<()> {
         while let Some(thread) = self.advanced.pop() {
             while self.is_pending(program, thread) && self.is_mere_write(program, thread) {
+                // There may be no end to it.
+                listener.busy()?;
                 let Ok(event) = self.effect(program, thread, &mut Path::present()) else {
                     self.rebuild(program);
                     continue;
@@ -88,6 +90,7 @@ impl Search {
         if self.needs_machine(program) {
             self.sync(program, listener)?;
         }
+        listener.busy()?;
         let mutate = self.enabled_reads(program);
         let is_ended = self.is_ended(program);
         self.nodes.push(Node {
