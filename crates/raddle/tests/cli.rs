@@ -291,7 +291,7 @@ fn engines_are_compared_in_one_table() {
         &[
             "inconclusive",
             "the limit of 1 execution was reached",
-            "does not look for races",
+            "without looking for races",
         ],
     );
 }

@@ -79,8 +79,9 @@ fn check_with(program: &Path, own: &[String], more: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_raddle"))
         .arg("check")
         .arg(relative(program, &root))
-        .args(own)
+        // What comes after `--` is for clang.
         .args(more)
+        .args(own)
         .env_remove("NO_COLOR")
         .current_dir(root)
         .output()
