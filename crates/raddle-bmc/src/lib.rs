@@ -1,5 +1,6 @@
 //! Engine `bmc`: bounded model checking of a module by one formula for the ordering theory.
 
+mod carried;
 mod contents;
 mod encode;
 mod engine;

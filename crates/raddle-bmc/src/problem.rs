@@ -1,11 +1,12 @@
 //! From steps to a formula: events, possible sources of reads, orders of writes, critical sections.
 
+use crate::carried::Carrier;
 use crate::events::{Access, Beyond, Encoding, StepIndex, What};
 use crate::facts::Cell;
 use crate::order::FixedOrder;
 use crate::sums::SectionOrder;
 use raddle_order::bits::{Bit, Word};
-use raddle_order::memory::{Fence, Location, Memory, MemoryModel, Part, ThreadIndex};
+use raddle_order::memory::{self, Fence, Location, Memory, MemoryModel, Part, ThreadIndex};
 use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome};
 use raddle_program::Order;
 use rustc_hash::FxHashMap;
@@ -91,7 +92,8 @@ impl Problem {
         if looks_for_deadlocks {
             last = problem.add_last_reads(asked);
         }
-        problem.add_sources();
+        let carriers = problem.add_carriers(&sections, &last);
+        problem.add_sources(&carriers);
         problem.add_sums(&sections);
         if looks_for_deadlocks && problem.deadlock(asked, &wakeups, &last) {
             problem.deadlock = Some(asked);
@@ -182,6 +184,11 @@ impl Problem {
             }
             _ => self.add_atomic(&[index]),
         }
+    }
+
+    /// The event of a step that is no access.
+    pub(crate) fn node(&self, step: StepIndex) -> EventId {
+        self.nodes[step].expect("every such step has an event")
     }
 
     fn stands_for(&mut self, event: EventId, step: StepIndex) {
@@ -405,7 +412,7 @@ impl Problem {
 
     // ---- sources
 
-    fn add_sources(&mut self) {
+    fn add_sources(&mut self, carriers: &[Carrier]) {
         let Self {
             memory,
             solver,
@@ -472,10 +479,19 @@ impl Problem {
                 fixed.before(first, second)
             },
         );
-        for source in sources {
+        let values = &self.values;
+        let mut flow = memory::flow(&self.solver, &sources, |event| values.get(&event));
+        for carrier in carriers {
+            carrier.add_flow(&mut flow);
+        }
+        self.encoding.bits.require_known(&flow, &mut self.solver);
+        for source in &sources {
             let (written, read) = (&self.values[&source.write], &self.values[&source.read]);
             let bits = &mut self.encoding.bits;
             bits.require_equal_if(source.lit, written, read, &mut self.solver);
+        }
+        for carrier in carriers {
+            carrier.tie(self);
         }
     }
 

@@ -18,7 +18,7 @@ const MOST_SECTIONS: usize = 48;
 
 /// One addition.
 #[derive(Clone, Copy, Debug)]
-struct Addition {
+pub(crate) struct Addition {
     step: StepIndex,
     guard: Bit,
     amount: u64,
@@ -41,7 +41,7 @@ impl Problem {
     }
 
     /// The additions, if nothing else writes the cell.
-    fn additions(&self, cell: Cell) -> Option<Vec<Addition>> {
+    pub(crate) fn additions(&self, cell: Cell) -> Option<Vec<Addition>> {
         let mut additions: Vec<Addition> = Vec::new();
         let mut mutex = None;
         for (index, step) in self.encoding.steps.iter().enumerate() {

@@ -74,6 +74,8 @@ struct Place {
     reads: Vec<Access>,
     writes: Vec<Access>,
     initial: Option<EventId>,
+    /// See [`Memory::leave_out`].
+    is_left_out: bool,
 }
 
 /// One source a read may have, and the literal that says that it has it.
@@ -159,6 +161,12 @@ impl Memory {
         );
         place.initial = Some(event);
         event
+    }
+
+    /// The caller says what is read at this location, as with [`Turns::carry`]: its events keep their places in their
+    /// threads, but reads get no sources and writes no order.
+    pub fn leave_out(&mut self, location: Location) {
+        self.place(location).is_left_out = true;
     }
 
     pub fn read(
@@ -421,7 +429,7 @@ impl Memory {
             turns.connect(solver, self.global);
         }
         let mut sources = Vec::new();
-        for (_, place) in &self.places {
+        for (_, place) in self.places.iter().filter(|(_, at)| !at.is_left_out) {
             for (at, second) in place.writes.iter().enumerate() {
                 if let Some(initial) = place.initial {
                     solver.serialised(both, initial, second.event);

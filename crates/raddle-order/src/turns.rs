@@ -59,6 +59,8 @@ pub struct Turns {
     leaves: Vec<Vec<(EventId, Lit)>>,
     /// Sections of different threads that are ordered in any case.
     ordered: Vec<(Section, Section)>,
+    /// Literals that say that the first of two sections comes before the second.
+    links: Vec<(Section, Section, Lit)>,
     /// By section and turn.
     at: Vec<Vec<Lit>>,
     /// By turn: does any section have it?
@@ -94,6 +96,11 @@ impl Turns {
     /// The sections are of different threads, but ordered like this whenever both happen.
     pub fn order(&mut self, first: Section, second: Section) {
         self.ordered.push((first, second));
+    }
+
+    /// `lit` implies that both sections happen, and that `first` comes before `second`.
+    pub fn link(&mut self, first: Section, second: Section, lit: Lit) {
+        self.links.push((first, second, lit));
     }
 
     #[must_use]
@@ -172,6 +179,12 @@ impl Turns {
         }
         for &(first, second) in &self.ordered {
             self.put_in_order(solver, &late, first.index(), second.index());
+        }
+        for &(first, second, lit) in &self.links {
+            let (first, second) = (&late[first.index()], &late[second.index()]);
+            for turn in 0..count {
+                solver.clause(&[!lit, !first[turn], second[turn + 1]]);
+            }
         }
         late
     }
@@ -269,23 +282,41 @@ impl Turns {
         initial: &Word,
         passages: &[Passage],
     ) -> Word {
-        let width = initial.width();
-        let mut value = initial.clone();
-        for turn in 0..self.sections.len() {
-            let next = bits.fresh(width, solver);
+        let values = self.values(solver, bits, initial);
+        self.carry_through(solver, bits, &values, passages);
+        values[self.sections.len()].clone()
+    }
+
+    /// What a variable is at each bound: `initial`, then as many unknown words as there are turns.
+    pub fn values(&self, solver: &mut OrderSolver, bits: &mut Bits, initial: &Word) -> Vec<Word> {
+        let mut values = vec![initial.clone()];
+        values.resize_with(self.sections.len() + 1, || {
+            bits.fresh(initial.width(), solver)
+        });
+        values
+    }
+
+    /// As [`carry`](Self::carry), with the words that [`values`](Self::values) made.
+    pub fn carry_through(
+        &self,
+        solver: &mut OrderSolver,
+        bits: &mut Bits,
+        values: &[Word],
+        passages: &[Passage],
+    ) {
+        for (turn, pair) in values.windows(2).enumerate() {
+            let (value, next) = (&pair[0], &pair[1]);
             let mut touched = Vec::new();
             for passage in passages {
                 let at = self.at(passage.section, turn);
                 if at != Lit::FALSE {
-                    bits.require_equal_if(at, &passage.found, &value, solver);
-                    bits.require_equal_if(at, &passage.left, &next, solver);
+                    bits.require_equal_if(at, &passage.found, value, solver);
+                    bits.require_equal_if(at, &passage.left, next, solver);
                     touched.push(at);
                 }
             }
-            self.keep(solver, bits, touched, &value, &next);
-            value = next;
+            self.keep(solver, bits, touched, value, next);
         }
-        value
     }
 
     /// Nobody who touches the variable has the turn: the value stays.

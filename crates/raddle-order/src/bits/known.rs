@@ -49,7 +49,7 @@ const ANY: Values = 3;
 const BUDGET: usize = 1 << 27;
 
 impl Bits {
-    /// Fixes bits of reads that are the same in every execution; how many.
+    /// Fixes bits of reads that are the same in every execution; how many. What they make of other gates is fixed too.
     ///
     /// In every model each read must have the value of one of its sources if it happens, and no write may depend on itself
     /// through reads and their sources.
@@ -68,15 +68,29 @@ impl Bits {
         if !self.follow(flow, &mut values) {
             return 0;
         }
-        let mut known = 0;
-        for &node in guards.keys() {
-            let value = values[node];
-            if let (Gate::Input(lit), ZERO | ONE) = (self.aig.gates[node], value) {
-                sink.add_clause(&[lit.with_sign(value == ONE)]);
-                known += 1;
+        self.fix(&values, sink);
+        let known = guards
+            .keys()
+            .filter(|&&node| matches!(values[node], ZERO | ONE));
+        known.count()
+    }
+
+    /// Gates that can have one value only become constants.
+    fn fix(&mut self, values: &[Values], sink: &mut impl ClauseSink) {
+        self.literals.resize(self.aig.gates.len(), None);
+        for (node, &value) in values.iter().enumerate() {
+            if !matches!(value, ZERO | ONE) {
+                continue;
             }
+            let given = match self.aig.gates[node] {
+                Gate::Input(lit) => Some(lit),
+                _ => self.literals[node],
+            };
+            if let Some(lit) = given {
+                sink.add_clause(&[lit.with_sign(value == ONE)]);
+            }
+            self.literals[node] = Some(Lit::TRUE.with_sign(value == ONE));
         }
-        known
     }
 
     /// By input that reads return: when they happen.
