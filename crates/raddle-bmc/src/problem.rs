@@ -6,10 +6,13 @@ use crate::facts::Cell;
 use crate::order::FixedOrder;
 use crate::sums::SectionOrder;
 use raddle_order::bits::{Bit, Word};
-use raddle_order::memory::{self, Fence, Location, Memory, MemoryModel, Part, ThreadIndex};
-use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome};
+use raddle_order::memory::{self, Fence, Location, Memory, MemoryModel, Part, Source, ThreadIndex};
+use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome, Stopped};
 use raddle_program::Order;
 use rustc_hash::FxHashMap;
+
+/// Conflicts after which a question is put off for the first time.
+const FIRST_EFFORT: u64 = 1000;
 
 /// A read or write as an event.
 #[derive(Clone, Copy)]
@@ -485,6 +488,7 @@ impl Problem {
             carrier.add_flow(&mut flow);
         }
         self.encoding.bits.require_known(&flow, &mut self.solver);
+        self.begin_with_the_order_of_steps(&sources);
         for source in &sources {
             let (written, read) = (&self.values[&source.write], &self.values[&source.read]);
             let bits = &mut self.encoding.bits;
@@ -495,16 +499,68 @@ impl Problem {
         }
     }
 
+    /// The first execution that the solver looks at is that in which steps happen as they are listed, and reads read what was
+    /// written last. Violations that a plain run shows are then found without search.
+    fn begin_with_the_order_of_steps(&mut self, sources: &[Source]) {
+        for of_read in sources.chunk_by(|a, b| a.read == b.read) {
+            let Some(read) = self.occurrences.get(&of_read[0].read) else {
+                continue;
+            };
+            // What a cell holds at first was written before all steps.
+            let written = |source: &&Source| self.occurrences.get(&source.write).map(|at| at.step);
+            let before = of_read
+                .iter()
+                .filter(|source| written(source) < Some(read.step));
+            if let Some(source) = before.max_by_key(written) {
+                self.solver.set_phase(source.lit);
+            }
+        }
+    }
+
     // ---- questions
 
     /// Is there an execution in which one of `conditions` holds?
+    ///
+    /// First all are asked for at once, which is best where one can hold. Then each by itself: refutations are shorter where
+    /// the solver need not mind which of them it is about, and each is a fact for the next. What takes long is put off, so that
+    /// a condition that can hold is not behind one that is hard to refute.
     pub(crate) fn ask(&mut self, conditions: &[Bit], limits: &Limits<'_>) -> Outcome {
         let any = self.encoding.bits.any(conditions.iter().copied());
-        if any == Bit::FALSE {
+        let mut open = conditions.to_vec();
+        open.sort_unstable();
+        open.dedup();
+        open.retain(|&condition| condition != Bit::FALSE);
+        let mut effort = FIRST_EFFORT;
+        match self.ask_one(any, limits, effort) {
+            Outcome::Unknown(Stopped::Conflicts) => {}
+            answer => return answer,
+        }
+        while !open.is_empty() {
+            let mut put_off = Vec::new();
+            for condition in open {
+                match self.ask_one(condition, limits, effort) {
+                    Outcome::Unsat => self.require(!condition),
+                    Outcome::Unknown(Stopped::Conflicts) => put_off.push(condition),
+                    answer => return answer,
+                }
+            }
+            open = put_off;
+            effort *= 4;
+        }
+        Outcome::Unsat
+    }
+
+    fn ask_one(&mut self, condition: Bit, limits: &Limits<'_>, effort: u64) -> Outcome {
+        if condition == Bit::FALSE {
             return Outcome::Unsat;
         }
-        let lit = self.lit(any);
-        self.solver.solve(&[lit], limits)
+        let lit = self.lit(condition);
+        let conflicts = Some(limits.conflicts.map_or(effort, |limit| limit.min(effort)));
+        let limits = Limits {
+            conflicts,
+            ..*limits
+        };
+        self.solver.solve(&[lit], &limits)
     }
 
     /// Is there an execution in which threads wait for good?

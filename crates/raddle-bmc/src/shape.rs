@@ -1,13 +1,15 @@
 //! In which order the blocks of a function are gone through, so that paths meet again where they can.
 
 use raddle_ir::passes::{BitSet, Cfg, Dominators, Liveness, LoopId, Loops};
-use raddle_ir::{BlockId, Body};
+use raddle_ir::{Block, BlockId, Body, Terminator};
 
 /// What is known of a body's control flow.
 pub(crate) struct Shape {
     /// Position of each block: predecessors come first, except along back edges, and loops are not interrupted.
     position: Vec<u32>,
     pub(crate) loops: Loops,
+    /// Nothing follows these blocks: mostly, they report a failure.
+    is_last: Vec<bool>,
     /// Values that are live after the φs of each block.
     live: Vec<BitSet>,
 }
@@ -30,15 +32,21 @@ impl Shape {
         for (at, block) in order.into_iter().enumerate() {
             position[block.index()] = at as u32;
         }
+        let ends = |block: &Block| matches!(block.terminator, Terminator::Unreachable);
         Self {
             position,
             loops,
+            is_last: body.blocks.iter().map(ends).collect(),
             live,
         }
     }
 
     pub(crate) fn position(&self, block: BlockId) -> u32 {
         self.position[block.index()]
+    }
+
+    pub(crate) fn is_last(&self, block: BlockId) -> bool {
+        self.is_last[block.index()]
     }
 
     pub(crate) fn live(&self, block: BlockId) -> &BitSet {

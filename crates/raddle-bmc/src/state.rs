@@ -101,8 +101,13 @@ impl State {
 
     /// The place: for every frame its function, the loops it is in with their rounds, the block and the instruction.
     /// Comparing keys compares places in the order of execution, except that the arms of a branch come one after the other.
+    ///
+    /// Paths that do not go on come first. The blocks that they end in belong to no loop, so all rounds would meet there, in
+    /// whatever critical sections they are.
     pub(crate) fn key(&self) -> Key {
-        let mut key = Vec::new();
+        let mut frames = self.frames.iter();
+        let ends_here = frames.any(|frame| frame.shape.is_last(frame.block));
+        let mut key = vec![u32::from(!ends_here)];
         for frame in &self.frames {
             key.push(frame.code.id().0);
             for round in &frame.rounds {

@@ -68,20 +68,26 @@ impl Bits {
                 Word::constant(width, remainder),
             );
         }
+        // Remainders are below the divisor. Where that is known they are narrow, and who follows values bit by bit sees it.
+        let needed = match b.as_constant() {
+            Some(divisor) if divisor > 0 => (128 - divisor.leading_zeros()) as usize,
+            _ => width,
+        };
         // One bit more than the divisor, so that the comparison cannot wrap.
-        let divisor = b.zext(width + 1);
-        let mut remainder = Word::constant(width + 1, 0);
+        let divisor = b.extract(0, needed).zext(needed + 1);
+        let mut remainder = Word::constant(needed + 1, 0);
         let mut quotient = vec![Bit::FALSE; width];
         for at in (0..width).rev() {
             let mut shifted = vec![a.bits()[at]];
-            shifted.extend_from_slice(&remainder.bits()[..width]);
+            shifted.extend_from_slice(&remainder.bits()[..needed]);
             let shifted = Word::from_bits(shifted);
             let (difference, fits) = self.add_with_carry(&shifted, &divisor.not(), Bit::TRUE);
             quotient[at] = fits;
             remainder = self.ite(fits, &difference, &shifted);
         }
         // By zero, every bit fits: the quotient is all ones and the remainder the dividend, as wanted.
-        (Word::from_bits(quotient), remainder.extract(0, width))
+        let remainder = remainder.extract(0, needed).zext(width);
+        (Word::from_bits(quotient), remainder)
     }
 
     pub fn udiv(&mut self, a: &Word, b: &Word) -> Word {
