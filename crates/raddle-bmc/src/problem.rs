@@ -13,6 +13,8 @@ use rustc_hash::FxHashMap;
 
 /// Conflicts after which a question is put off for the first time.
 const FIRST_EFFORT: u64 = 1000;
+/// So few conditions are always asked for at once: refuting them one by one does much of the work several times.
+const FEW_CONDITIONS: usize = 4;
 
 /// A read or write as an event.
 #[derive(Clone, Copy)]
@@ -530,7 +532,11 @@ impl Problem {
         open.sort_unstable();
         open.dedup();
         open.retain(|&condition| condition != Bit::FALSE);
-        let mut effort = FIRST_EFFORT;
+        let mut effort = if open.len() > FEW_CONDITIONS {
+            FIRST_EFFORT
+        } else {
+            u64::MAX
+        };
         match self.ask_one(any, limits, effort) {
             Outcome::Unknown(Stopped::Conflicts) => {}
             answer => return answer,
