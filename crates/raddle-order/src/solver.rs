@@ -230,12 +230,7 @@ impl OrderSolver {
     ///
     /// So it does no harm to say it also where `first` does not happen: nothing reads from it then, and the order between
     /// the two is there in any case. That saves a literal for each of these pairs, which are most of all pairs.
-    pub fn serialised(
-        &mut self,
-        graphs: impl Into<GraphSet>,
-        first: EventId,
-        second: EventId,
-    ) {
+    pub fn serialised(&mut self, graphs: impl Into<GraphSet>, first: EventId, second: EventId) {
         let lit = self.guard(second);
         self.serialised_if(graphs, first, second, lit);
     }

@@ -251,6 +251,40 @@ fn operands_are_found_for_results() {
     }
 }
 
+/// A divisor that is known gives another circuit.
+#[test]
+fn all_operands_of_divisions_by_constants() {
+    for width in [1, 3, 5] {
+        for (name, build, expect) in operations() {
+            if !["div", "rem"].iter().any(|part| name.contains(part)) {
+                continue;
+            }
+            for b in 0..1 << width {
+                let (mut solver, mut bits) = (Solver::new(NoTheory), Bits::new());
+                let a = bits.fresh(width, &mut solver);
+                let result = build(&mut bits, &a, &Word::constant(width, b));
+                let inputs: Vec<Lit> = a
+                    .bits()
+                    .iter()
+                    .map(|&bit| bits.lit(bit, &mut solver))
+                    .collect();
+                for value in 0..1 << width {
+                    let is_set = |lit: Lit| {
+                        let at = inputs.iter().position(|&input| input == lit);
+                        at.is_some_and(|at| value >> at & 1 == 1)
+                    };
+                    let found = bits.read(is_set).word(&result);
+                    assert_eq!(
+                        found,
+                        expect(width, value, b),
+                        "{name} of {value} and {b}, {width} bits"
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn the_same_gate_is_made_once() {
     let (mut solver, mut bits) = (Solver::new(NoTheory), Bits::new());
