@@ -106,6 +106,7 @@ impl Search {
         });
         if is_ended {
             self.sync(program, listener)?;
+            self.experience.executions += 1;
             return listener.ended(program, &mut self.machine);
         }
         if self.reductions.awaits && self.reductions.purity {
@@ -170,7 +171,7 @@ impl Search {
             } else if self.maps.is_wanted(thread) {
                 0
             } else {
-                1 + u8::from(self.was_signalled.get(state.index()) == Some(&true))
+                1 + u8::from(self.experience.expects_signal(state))
             };
             reads.push((rank, thread));
         }
@@ -235,6 +236,7 @@ impl Search {
         self.problem.undo_to(mark);
         self.synced = self.synced.min(from);
         self.sync(program, listener)?;
+        self.experience.executions += 1;
         listener.ended(program, &mut self.machine)?;
         self.problem.retract_to(from);
         for event in old {

@@ -35,7 +35,7 @@ use raddle_memory::consistency::CellId;
 use raddle_memory::goodwrites::{Decisions, EventId, Heuristics, Ordinals, Problem, ProblemMark};
 use raddle_memory::{Machine, Mark};
 use raddle_program::{Program, StateId, ThreadId};
-use signals::{Threads, Touches, Watchers};
+use signals::{Experience, Threads, Touches, Watchers};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -106,6 +106,8 @@ struct Mutation {
     thread: ThreadId,
     /// It is this event of its thread, from 1.
     index: u32,
+    /// The local state it leaves.
+    state: StateId,
     /// Still to be tried, the next one last.
     outcomes: Vec<Event>,
     /// It watches for signals; if there is none it is the last one explored at the node.
@@ -158,8 +160,7 @@ pub(crate) struct Search {
     nodes: Vec<Node>,
     maps: Maps,
     watchers: Watchers,
-    /// Reads whose backtrack signal came, by their local states.
-    was_signalled: Vec<bool>,
+    experience: Experience,
     /// What is causally before each event in any case.
     causes: Clocks,
     /// The machine before each event that it has run; the first `synced` are those of the problem's order.
@@ -191,7 +192,7 @@ impl Search {
             nodes: Vec::new(),
             maps: Maps::default(),
             watchers: Watchers::default(),
-            was_signalled: Vec::new(),
+            experience: Experience::default(),
             causes: Clocks::default(),
             marks: Vec::new(),
             synced: 0,
@@ -222,6 +223,7 @@ impl Search {
         });
         self.maps = Maps::default();
         self.watchers = Watchers::default();
+        self.experience.start_anew();
         self.causes = Clocks::default();
         self.contest = Contest::default();
         self.synced = 0;
@@ -247,8 +249,9 @@ impl Search {
     ) -> ControlFlow<()> {
         self.begin(program, listener)?;
         while let Some(node) = self.nodes.last_mut() {
-            if self.is_contested && !self.by_source {
-                self.by_source = true;
+            let is_contested = self.is_contested && !self.by_source;
+            if is_contested || self.experience.advises_restart() {
+                self.by_source |= is_contested;
                 self.reset(program);
                 listener.restarted();
                 self.begin(program, listener)?;
@@ -287,6 +290,7 @@ impl Search {
         if !is_fruitful {
             // Every read that could come next was explored elsewhere.
             self.decisions.dead_ends += 1;
+            self.experience.dead_ends += 1;
             listener.busy()?;
         }
         if let Some(node) = self.nodes.pop() {
@@ -316,11 +320,7 @@ impl Search {
             self.unwatch(program, touches);
         }
         if mutation.watching.is_some() && backtrack {
-            let state = self.threads[thread.index()].state;
-            if self.was_signalled.len() <= state.index() {
-                self.was_signalled.resize(state.index() + 1, false);
-            }
-            self.was_signalled[state.index()] = true;
+            self.experience.expect_signal(mutation.state);
         }
         if backtrack && mutation.has_child {
             let problem = &self.problem;
@@ -363,6 +363,7 @@ impl Search {
         self.nodes[place].mutation = Some(Mutation {
             thread,
             index,
+            state,
             outcomes: events,
             watching,
             has_child: false,

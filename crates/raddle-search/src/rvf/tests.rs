@@ -6,7 +6,7 @@ use crate::driver::Reductions;
 use crate::{Checks, EngineKind, SearchOptions, Statistics, Verdict, check, ending};
 use raddle_memory::{Machine, StepEnd};
 use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
-use raddle_program::samples::{casrot, fib_bench, readers, ttaslock};
+use raddle_program::samples::{casrot, control_flow, fib_bench, readers, ttaslock};
 use raddle_program::{Order, Program, ThreadId};
 use std::ops::ControlFlow;
 
@@ -40,6 +40,10 @@ impl Listener for Count {
 
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
         unreachable!("no execution is given up")
+    }
+
+    fn restarted(&mut self) {
+        *self = Self::default();
     }
 }
 
@@ -152,6 +156,19 @@ fn singleton(n: u32) -> BuiltProgram {
         t.load(x);
     });
     b.build()
+}
+
+/// Readers that are explored before what they could read is written lead to dead ends. That is learned from.
+#[test]
+fn dead_ends_do_not_outnumber_executions() {
+    for n in [2, 5, 9] {
+        // One value of `x`, or either for each reader: by value, and if values that nobody uses are not told apart.
+        assert_eq!(explore(&control_flow(n), PAPER), (3 + (1 << n), 0), "{n}");
+        let (verdict, statistics) = outcome(&control_flow(n), Checks::default());
+        assert!(matches!(verdict, Verdict::Verified(_)), "{verdict:?}");
+        assert!(statistics.complete <= u64::from(n) + 4, "{n}");
+        assert!(statistics.verify.dead_ends <= 32 * u64::from(n), "{n}");
+    }
 }
 
 #[test]
