@@ -42,7 +42,7 @@ fn programs() -> Vec<(String, BuiltProgram)> {
     }
     all.push(("lastwrite 8".to_owned(), lastwrite(8)));
     all.push(("readers 13".to_owned(), readers(13)));
-    all.push(("control-flow 9".to_owned(), control_flow(9)));
+    all.push(("control-flow 5".to_owned(), control_flow(5)));
     all.push(("exponential-bug 5".to_owned(), exponential_bug(5)));
     all.push(("ttaslock 4".to_owned(), ttaslock(4)));
     all

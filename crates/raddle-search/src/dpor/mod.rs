@@ -61,7 +61,8 @@ pub(crate) trait Listener {
         ControlFlow::Continue(())
     }
     /// The machine is at the beginning again, and the exploration starts anew: what was told so far does not count. Engine
-    /// `rf` does that when it meets the first loop that waits for a variable, `rvf` when data races become possible.
+    /// `rf` does that when it meets the first loop that waits for a variable, `rvf` when data races become possible, and when it has
+    /// learned a better order.
     fn restarted(&mut self) {}
 }
 

@@ -34,13 +34,10 @@ pub(super) fn can_await(program: &Program, state: StateId) -> bool {
 impl Search {
     /// What becomes of an event that would only complete an iteration without effect.
     pub(super) fn spin(&self, program: &Program, event: &Event) -> Option<Spin> {
-        if !self.reductions.purity
-            || !event.is_pure
-            || event.waits
-            || !can_await(program, event.state)
-        {
+        if !self.reductions.purity || !event.is_pure || event.waits {
             return None;
         }
+        let attempt = Attempt::of(program, event.state)?;
         let done = self.problem.thread(event.thread.index()).iter().rev();
         let history = done.map(|&id| {
             let earlier = &self.events[id as usize];
@@ -53,7 +50,8 @@ impl Search {
             Cell::Loc(loc) => program.tables().loc_info(loc).mixed,
             _ => false,
         };
-        if self.reductions.awaits && !event.reads.iter().any(is_mixed) {
+        let can_wait = attempt.can_wait(program) && !event.reads.iter().any(is_mixed);
+        if self.reductions.awaits && can_wait {
             Some(Spin::Waits)
         } else {
             Some(Spin::Ends)
