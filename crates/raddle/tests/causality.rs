@@ -20,7 +20,9 @@ fn violations(engine: &str, program: &str, args: &[&str], macros: &[&str]) -> (u
         .output()
         .unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);
-    let found = printed.lines().filter(|line| line.starts_with("violation:"));
+    let found = printed
+        .lines()
+        .filter(|line| line.starts_with("violation:"));
     let (races, others): (Vec<&str>, Vec<&str>) =
         found.partition(|line| line.contains("data race"));
     (races.len(), others.len())
@@ -50,6 +52,10 @@ fn table_3_of_the_maximal_causality_paper() {
 fn races_are_those_that_other_engines_run_into() {
     for (program, macros) in [("bank.c", "-DBUG"), ("pingpong.c", "-DBUG")] {
         let found = violations("mcr", program, &[], &[macros]);
-        assert_eq!(violations("dpor", program, &[], &[macros]), found, "{program}");
+        assert_eq!(
+            violations("dpor", program, &[], &[macros]),
+            found,
+            "{program}"
+        );
     }
 }

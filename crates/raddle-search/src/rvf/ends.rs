@@ -89,6 +89,7 @@ impl Search {
             self.sync(program, listener)?;
         }
         listener.busy()?;
+        self.find_ready(program);
         let mutate = self.enabled_reads(program);
         let is_ended = self.is_ended(program);
         self.nodes.push(Node {
@@ -148,9 +149,18 @@ impl Search {
         })
     }
 
+    /// Which threads could go on at the end of the trace?
+    fn find_ready(&mut self, program: &mut Program) {
+        self.ready.clear();
+        for thread in (0..self.threads.len()).map(ThreadId::from_index) {
+            let is_ready = self.is_pending(program, thread) && self.is_ready(program, thread);
+            self.ready.push(is_ready);
+        }
+    }
+
     /// Lines 6-11: the threads whose next events are reads. Those without a causal map come first, since backtrack signals are
     /// of use to them only; of these, first the ones that others wait to read from, and the ones that got no signals so far.
-    fn enabled_reads(&mut self, program: &mut Program) -> SmallVec<[ThreadId; 8]> {
+    fn enabled_reads(&self, program: &Program) -> SmallVec<[ThreadId; 8]> {
         let mut reads: SmallVec<[(u8, ThreadId); 8]> = SmallVec::new();
         for index in 0..self.threads.len() {
             let thread = ThreadId::from_index(index);
@@ -160,7 +170,7 @@ impl Search {
             let state = self.threads[index].state;
             let rank = if self.maps.of(thread).is_some() {
                 4
-            } else if !self.is_ready(program, thread) {
+            } else if !self.ready[index] {
                 if matches!(program.op(state), Op::Join { .. }) {
                     // It waits for the end of a thread, which comes last.
                     continue;
@@ -181,11 +191,7 @@ impl Search {
     fn is_ended(&mut self, program: &mut Program) -> bool {
         (0..self.threads.len())
             .map(ThreadId::from_index)
-            .all(|thread| {
-                !self.is_pending(program, thread)
-                    || !self.is_ready(program, thread)
-                    || self.is_awaiting(program, thread)
-            })
+            .all(|thread| !self.ready[thread.index()] || self.is_awaiting(program, thread))
     }
 
     /// Is the thread, which is ready, awaiting another value than memory holds at the end of the trace?
@@ -252,7 +258,7 @@ impl Search {
         let mut wanted: Vec<(CellId, Ordinals)> = Vec::new();
         for index in 0..self.threads.len() {
             let thread = ThreadId::from_index(index);
-            if !self.is_pending(program, thread) || !self.is_ready(program, thread) {
+            if !self.ready[index] {
                 continue;
             }
             let place = self.threads[index];

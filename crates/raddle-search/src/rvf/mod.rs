@@ -176,6 +176,8 @@ pub(crate) struct Search {
     reads: Vec<(CellId, Ordinals)>,
     writes: Vec<(CellId, u64)>,
     accesses: Vec<Access>,
+    /// For each thread, whether it has a next event that could be done at the end of the trace: of the node that is made.
+    ready: Vec<bool>,
     advanced: SmallVec<[ThreadId; 4]>,
 }
 
@@ -203,6 +205,7 @@ impl Search {
             reads: Vec::new(),
             writes: Vec::new(),
             accesses: Vec::new(),
+            ready: Vec::new(),
             advanced: SmallVec::new(),
         };
         search.reset(program);
@@ -338,12 +341,11 @@ impl Search {
         } = self.all_outcomes(program, thread);
         let state = self.threads[thread.index()].state;
         let place = self.nodes.len() - 1;
-        let is_ready = self.is_ready(program, thread);
         let is_prunable = self.options.heuristics.signals
             && self.maps.of(thread).is_none()
             && (waiting.is_empty() || !can_await(program, state))
-            && is_ready
-            && !events.is_empty();
+            && !events.is_empty()
+            && self.is_ready(program, thread);
         self.nodes[place].signalled = Threads::default();
         let index = self.problem.thread(thread.index()).len() as u32 + 1;
         let mut watching = None;
