@@ -300,6 +300,25 @@ fn a_race_in_one_execution_of_a_class_is_found() {
     assert_eq!(statistics.complete, 2);
 }
 
+/// A read that acquires learns of the plain store that it raced with, if it waits for what is written after that.
+#[test]
+fn waiting_hides_no_race() {
+    let mut b = ProgramBuilder::new("hidden");
+    let flag = b.var("flag", 4);
+    b.thread("writer", |t| {
+        t.store_order(flag, 0, Order::Plain);
+        t.store_order(flag, 1, Order::Release);
+    });
+    b.thread("waiter", |t| {
+        t.loop_(|t| {
+            let seen = t.load_order(flag, Order::Acquire);
+            t.if_(seen.is(1), |t| t.break_());
+        });
+    });
+    let (verdict, _) = outcome(&b.build(), Checks::default());
+    assert!(matches!(verdict, Verdict::Violation(_)), "{verdict:?}");
+}
+
 /// Loops that wait come to an end.
 #[test]
 fn awaits() {
