@@ -222,7 +222,7 @@ impl RaceDetector {
             return None;
         }
         let op = *program.op(step.state);
-        if op == Op::AtomicBegin {
+        if matches!(op, Op::AtomicBegin) {
             let block = self.blocks.len() as u32;
             self.blocks.push(Clock::default());
             self.undo.push(Undo::BlockBegun);

@@ -6,7 +6,7 @@
 
 use super::Search;
 use super::awaits::awaits_with;
-use super::execution::{EventId, Last, NO_EVENT, Race};
+use super::execution::{EventId, NO_EVENT};
 use super::races::{Goal, Position, Second};
 use crate::purity::Attempt;
 use raddle_memory::AccessMode;
@@ -41,8 +41,10 @@ impl Search {
         };
         for first in (0..end).rev() {
             let event = self.execution.event(first);
-            let Some(mode) = event
-                .footprint
+            let Some(mode) = self
+                .execution
+                .footprints
+                .accesses(event.footprint)
                 .iter()
                 .find(|access| access.loc == attempt.loc)
                 .map(|access| access.mode)
@@ -99,20 +101,10 @@ impl Search {
                 Some(_) => AccessMode::Read,
                 None => AccessMode::Update,
             };
-            let race = Race {
-                first,
-                last: Last::Mode(mode),
-            };
-            let footprint = self.changed_footprint(
-                program.tables(),
-                program.op(waits.second.state),
-                race,
-                waits.second,
-            );
             let goal = Goal {
                 second: waits.second,
                 is_block: false,
-                changed: Some(footprint),
+                footprint: self.footprint_with(program, waits.second, mode),
             };
             self.build_sequence(first);
             let execution = &self.execution;
@@ -147,9 +139,10 @@ impl Search {
     }
 
     fn adds_to(&self, event: EventId, loc: LocId) -> bool {
+        let footprint = self.execution.event(event).footprint;
         self.execution
-            .event(event)
-            .footprint
+            .footprints
+            .accesses(footprint)
             .iter()
             .any(|access| access.loc == loc && access.mode == AccessMode::Add)
     }

@@ -19,7 +19,6 @@ use crate::purity::Attempt;
 use crate::replay::Schedule;
 use awaits::{Closing, closing};
 use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
-use footprint::{footprint, independent};
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::{Op, Program, StateId, Tables, ThreadId};
 use std::ops::ControlFlow;
@@ -97,6 +96,10 @@ pub(crate) struct Search {
     levels: Vec<Level>,
     sleepers: Vec<Sleeper>,
     sleeping: Vec<SleeperId>,
+    /// So many events of the execution were there when races were last reversed.
+    shared: EventId,
+    /// Did the last look for a thread to run find one that has not come to its end?
+    unfinished: bool,
     buffers: races::Buffers,
     reductions: Reductions,
 }
@@ -110,7 +113,7 @@ impl Search {
             scratch_start: machine.mark(),
             scratch: machine.clone(),
             machine,
-            execution: Execution::new(reductions.purity && reductions.awaits),
+            execution: Execution::new(reductions.purity && reductions.awaits, reductions.additions),
             trees,
             levels: vec![Level {
                 root,
@@ -119,6 +122,8 @@ impl Search {
             }],
             sleepers: Vec::new(),
             sleeping: Vec::new(),
+            shared: 0,
+            unfinished: false,
             buffers: races::Buffers::default(),
             reductions,
         }
@@ -203,15 +208,24 @@ impl Search {
             .last()
             .map_or(0, |event| event.thread.index());
         let mut any_ready = false;
-        for offset in 0..count {
-            let thread = ThreadId::from_index((last + offset) % count);
-            if self.can_go_on(program, thread) {
-                any_ready = true;
-                if let Some(choices) = self.awake_choices(program, thread) {
-                    return Choice::Go(Step {
-                        choices,
-                        ..Step::unknown(thread)
-                    });
+        self.unfinished = false;
+        for index in (last..count).chain(0..last) {
+            let thread = ThreadId::from_index(index);
+            match self.machine.readiness(program, thread) {
+                Readiness::Ended(_) | Readiness::NotStarted => continue,
+                Readiness::Waiting => self.unfinished = true,
+                Readiness::Ready => {
+                    self.unfinished = true;
+                    if self.execution.ends_thread(thread) || self.is_awaiting(program, thread) {
+                        continue;
+                    }
+                    any_ready = true;
+                    if let Some(choices) = self.awake_choices(program, thread) {
+                        return Choice::Go(Step {
+                            choices,
+                            ..Step::unknown(thread)
+                        });
+                    }
                 }
             }
         }
@@ -311,7 +325,7 @@ impl Search {
             .last()
             .expect("an event was just pushed");
         let step = self.trees.step_mut(child);
-        step.footprint.clone_from(&event.footprint);
+        step.footprint = event.footprint;
         step.choices = event.choices;
         step.is_block = event.is_block;
         self.fall_asleep(program.tables(), child);
@@ -334,7 +348,8 @@ impl Search {
             let id = self.sleeping[position];
             let sleeper = &mut self.sleepers[id as usize];
             let same = sleeper.step.thread == done.thread;
-            if same || !independent(tables, &sleeper.step.footprint, &done.footprint) {
+            let footprints = &self.execution.footprints;
+            if same || !footprints.independent(tables, sleeper.step.footprint, done.footprint) {
                 sleeper.woken_by = event;
             } else {
                 self.sleeping.push(id);
@@ -349,13 +364,17 @@ impl Search {
             .machine
             .thread_state(thread)
             .expect("a thread that is ready has a state");
-        let before = self.look_before(program, *program.op(state));
+        let op = *program.op(state);
+        let before = self.look_before(program, op);
         let in_block = self.machine.is_in_block(thread);
         let ends_thread = self.blocks_behind(program, thread, state);
         let end = self
             .machine
             .step(program, thread, self.execution.choices(choices));
-        let footprint = footprint(program, &self.machine, mark, self.reductions.additions);
+        let footprint = self
+            .execution
+            .footprints
+            .of_event(program, &self.machine, mark);
         let choices = if self.machine.chosen().is_empty() {
             0
         } else {
@@ -367,8 +386,7 @@ impl Search {
                 .collect();
             self.execution.choice_id(&taken)
         };
-        let is_block = in_block || *program.op(state) == Op::AtomicBegin;
-        let op = *program.op(state);
+        let is_block = in_block || matches!(op, Op::AtomicBegin);
         let is_pure = !is_block
             && match before {
                 Some([held, _]) => Attempt::of(program, state).is_some_and(|attempt| {
@@ -435,7 +453,6 @@ impl Search {
             self.sleeping.truncate(level.first_sleeping as usize);
             self.sleepers.truncate(level.first_sleeper as usize);
             let event = self.execution.pop(program);
-            self.machine.undo_to(event.mark);
             let undone = self.execution.len() as EventId;
             let parent = self.levels.len() - 1;
             for position in self.levels[parent].first_sleeping as usize..self.sleeping.len() {
@@ -458,6 +475,8 @@ impl Search {
                     step,
                     woken_by: NO_EVENT,
                 });
+                self.machine.undo_to(event.mark);
+                self.shared = undone;
                 listener.undone(event.mark.steps());
                 return true;
             }

@@ -9,12 +9,14 @@
 
 use super::Search;
 use super::awaits::{Closing, closing};
-use super::execution::{ChoiceId, EventId, Execution, Last, NO_EVENT, Race};
-use super::footprint::{Footprint, Summary, footprint, independent};
+use super::execution::{ChoiceId, EventId, Guard, Last, NO_EVENT, Race, Settled};
+use super::footprint::{FootprintId, Summary};
 use super::wakeup::{NodeId, Step};
+use super::{Sleeper, SleeperId};
 use crate::purity::Attempt;
 use raddle_memory::{Access, AccessMode, Readiness};
 use raddle_program::{Op, Program, StateId, Tables, ThreadId};
+use smallvec::SmallVec;
 
 /// The second event of a race, which goes first in the sequence to explore.
 #[derive(Clone, Copy, Debug)]
@@ -27,28 +29,21 @@ pub(super) struct Second {
 }
 
 /// Where a wakeup sequence is to lead: its last step, for a race whose second event it is.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Goal {
     pub(super) second: Second,
     pub(super) is_block: bool,
-    /// What the step will access, if not what the event accesses in the execution.
-    pub(super) changed: Option<Footprint>,
+    /// What the step will access.
+    pub(super) footprint: FootprintId,
 }
 
 impl Goal {
-    fn footprint<'a>(&'a self, execution: &'a Execution) -> &'a Footprint {
-        match &self.changed {
-            Some(footprint) => footprint,
-            None => &execution.event(self.second.event).footprint,
-        }
-    }
-
-    fn to_step(&self, execution: &Execution) -> Step {
+    fn to_step(self) -> Step {
         Step {
             thread: self.second.thread,
             choices: self.second.choices,
             is_block: self.is_block,
-            footprint: self.footprint(execution).clone(),
+            footprint: self.footprint,
         }
     }
 }
@@ -58,9 +53,21 @@ impl Goal {
 pub(super) struct Buffers {
     /// The sequence to insert: events of the execution, without the last one.
     pub(super) sequence: Vec<EventId>,
+    /// The nodes on the way to a leaf, the last one first.
+    path: Vec<NodeId>,
     /// What these access, and maybe more.
     summary: Summary,
     /// One bit for each of 64 sets of threads: those that run in the sequence, and maybe more.
+    threads: u64,
+}
+
+/// What an execution does after the events that it shares with the one before it.
+#[derive(Debug)]
+struct Suffix {
+    start: EventId,
+    /// What its events access.
+    summary: Summary,
+    /// Their threads, as in [`Buffers::threads`].
     threads: u64,
 }
 
@@ -71,18 +78,142 @@ fn thread_bit(thread: ThreadId) -> u64 {
 impl Search {
     /// Lines 3-22, for a maximal execution.
     pub(super) fn reverse_races(&mut self, program: &mut Program) {
-        for event in 0..self.execution.len() as EventId {
-            for position in self.execution.races_of(event) {
-                let race = self.execution.race(position);
-                let second = self.second(event);
-                self.reverse(program, race, second);
-            }
-            if self.execution.event(event).choices != 0 {
-                self.try_other_choices(program, event);
+        let suffix = self.suffix();
+        let mut race = 0;
+        if self.execution.has_choices() {
+            for event in 0..self.execution.len() as EventId {
+                race = self.reverse_races_to(program, &suffix, race, event);
+                if self.execution.event(event).choices != 0 {
+                    self.try_other_choices(program, event);
+                }
             }
         }
-        for index in 0..self.machine.thread_count() {
-            self.reverse_waiting(program, ThreadId::from_index(index));
+        self.reverse_races_to(program, &suffix, race, NO_EVENT);
+        if self.unfinished {
+            for index in 0..self.machine.thread_count() {
+                self.reverse_waiting(program, ThreadId::from_index(index));
+            }
+        }
+    }
+
+    fn suffix(&self) -> Suffix {
+        let mut suffix = Suffix {
+            start: self.shared,
+            summary: Summary::default(),
+            threads: 0,
+        };
+        for event in &self.execution.events[self.shared as usize..] {
+            let summary = self.execution.footprints.summary(event.footprint);
+            suffix.summary.join(summary);
+            suffix.threads |= thread_bit(event.thread);
+        }
+        suffix
+    }
+
+    /// Reverses the races from `race` on whose second event is at most `event`; the next one.
+    fn reverse_races_to(
+        &mut self,
+        program: &mut Program,
+        suffix: &Suffix,
+        mut race: usize,
+        event: EventId,
+    ) -> usize {
+        while let Some(found) = self.execution.races().get(race)
+            && found.second <= event
+        {
+            if !self.is_settled(program.tables(), found, suffix) {
+                let Race {
+                    first,
+                    second,
+                    last,
+                    ..
+                } = *found;
+                let settled = match (found.settled, last) {
+                    (
+                        Settled::Covered {
+                            leaf: Some(leaf), ..
+                        },
+                        Some(last),
+                    ) => self.leads_there(program.tables(), leaf, first, self.goal(second, last)),
+                    _ => Settled::No,
+                };
+                let settled = match settled {
+                    Settled::No => self.reverse(program, first, last, self.second(second)),
+                    settled => settled,
+                };
+                self.execution.settle(race, settled);
+            }
+            race += 1;
+        }
+        race
+    }
+
+    /// Was there nothing to do about a race in the execution before, and is that still so? Both its events are then in what
+    /// this execution shares with that one.
+    ///
+    /// The sequence v to explore differs from the one then only by events of the suffixes.
+    /// - A sleeper is a weak initial of v if no event of v depends on it: those that are shared were looked at.
+    /// - A leaf u leads to v if u.x ~ v.y for some x and y. What u takes from v are shared events, each independent of those
+    ///   before it, and maybe the last one of v, or a step that is not in v: these two must be independent of the new ones.
+    ///   Leaves stay leaves, and are there, as long as the race's first event is.
+    fn is_settled(&self, tables: &Tables, race: &Race, suffix: &Suffix) -> bool {
+        let conflicts = |footprint| {
+            let footprints = &self.execution.footprints;
+            footprints.may_conflict(tables, footprint, suffix.summary)
+        };
+        match race.settled {
+            Settled::No => false,
+            Settled::Asleep(sleeper) => {
+                let sleeper = &self.sleepers[sleeper as usize];
+                let woken_by = sleeper.woken_by;
+                woken_by == NO_EVENT
+                    || woken_by < suffix.start && !conflicts(sleeper.step.footprint)
+                    || !self.is_held_back(tables, sleeper, race.first, woken_by.max(suffix.start))
+            }
+            Settled::Covered { events, guard, .. } => {
+                events <= suffix.start
+                    && match (guard, race.last) {
+                        (Guard::Nothing, _) => true,
+                        (Guard::Last, Some(last)) => !conflicts(last),
+                        (Guard::Last, None) => false,
+                        (Guard::Step(thread, footprint), _) => {
+                            suffix.threads & thread_bit(thread) == 0 && !conflicts(footprint)
+                        }
+                    }
+            }
+        }
+    }
+
+    /// Does a leaf that led to the sequence to explore before lead to the one of this execution? Any leaf will do, so there is
+    /// no need to look for another one.
+    fn leads_there(
+        &mut self,
+        tables: &Tables,
+        leaf: NodeId,
+        first: EventId,
+        goal: Goal,
+    ) -> Settled {
+        self.build_sequence(first);
+        let root = self.levels[first as usize].root;
+        self.buffers.path.clear();
+        self.buffers.path.extend(self.trees.path(root, leaf));
+        let mut walk = Walk::new(first, goal);
+        while let Some(node) = self.buffers.path.pop() {
+            let step = *self.trees.step(node);
+            match self.position_of(tables, &step, walk.last.as_ref()) {
+                Position::Dependent => return Settled::No,
+                Position::Absent => return walk.stopped_by(&step),
+                position => walk.take(position, &mut self.buffers.sequence),
+            }
+        }
+        walk.reached(Some(leaf))
+    }
+
+    fn goal(&self, event: EventId, footprint: FootprintId) -> Goal {
+        Goal {
+            second: self.second(event),
+            is_block: self.execution.event(event).is_block,
+            footprint,
         }
     }
 
@@ -128,11 +259,19 @@ impl Search {
             .waiting_races(program, &mut self.machine, (thread, state), loc, &mut races);
         let in_block = self.machine.is_in_block(thread);
         for first in races {
-            let last = match in_block {
+            let mode = match in_block {
                 true => Last::Run,
                 false => self
                     .execution
                     .last_of_race(program, &mut self.machine, first, thread, op),
+            };
+            let last = match mode {
+                Last::Same => Some(self.waiting_footprint(program.tables(), op)),
+                Last::Mode(mode) => {
+                    let footprint = self.waiting_footprint(program.tables(), op);
+                    Some(self.execution.footprints.with_first_mode(footprint, mode))
+                }
+                Last::Run => None,
             };
             let second = Second {
                 thread,
@@ -140,7 +279,7 @@ impl Search {
                 event: NO_EVENT,
                 choices: 0,
             };
-            self.reverse(program, Race { first, last }, second);
+            self.reverse(program, first, last, second);
         }
     }
 
@@ -161,12 +300,9 @@ impl Search {
                         choices,
                         ..self.second(event)
                     };
-                    let last = if self.execution.event(event).is_block {
-                        Last::Run
-                    } else {
-                        Last::Same
-                    };
-                    self.reverse(program, Race { first: event, last }, second);
+                    let done = self.execution.event(event);
+                    let last = (!done.is_block).then_some(done.footprint);
+                    self.reverse(program, event, last, second);
                 }
             }
         }
@@ -189,60 +325,53 @@ impl Search {
             .collect()
     }
 
-    /// Lines 4-6 and 20-21: explores `second` before the race's first event, unless that is redundant.
-    fn reverse(&mut self, program: &mut Program, race: Race, second: Second) {
-        let first = race.first;
-        let changed = match race.last {
-            Last::Same if second.event != NO_EVENT => None,
-            Last::Mode(mode)
-                if second.event != NO_EVENT
-                    && self.execution.event(second.event).footprint.first_mode() == Some(mode) =>
-            {
-                None
+    /// Lines 4-6 and 20-21: explores `second` before the race's first event, unless that is redundant. `last` is what it
+    /// will access; it is run to find out where that is not known.
+    fn reverse(
+        &mut self,
+        program: &mut Program,
+        first: EventId,
+        last: Option<FootprintId>,
+        second: Second,
+    ) -> Settled {
+        if let Some(footprint) = last {
+            return self.reverse_to(program.tables(), first, second, footprint);
+        }
+        match self.simulate(program, first, second) {
+            Some((choices, footprint)) => {
+                let second = Second { choices, ..second };
+                self.reverse_to(program.tables(), first, second, footprint);
             }
-            Last::Same | Last::Mode(_) => Some(self.changed_footprint(
-                program.tables(),
-                program.op(second.state),
-                race,
-                second,
-            )),
-            Last::Run => match self.simulate(program, first, second) {
-                Some((choices, footprint)) => {
-                    let second = Second { choices, ..second };
-                    return self.reverse_to(program.tables(), first, second, Some(footprint));
+            None => {
+                if self.execution.awaits {
+                    self.reverse_await(program, second);
                 }
-                None => {
-                    if self.execution.awaits {
-                        self.reverse_await(program, second);
-                    }
-                    return;
-                }
-            },
-        };
-        self.reverse_to(program.tables(), first, second, changed);
+            }
+        }
+        Settled::No
     }
 
-    /// The same, knowing what the second event will access: `changed`, or what it accesses in the execution.
+    /// The same, knowing what the second event will access.
     fn reverse_to(
         &mut self,
         tables: &Tables,
         first: EventId,
         second: Second,
-        changed: Option<Footprint>,
-    ) {
+        footprint: FootprintId,
+    ) -> Settled {
+        let is_initial = |&&sleeper: &&SleeperId| {
+            self.is_weak_initial(tables, sleeper as usize, first, second, footprint)
+        };
+        if let Some(&sleeper) = self.sleep_set(first as usize).iter().find(is_initial) {
+            return Settled::Asleep(sleeper);
+        }
         let goal = Goal {
             second,
             is_block: self.is_block(second),
-            changed,
+            footprint,
         };
-        let footprint = goal.footprint(&self.execution);
-        for &sleeper in self.sleep_set(first as usize) {
-            if self.is_weak_initial(tables, sleeper as usize, first, second, footprint) {
-                return;
-            }
-        }
         self.build_sequence(first);
-        self.insert(tables, first, &goal);
+        self.insert(tables, first, &goal)
     }
 
     fn is_block(&self, second: Second) -> bool {
@@ -252,64 +381,59 @@ impl Search {
         }
     }
 
-    /// What a single operation will access, if not what it accesses in the execution.
-    pub(super) fn changed_footprint(
-        &self,
-        tables: &Tables,
-        op: &Op,
-        race: Race,
-        second: Second,
-    ) -> Footprint {
-        let footprint = match (second.event, *op) {
-            (
-                NO_EVENT,
-                Op::Sync { cell: loc, .. }
-                | Op::Load { loc, .. }
-                | Op::Rmw { loc, .. }
-                | Op::Cas { loc, .. },
-            ) => {
-                let mut footprint = Footprint::default();
-                let mode = if matches!(op, Op::Load { .. }) {
-                    AccessMode::Read
-                } else {
-                    AccessMode::Update
-                };
+    /// What an operation that waits at the end of the execution will access.
+    fn waiting_footprint(&mut self, tables: &Tables, op: Op) -> FootprintId {
+        let mut footprint = SmallVec::new();
+        if let Op::Sync { cell: loc, .. }
+        | Op::Load { loc, .. }
+        | Op::Rmw { loc, .. }
+        | Op::Cas { loc, .. } = op
+        {
+            let mode = match op {
+                Op::Load { .. } => AccessMode::Read,
+                _ => AccessMode::Update,
+            };
+            footprint.push(Access { loc, mode });
+            let object = tables.loc_info(loc).object;
+            if let Some(loc) = tables.object_info(object).life {
+                let mode = AccessMode::Read;
                 footprint.push(Access { loc, mode });
-                let object = tables.loc_info(loc).object;
-                if let Some(loc) = tables.object_info(object).life {
-                    let mode = AccessMode::Read;
-                    footprint.push(Access { loc, mode });
-                }
-                footprint
             }
-            (NO_EVENT, _) => Footprint::default(),
-            (event, _) => self.execution.event(event).footprint.clone(),
-        };
-        match race.last {
-            Last::Mode(mode) => footprint.with_first_mode(mode),
-            Last::Same | Last::Run => footprint,
         }
+        self.execution.footprints.intern(footprint)
+    }
+
+    /// What the second event of a race will access if it accesses its first location in this way.
+    pub(super) fn footprint_with(
+        &mut self,
+        program: &Program,
+        second: Second,
+        mode: AccessMode,
+    ) -> FootprintId {
+        let footprint = match second.event {
+            NO_EVENT => self.waiting_footprint(program.tables(), *program.op(second.state)),
+            event => self.execution.event(event).footprint,
+        };
+        self.execution.footprints.with_first_mode(footprint, mode)
     }
 
     /// Line 5: notdep(e, E).
     pub(super) fn build_sequence(&mut self, first: EventId) {
-        let execution = &self.execution;
+        let footprints = &self.execution.footprints;
         let Buffers {
             sequence,
             summary,
             threads,
+            ..
         } = &mut self.buffers;
         sequence.clear();
         *summary = Summary::default();
         *threads = 0;
-        for event in first + 1..execution.len() as EventId {
-            if !execution.before(first, event) {
-                sequence.push(event);
-                let event = execution.event(event);
-                summary.join(event.footprint.summary());
-                *threads |= thread_bit(event.thread);
-            }
-        }
+        self.execution.for_independent(first, |id, event| {
+            sequence.push(id);
+            summary.join(footprints.summary(event.footprint));
+            *threads |= thread_bit(event.thread);
+        });
     }
 
     /// Is a sleeper of the prefix before `first` a weak initial of notdep(first, E).last?
@@ -319,7 +443,7 @@ impl Search {
         sleeper: usize,
         first: EventId,
         second: Second,
-        last: &Footprint,
+        last: FootprintId,
     ) -> bool {
         let sleeper = &self.sleepers[sleeper];
         let step = &sleeper.step;
@@ -327,23 +451,33 @@ impl Search {
         if (is_last && step.choices != second.choices) || (!is_last && step.is_one_of_many()) {
             return false;
         }
-        let mut event = sleeper.woken_by;
-        while event != NO_EVENT && (event as usize) < self.execution.len() {
-            if event > first && !self.execution.before(first, event) {
-                let other = self.execution.event(event);
-                // A thread that woke itself made another choice, which is no more equivalent than a dependent event.
-                let depends = if other.thread == step.thread {
-                    event == sleeper.woken_by
-                } else {
-                    !independent(tables, &step.footprint, &other.footprint)
-                };
-                if depends {
-                    return false;
-                }
-            }
-            event += 1;
-        }
-        is_last || independent(tables, &step.footprint, last)
+        let footprints = &self.execution.footprints;
+        (is_last || footprints.independent(tables, step.footprint, last))
+            && !self.is_held_back(tables, sleeper, first, sleeper.woken_by)
+    }
+
+    /// Is there an event, from `from` on, that is in notdep(first, E) and that a sleeper depends on? Nothing before the event
+    /// that woke it is.
+    fn is_held_back(
+        &self,
+        tables: &Tables,
+        sleeper: &Sleeper,
+        first: EventId,
+        from: EventId,
+    ) -> bool {
+        let step = &sleeper.step;
+        let execution = &self.execution;
+        (from.max(first + 1)..execution.len() as EventId).any(|event| {
+            let other = execution.event(event);
+            // A thread that woke itself made another choice, which is no more equivalent than a dependent event.
+            let depends = if other.thread == step.thread {
+                event == sleeper.woken_by
+            } else {
+                let footprints = &execution.footprints;
+                !footprints.independent(tables, step.footprint, other.footprint)
+            };
+            depends && !execution.before(first, event)
+        })
     }
 
     /// Runs the prefix before `first`, then notdep(first, E), then the second event, on a machine of its own.
@@ -352,7 +486,7 @@ impl Search {
         program: &mut Program,
         first: EventId,
         second: Second,
-    ) -> Option<(ChoiceId, Footprint)> {
+    ) -> Option<(ChoiceId, FootprintId)> {
         let machine = &mut self.scratch;
         machine.undo_to(self.scratch_start);
         for id in 0..self.execution.len() as EventId {
@@ -377,40 +511,45 @@ impl Search {
             let taken: Vec<u32> = machine.chosen().iter().map(|chosen| chosen.taken).collect();
             (
                 self.execution.choice_id(&taken),
-                footprint(program, machine, mark, self.reductions.additions),
+                self.execution.footprints.of_event(program, machine, mark),
             )
         })
     }
 
     /// Lines 34-44: inserts the sequence in the buffer, followed by `goal`, into the wakeup tree of the prefix before
     /// `first`.
-    pub(super) fn insert(&mut self, tables: &Tables, first: EventId, goal: &Goal) {
-        let mut last = Some(goal);
+    pub(super) fn insert(&mut self, tables: &Tables, first: EventId, goal: &Goal) -> Settled {
+        let mut walk = Walk::new(first, *goal);
         let mut node = self.levels[first as usize].root;
         'descend: loop {
             let mut child = self.trees.first_child(node);
             while let Some(current) = child {
-                match self.position_of(tables, self.trees.step(current), last) {
+                let step = self.trees.step(current);
+                match self.position_of(tables, step, walk.last.as_ref()) {
                     Position::Dependent => {
                         child = self.trees.next_sibling(current);
                         continue;
                     }
-                    Position::Absent => return,
-                    Position::Last => last = None,
-                    Position::At(position) => {
-                        self.buffers.sequence.remove(position);
-                    }
+                    Position::Absent => return walk.stopped_by(step),
+                    position => walk.take(position, &mut self.buffers.sequence),
                 }
-                let exhausted = last.is_none() && self.buffers.sequence.is_empty();
-                if exhausted || self.trees.first_child(current).is_none() {
-                    return;
+                if self.trees.first_child(current).is_none() {
+                    return walk.reached(Some(current));
+                }
+                if walk.last.is_none() && self.buffers.sequence.is_empty() {
+                    return Settled::No;
                 }
                 node = current;
                 continue 'descend;
             }
             break;
         }
-        self.append(node, last);
+        if let Some(&event) = self.buffers.sequence.last() {
+            walk.events = walk.events.max(event + 1);
+        }
+        walk.guard = Guard::Last;
+        let leaf = self.append(node, walk.last);
+        walk.reached(Some(leaf))
     }
 
     /// Line 38: is the thread of `step`, a node of the tree, a weak initial of the sequence, and where does it run there?
@@ -424,6 +563,7 @@ impl Search {
             sequence,
             summary,
             threads,
+            ..
         } = &self.buffers;
         let execution = &self.execution;
         if threads & thread_bit(step.thread) != 0
@@ -442,16 +582,17 @@ impl Search {
                 Position::Dependent
             };
         }
-        let depends = |footprint: &Footprint| {
-            footprint.may_conflict(tables, *summary)
+        let footprints = &execution.footprints;
+        let depends = |footprint: FootprintId| {
+            footprints.may_conflict(tables, footprint, *summary)
                 && sequence.iter().any(|&event| {
-                    !independent(tables, footprint, &execution.event(event).footprint)
+                    !footprints.independent(tables, footprint, execution.event(event).footprint)
                 })
         };
         match last {
             Some(last) if last.second.thread == step.thread => {
                 let is_initial = last.second.choices == step.choices
-                    && !depends(last.footprint(execution))
+                    && !depends(last.footprint)
                     && !sequence
                         .iter()
                         .any(|&event| self.leads_to(event, last.second));
@@ -461,8 +602,8 @@ impl Search {
                     Position::Dependent
                 }
             }
-            _ if step.is_one_of_many() || depends(&step.footprint) => Position::Dependent,
-            Some(last) if !independent(tables, &step.footprint, last.footprint(execution)) => {
+            _ if step.is_one_of_many() || depends(step.footprint) => Position::Dependent,
+            Some(last) if !footprints.independent(tables, step.footprint, last.footprint) => {
                 Position::Dependent
             }
             _ => Position::Absent,
@@ -480,19 +621,73 @@ impl Search {
     }
 
     /// Line 43.
-    fn append(&mut self, mut node: NodeId, last: Option<&Goal>) {
+    fn append(&mut self, mut node: NodeId, last: Option<Goal>) -> NodeId {
         for position in 0..self.buffers.sequence.len() {
             let event = self.execution.event(self.buffers.sequence[position]);
             let step = Step {
                 thread: event.thread,
                 choices: event.choices,
                 is_block: event.is_block,
-                footprint: event.footprint.clone(),
+                footprint: event.footprint,
             };
             node = self.trees.add_child(node, step);
         }
-        if let Some(last) = last {
-            self.trees.add_child(node, last.to_step(&self.execution));
+        match last {
+            Some(last) => self.trees.add_child(node, last.to_step()),
+            None => node,
+        }
+    }
+}
+
+/// A way down a wakeup tree with a sequence: what was taken from the sequence so far.
+struct Walk {
+    /// The last event of the sequence, if it was not taken.
+    last: Option<Goal>,
+    /// Only these first events of the execution were taken.
+    events: EventId,
+    guard: Guard,
+}
+
+impl Walk {
+    fn new(first: EventId, goal: Goal) -> Self {
+        Self {
+            last: Some(goal),
+            events: first + 1,
+            guard: Guard::Nothing,
+        }
+    }
+
+    fn take(&mut self, position: Position, sequence: &mut Vec<EventId>) {
+        match position {
+            Position::At(position) => {
+                let event = sequence.remove(position);
+                self.events = self.events.max(event + 1);
+            }
+            Position::Last => {
+                self.last = None;
+                self.guard = Guard::Last;
+            }
+            Position::Dependent | Position::Absent => {}
+        }
+    }
+
+    fn reached(self, leaf: Option<NodeId>) -> Settled {
+        Settled::Covered {
+            leaf,
+            events: self.events,
+            guard: self.guard,
+        }
+    }
+
+    /// The step of a node is not in the sequence, and independent of all that is.
+    fn stopped_by(self, step: &Step) -> Settled {
+        match self.guard {
+            Guard::Nothing => Settled::Covered {
+                leaf: None,
+                events: self.events,
+                guard: Guard::Step(step.thread, step.footprint),
+            },
+            _ => Settled::No,
         }
     }
 }

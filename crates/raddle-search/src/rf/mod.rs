@@ -360,7 +360,7 @@ impl Search {
         listener: &mut impl Listener,
     ) -> ControlFlow<(), bool> {
         while let Some(pos) = self.nodes.iter().rposition(|node| !node.pending.is_empty()) {
-            self.cut(program, pos as Pos);
+            self.cut(pos as Pos);
             let Some(mut node) = self.nodes.pop() else {
                 break;
             };
@@ -380,7 +380,7 @@ impl Search {
 
     /// Removes the event at `pos` and all that were added after it; its node stays. The witness loses these events and all that
     /// come after the first of them there: those that stay are kept in `tail`.
-    fn cut(&mut self, program: &Program, pos: Pos) {
+    fn cut(&mut self, pos: Pos) {
         let graph = &self.trace.graph;
         let first = (pos..self.trace.len())
             .filter_map(|event| graph.ordered(event))
@@ -392,7 +392,7 @@ impl Search {
         self.tail.extend(before.filter(|&event| event < pos));
         self.trace.graph.retract_to(first);
         let base = self.nodes[pos as usize].base;
-        self.trace.remove_to(program, base);
+        self.trace.remove_to(base);
         self.trace.truncate(pos);
         self.nodes.truncate(pos as usize + 1);
     }
@@ -413,7 +413,7 @@ impl Search {
         let saturated = causal.clone().all(|pos| self.trace.add(program, pos));
         if !saturated {
             self.phases.saturation += 1;
-            self.trace.remove_to(program, base);
+            self.trace.remove_to(base);
             self.trace.truncate(pos);
             return None;
         }
@@ -429,7 +429,7 @@ impl Search {
             for &event in &self.moved {
                 graph.emit(event);
             }
-            self.trace.remove_to(program, base);
+            self.trace.remove_to(base);
             self.trace.truncate(pos);
             return None;
         };
