@@ -107,12 +107,7 @@ impl Search {
                 footprint: self.footprint_with(program, waits.second, mode),
             };
             self.build_sequence(first);
-            let execution = &self.execution;
-            self.buffers.sequence.retain(|&event| {
-                !left_out
-                    .iter()
-                    .any(|&out| event == out || (out < event && execution.before(out, event)))
-            });
+            self.leave_out_of_sequence(|search, event| search.is_left_out(event, left_out));
             let is_redundant = self.sleep_set(first as usize).iter().any(|&sleeper| {
                 let step = &self.sleepers[sleeper as usize].step;
                 !matches!(

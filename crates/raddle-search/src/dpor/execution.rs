@@ -33,6 +33,8 @@ pub(super) struct Event {
     pub(super) thread: ThreadId,
     /// Counts the thread's events from 1.
     pub(super) index: u32,
+    /// No other event of the exploration has this number.
+    pub(super) serial: u64,
     /// The local state that it left.
     pub(super) state: StateId,
     pub(super) choices: ChoiceId,
@@ -162,6 +164,8 @@ pub(super) struct Execution {
     races: Vec<Race>,
     candidates: Vec<EventId>,
     choices: ChoiceTable,
+    /// How many events there have been, in all executions.
+    serial: u64,
     /// How many events chose.
     chose: u32,
     pub(super) footprints: Footprints,
@@ -199,6 +203,7 @@ impl Execution {
             races: Vec::new(),
             candidates: Vec::new(),
             choices: ChoiceTable::default(),
+            serial: 0,
             chose: 0,
             footprints: Footprints::new(additions),
             awaits,
@@ -269,6 +274,14 @@ impl Execution {
                 .copied()
                 .unwrap_or(NO_EVENT),
         }
+    }
+
+    /// Is the event at a position the one with this number?
+    #[inline]
+    pub(super) fn is_still(&self, event: EventId, serial: u64) -> bool {
+        self.events
+            .get(event as usize)
+            .is_some_and(|event| event.serial == serial)
     }
 
     /// All races, in the order of their second events.
@@ -364,6 +377,7 @@ impl Execution {
         };
         self.finish_clock(new.thread, index);
         let races = self.races.len() as u32;
+        self.serial += 1;
         self.chose += u32::from(new.choices != 0);
         for position in 0..self.candidates.len() {
             let first = self.candidates[position];
@@ -395,6 +409,7 @@ impl Execution {
         self.events.push(Event {
             thread: new.thread,
             index,
+            serial: self.serial,
             state: new.state,
             choices: new.choices,
             footprint: new.footprint,

@@ -74,6 +74,17 @@ struct Sleeper {
 
 type SleeperId = u32;
 
+/// What is known of the events that come after a prefix, one of whose sleepers depends on some of them: see
+/// `Search::is_held_back`.
+#[derive(Clone, Copy, Debug)]
+enum Held {
+    Unknown,
+    /// This event holds it back, as long as it is the one with this number.
+    By(EventId, u64),
+    /// No event up to this one does, as long as it is the one with this number.
+    NotUpTo(EventId, u64),
+}
+
 /// A prefix of the current execution.
 #[derive(Debug)]
 struct Level {
@@ -96,6 +107,8 @@ pub(crate) struct Search {
     levels: Vec<Level>,
     sleepers: Vec<Sleeper>,
     sleeping: Vec<SleeperId>,
+    /// For each of `sleeping`.
+    held: Vec<Held>,
     /// So many events of the execution were there when races were last reversed.
     shared: EventId,
     /// Did the last look for a thread to run find one that has not come to its end?
@@ -122,6 +135,7 @@ impl Search {
             }],
             sleepers: Vec::new(),
             sleeping: Vec::new(),
+            held: Vec::new(),
             shared: 0,
             unfinished: false,
             buffers: races::Buffers::default(),
@@ -295,12 +309,17 @@ impl Search {
     }
 
     fn sleep_set(&self, level: usize) -> &[SleeperId] {
+        &self.sleeping[self.asleep_at(level)]
+    }
+
+    /// Where in `sleeping` the sleep set of a prefix is.
+    fn asleep_at(&self, level: usize) -> std::ops::Range<usize> {
         let start = self.levels[level].first_sleeping as usize;
         let end = self
             .levels
             .get(level + 1)
             .map_or(self.sleeping.len(), |next| next.first_sleeping as usize);
-        &self.sleeping[start..end]
+        start..end
     }
 
     /// Lines 28-31: goes to the first child of the wakeup tree.
@@ -353,6 +372,7 @@ impl Search {
                 sleeper.woken_by = event;
             } else {
                 self.sleeping.push(id);
+                self.held.push(Held::Unknown);
             }
         }
     }
@@ -451,6 +471,7 @@ impl Search {
         while self.execution.len() > 0 {
             let level = self.levels.pop().expect("one level more than events");
             self.sleeping.truncate(level.first_sleeping as usize);
+            self.held.truncate(level.first_sleeping as usize);
             self.sleepers.truncate(level.first_sleeper as usize);
             let event = self.execution.pop(program);
             let undone = self.execution.len() as EventId;
@@ -471,6 +492,7 @@ impl Search {
                     footprint: event.footprint,
                 };
                 self.sleeping.push(self.sleepers.len() as SleeperId);
+                self.held.push(Held::Unknown);
                 self.sleepers.push(Sleeper {
                     step,
                     woken_by: NO_EVENT,

@@ -12,7 +12,7 @@ use super::awaits::{Closing, closing};
 use super::execution::{ChoiceId, EventId, Guard, Last, NO_EVENT, Race, Settled};
 use super::footprint::{FootprintId, Summary};
 use super::wakeup::{NodeId, Step};
-use super::{Sleeper, SleeperId};
+use super::{Held, Sleeper};
 use crate::purity::Attempt;
 use raddle_memory::{Access, AccessMode, Readiness};
 use raddle_program::{Op, Program, StateId, Tables, ThreadId};
@@ -51,14 +51,77 @@ impl Goal {
 /// Memory that is used again for every race.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
-    /// The sequence to insert: events of the execution, without the last one.
-    pub(super) sequence: Vec<EventId>,
+    /// The sequence to insert, without the last event.
+    sequence: Sequence,
     /// The nodes on the way to a leaf, the last one first.
     path: Vec<NodeId>,
     /// What these access, and maybe more.
     summary: Summary,
     /// One bit for each of 64 sets of threads: those that run in the sequence, and maybe more.
     threads: u64,
+}
+
+/// Events of the execution, some of which may have been taken out.
+#[derive(Debug, Default)]
+struct Sequence {
+    items: Vec<Item>,
+    /// All before this one have been taken.
+    start: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    event: EventId,
+    /// Its thread; [`TAKEN`] if it was taken.
+    thread: u32,
+}
+
+const TAKEN: u32 = u32::MAX;
+
+impl Sequence {
+    fn clear(&mut self) {
+        self.items.clear();
+        self.start = 0;
+    }
+
+    fn push(&mut self, event: EventId, thread: ThreadId) {
+        let thread = thread.0;
+        self.items.push(Item { event, thread });
+    }
+
+    fn is_empty(&self) -> bool {
+        self.start == self.items.len()
+    }
+
+    /// Takes the event at a position out.
+    fn take(&mut self, position: usize) -> EventId {
+        self.items[position].thread = TAKEN;
+        while let Some(item) = self.items.get(self.start)
+            && item.thread == TAKEN
+        {
+            self.start += 1;
+        }
+        self.items[position].event
+    }
+
+    /// Where the first event of a thread is.
+    fn position(&self, thread: ThreadId) -> Option<usize> {
+        let mut rest = self.items[self.start..].iter();
+        let position = rest.position(|item| item.thread == thread.0)?;
+        Some(self.start + position)
+    }
+
+    /// The events before a position.
+    fn before(&self, position: usize) -> impl Iterator<Item = EventId> {
+        self.items[self.start..position]
+            .iter()
+            .filter(|item| item.thread != TAKEN)
+            .map(|item| item.event)
+    }
+
+    fn events(&self) -> impl Iterator<Item = EventId> {
+        self.before(self.items.len())
+    }
 }
 
 /// What an execution does after the events that it shares with the one before it.
@@ -168,7 +231,9 @@ impl Search {
                 let woken_by = sleeper.woken_by;
                 woken_by == NO_EVENT
                     || woken_by < suffix.start && !conflicts(sleeper.step.footprint)
-                    || !self.is_held_back(tables, sleeper, race.first, woken_by.max(suffix.start))
+                    || self
+                        .held_back_by(tables, sleeper, race.first, woken_by.max(suffix.start))
+                        .is_none()
             }
             Settled::Covered { events, guard, .. } => {
                 events <= suffix.start
@@ -359,11 +424,10 @@ impl Search {
         second: Second,
         footprint: FootprintId,
     ) -> Settled {
-        let is_initial = |&&sleeper: &&SleeperId| {
-            self.is_weak_initial(tables, sleeper as usize, first, second, footprint)
-        };
-        if let Some(&sleeper) = self.sleep_set(first as usize).iter().find(is_initial) {
-            return Settled::Asleep(sleeper);
+        for place in self.asleep_at(first as usize) {
+            if self.is_weak_initial(tables, place, first, second, footprint) {
+                return Settled::Asleep(self.sleeping[place]);
+            }
         }
         let goal = Goal {
             second,
@@ -430,44 +494,69 @@ impl Search {
         *summary = Summary::default();
         *threads = 0;
         self.execution.for_independent(first, |id, event| {
-            sequence.push(id);
+            sequence.push(id, event.thread);
             summary.join(footprints.summary(event.footprint));
             *threads |= thread_bit(event.thread);
         });
     }
 
+    /// Takes events out of the sequence.
+    pub(super) fn leave_out_of_sequence(&mut self, leave_out: impl Fn(&Self, EventId) -> bool) {
+        for position in 0..self.buffers.sequence.items.len() {
+            if leave_out(self, self.buffers.sequence.items[position].event) {
+                self.buffers.sequence.take(position);
+            }
+        }
+    }
+
     /// Is a sleeper of the prefix before `first` a weak initial of notdep(first, E).last?
     fn is_weak_initial(
-        &self,
+        &mut self,
         tables: &Tables,
-        sleeper: usize,
+        place: usize,
         first: EventId,
         second: Second,
         last: FootprintId,
     ) -> bool {
-        let sleeper = &self.sleepers[sleeper];
+        let sleeper = &self.sleepers[self.sleeping[place] as usize];
         let step = &sleeper.step;
         let is_last = step.thread == second.thread;
         if (is_last && step.choices != second.choices) || (!is_last && step.is_one_of_many()) {
             return false;
         }
         let footprints = &self.execution.footprints;
-        (is_last || footprints.independent(tables, step.footprint, last))
-            && !self.is_held_back(tables, sleeper, first, sleeper.woken_by)
+        if !is_last && !footprints.independent(tables, step.footprint, last) {
+            return false;
+        }
+        let from = match self.held[place] {
+            Held::By(event, serial) if self.execution.is_still(event, serial) => return false,
+            Held::NotUpTo(event, serial) if self.execution.is_still(event, serial) => {
+                sleeper.woken_by.max(event + 1)
+            }
+            _ => sleeper.woken_by,
+        };
+        let holder = self.held_back_by(tables, sleeper, first, from);
+        let end = self.execution.len() as EventId - 1;
+        let serial = |event| self.execution.event(event).serial;
+        self.held[place] = match holder {
+            Some(event) => Held::By(event, serial(event)),
+            None => Held::NotUpTo(end, serial(end)),
+        };
+        holder.is_none()
     }
 
-    /// Is there an event, from `from` on, that is in notdep(first, E) and that a sleeper depends on? Nothing before the event
-    /// that woke it is.
-    fn is_held_back(
+    /// The first event, from `from` on, that is in notdep(first, E) and that a sleeper depends on. There is none before the
+    /// event that woke it. What is found does not depend on a race, only on its first event, and not on events that follow.
+    fn held_back_by(
         &self,
         tables: &Tables,
         sleeper: &Sleeper,
         first: EventId,
         from: EventId,
-    ) -> bool {
+    ) -> Option<EventId> {
         let step = &sleeper.step;
         let execution = &self.execution;
-        (from.max(first + 1)..execution.len() as EventId).any(|event| {
+        (from.max(first + 1)..execution.len() as EventId).find(|&event| {
             let other = execution.event(event);
             // A thread that woke itself made another choice, which is no more equivalent than a dependent event.
             let depends = if other.thread == step.thread {
@@ -544,7 +633,7 @@ impl Search {
             }
             break;
         }
-        if let Some(&event) = self.buffers.sequence.last() {
+        if let Some(event) = self.buffers.sequence.events().last() {
             walk.events = walk.events.max(event + 1);
         }
         walk.guard = Guard::Last;
@@ -567,15 +656,13 @@ impl Search {
         } = &self.buffers;
         let execution = &self.execution;
         if threads & thread_bit(step.thread) != 0
-            && let Some(position) = sequence
-                .iter()
-                .position(|&event| execution.event(event).thread == step.thread)
+            && let Some(position) = sequence.position(step.thread)
         {
-            let event = sequence[position];
+            let event = sequence.items[position].event;
             let is_initial = execution.event(event).choices == step.choices
-                && !sequence[..position]
-                    .iter()
-                    .any(|&earlier| execution.before(earlier, event));
+                && !sequence
+                    .before(position)
+                    .any(|earlier| execution.before(earlier, event));
             return if is_initial {
                 Position::At(position)
             } else {
@@ -585,7 +672,7 @@ impl Search {
         let footprints = &execution.footprints;
         let depends = |footprint: FootprintId| {
             footprints.may_conflict(tables, footprint, *summary)
-                && sequence.iter().any(|&event| {
+                && sequence.events().any(|event| {
                     !footprints.independent(tables, footprint, execution.event(event).footprint)
                 })
         };
@@ -594,18 +681,18 @@ impl Search {
                 let is_initial = last.second.choices == step.choices
                     && !depends(last.footprint)
                     && !sequence
-                        .iter()
-                        .any(|&event| self.leads_to(event, last.second));
+                        .events()
+                        .any(|event| self.leads_to(event, last.second));
                 if is_initial {
                     Position::Last
                 } else {
                     Position::Dependent
                 }
             }
-            _ if step.is_one_of_many() || depends(step.footprint) => Position::Dependent,
             Some(last) if !footprints.independent(tables, step.footprint, last.footprint) => {
                 Position::Dependent
             }
+            _ if step.is_one_of_many() || depends(step.footprint) => Position::Dependent,
             _ => Position::Absent,
         }
     }
@@ -622,8 +709,8 @@ impl Search {
 
     /// Line 43.
     fn append(&mut self, mut node: NodeId, last: Option<Goal>) -> NodeId {
-        for position in 0..self.buffers.sequence.len() {
-            let event = self.execution.event(self.buffers.sequence[position]);
+        for event in self.buffers.sequence.events() {
+            let event = self.execution.event(event);
             let step = Step {
                 thread: event.thread,
                 choices: event.choices,
@@ -657,10 +744,10 @@ impl Walk {
         }
     }
 
-    fn take(&mut self, position: Position, sequence: &mut Vec<EventId>) {
+    fn take(&mut self, position: Position, sequence: &mut Sequence) {
         match position {
             Position::At(position) => {
-                let event = sequence.remove(position);
+                let event = sequence.take(position);
                 self.events = self.events.max(event + 1);
             }
             Position::Last => {
