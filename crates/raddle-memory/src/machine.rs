@@ -339,7 +339,7 @@ impl Machine {
         mut end: StepEnd,
     ) -> StepEnd {
         let mut budget = BLOCK_BUDGET;
-        while end == StepEnd::Done && self.threads[thread.index()].flags & IN_BLOCK != 0 {
+        while matches!(end, StepEnd::Done) && self.threads[thread.index()].flags & IN_BLOCK != 0 {
             match self.readiness(program, thread) {
                 Readiness::Ready => {}
                 Readiness::Waiting => {
