@@ -7,7 +7,8 @@
 use super::Search;
 use super::awaits::awaits_with;
 use super::execution::{EventId, NO_EVENT};
-use super::races::{Goal, Position, Second};
+use super::insertion::Position;
+use super::races::{Goal, Second};
 use crate::purity::Attempt;
 use raddle_memory::AccessMode;
 use raddle_program::{LocId, Op, Program, Value};

@@ -10,10 +10,9 @@
 //! - The races of an event are the earlier events that it could have come before (definition 2 of the paper, and lines 7-22
 //!   of its algorithm 1 for events that may have to wait); they do not depend on what follows.
 
-use super::SleeperId;
 use super::awaits::awaits_with;
 use super::footprint::{FootprintId, Footprints};
-use super::wakeup::NodeId;
+use super::settled::Settled;
 use crate::purity::Attempt;
 use raddle_memory::access::sync_mode;
 use raddle_memory::{Access, AccessMode, Machine, Mark};
@@ -66,33 +65,6 @@ pub(super) struct Race {
     /// whether it can be run.
     pub(super) last: Option<FootprintId>,
     pub(super) settled: Settled,
-}
-
-/// Why there was nothing more to do about a race when the execution was last at its end. Later executions that begin with
-/// both its events need not find that out anew: see `Search::is_settled`.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Settled {
-    /// That was not looked for, or it may be otherwise when other events follow.
-    No,
-    /// A sleeper is a weak initial of the sequence to explore.
-    Asleep(SleeperId),
-    /// A leaf of the wakeup tree leads there. That depends on the first so many events, and on what the others do. `None`: a
-    /// step that is not in the sequence is in its way.
-    Covered {
-        leaf: Option<NodeId>,
-        events: EventId,
-        guard: Guard,
-    },
-}
-
-/// What the events that follow must not do, so that a leaf still leads where it led.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Guard {
-    Nothing,
-    /// Conflict with the sequence's last event.
-    Last,
-    /// Conflict with a step of a thread that is not in the sequence, or be that thread's.
-    Step(ThreadId, FootprintId),
 }
 
 /// What the later event of a race will access when it is run before the first one.

@@ -9,7 +9,9 @@ mod additions;
 mod awaits;
 mod execution;
 mod footprint;
+mod insertion;
 mod races;
+mod settled;
 #[cfg(test)]
 pub(crate) mod tests;
 mod wakeup;
@@ -113,7 +115,7 @@ pub(crate) struct Search {
     shared: EventId,
     /// Did the last look for a thread to run find one that has not come to its end?
     unfinished: bool,
-    buffers: races::Buffers,
+    buffers: insertion::Buffers,
     reductions: Reductions,
 }
 
@@ -138,7 +140,7 @@ impl Search {
             held: Vec::new(),
             shared: 0,
             unfinished: false,
-            buffers: races::Buffers::default(),
+            buffers: insertion::Buffers::default(),
             reductions,
         }
     }

@@ -1,4 +1,4 @@
-//! Race detection: lines 3-22 of algorithm 1, and the insertion into wakeup trees, lines 34-44.
+//! Race detection: lines 3-22 of algorithm 1.
 //!
 //! For a race of `e` with a later `e'`, the sequence `v` = notdep(e, E).ê' is what leads from the prefix before `e` to an
 //! execution in which `e'` comes first. It is inserted there unless a thread asleep makes it redundant.
@@ -9,9 +9,10 @@
 
 use super::Search;
 use super::awaits::{Closing, closing};
-use super::execution::{ChoiceId, EventId, Guard, Last, NO_EVENT, Race, Settled};
-use super::footprint::{FootprintId, Summary};
-use super::wakeup::{NodeId, Step};
+use super::execution::{ChoiceId, EventId, Last, NO_EVENT, Race};
+use super::footprint::FootprintId;
+use super::settled::{Settled, Suffix};
+use super::wakeup::Step;
 use super::{Held, Sleeper};
 use crate::purity::Attempt;
 use raddle_memory::{Access, AccessMode, Readiness};
@@ -38,7 +39,7 @@ pub(super) struct Goal {
 }
 
 impl Goal {
-    fn to_step(self) -> Step {
+    pub(super) fn to_step(self) -> Step {
         Step {
             thread: self.second.thread,
             choices: self.second.choices,
@@ -46,96 +47,6 @@ impl Goal {
             footprint: self.footprint,
         }
     }
-}
-
-/// Memory that is used again for every race.
-#[derive(Debug, Default)]
-pub(super) struct Buffers {
-    /// The sequence to insert, without the last event.
-    sequence: Sequence,
-    /// The nodes on the way to a leaf, the last one first.
-    path: Vec<NodeId>,
-    /// What these access, and maybe more.
-    summary: Summary,
-    /// One bit for each of 64 sets of threads: those that run in the sequence, and maybe more.
-    threads: u64,
-}
-
-/// Events of the execution, some of which may have been taken out.
-#[derive(Debug, Default)]
-struct Sequence {
-    items: Vec<Item>,
-    /// All before this one have been taken.
-    start: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Item {
-    event: EventId,
-    /// Its thread; [`TAKEN`] if it was taken.
-    thread: u32,
-}
-
-const TAKEN: u32 = u32::MAX;
-
-impl Sequence {
-    fn clear(&mut self) {
-        self.items.clear();
-        self.start = 0;
-    }
-
-    fn push(&mut self, event: EventId, thread: ThreadId) {
-        let thread = thread.0;
-        self.items.push(Item { event, thread });
-    }
-
-    fn is_empty(&self) -> bool {
-        self.start == self.items.len()
-    }
-
-    /// Takes the event at a position out.
-    fn take(&mut self, position: usize) -> EventId {
-        self.items[position].thread = TAKEN;
-        while let Some(item) = self.items.get(self.start)
-            && item.thread == TAKEN
-        {
-            self.start += 1;
-        }
-        self.items[position].event
-    }
-
-    /// Where the first event of a thread is.
-    fn position(&self, thread: ThreadId) -> Option<usize> {
-        let mut rest = self.items[self.start..].iter();
-        let position = rest.position(|item| item.thread == thread.0)?;
-        Some(self.start + position)
-    }
-
-    /// The events before a position.
-    fn before(&self, position: usize) -> impl Iterator<Item = EventId> {
-        self.items[self.start..position]
-            .iter()
-            .filter(|item| item.thread != TAKEN)
-            .map(|item| item.event)
-    }
-
-    fn events(&self) -> impl Iterator<Item = EventId> {
-        self.before(self.items.len())
-    }
-}
-
-/// What an execution does after the events that it shares with the one before it.
-#[derive(Debug)]
-struct Suffix {
-    start: EventId,
-    /// What its events access.
-    summary: Summary,
-    /// Their threads, as in [`Buffers::threads`].
-    threads: u64,
-}
-
-fn thread_bit(thread: ThreadId) -> u64 {
-    1 << (thread.index() % 64)
 }
 
 impl Search {
@@ -157,20 +68,6 @@ impl Search {
                 self.reverse_waiting(program, ThreadId::from_index(index));
             }
         }
-    }
-
-    fn suffix(&self) -> Suffix {
-        let mut suffix = Suffix {
-            start: self.shared,
-            summary: Summary::default(),
-            threads: 0,
-        };
-        for event in &self.execution.events[self.shared as usize..] {
-            let summary = self.execution.footprints.summary(event.footprint);
-            suffix.summary.join(summary);
-            suffix.threads |= thread_bit(event.thread);
-        }
-        suffix
     }
 
     /// Reverses the races from `race` on whose second event is at most `event`; the next one.
@@ -209,69 +106,6 @@ impl Search {
             race += 1;
         }
         race
-    }
-
-    /// Was there nothing to do about a race in the execution before, and is that still so? Both its events are then in what
-    /// this execution shares with that one.
-    ///
-    /// The sequence v to explore differs from the one then only by events of the suffixes.
-    /// - A sleeper is a weak initial of v if no event of v depends on it: those that are shared were looked at.
-    /// - A leaf u leads to v if u.x ~ v.y for some x and y. What u takes from v are shared events, each independent of those
-    ///   before it, and maybe the last one of v, or a step that is not in v: these two must be independent of the new ones.
-    ///   Leaves stay leaves, and are there, as long as the race's first event is.
-    fn is_settled(&self, tables: &Tables, race: &Race, suffix: &Suffix) -> bool {
-        let conflicts = |footprint| {
-            let footprints = &self.execution.footprints;
-            footprints.may_conflict(tables, footprint, suffix.summary)
-        };
-        match race.settled {
-            Settled::No => false,
-            Settled::Asleep(sleeper) => {
-                let sleeper = &self.sleepers[sleeper as usize];
-                let woken_by = sleeper.woken_by;
-                woken_by == NO_EVENT
-                    || woken_by < suffix.start && !conflicts(sleeper.step.footprint)
-                    || self
-                        .held_back_by(tables, sleeper, race.first, woken_by.max(suffix.start))
-                        .is_none()
-            }
-            Settled::Covered { events, guard, .. } => {
-                events <= suffix.start
-                    && match (guard, race.last) {
-                        (Guard::Nothing, _) => true,
-                        (Guard::Last, Some(last)) => !conflicts(last),
-                        (Guard::Last, None) => false,
-                        (Guard::Step(thread, footprint), _) => {
-                            suffix.threads & thread_bit(thread) == 0 && !conflicts(footprint)
-                        }
-                    }
-            }
-        }
-    }
-
-    /// Does a leaf that led to the sequence to explore before lead to the one of this execution? Any leaf will do, so there is
-    /// no need to look for another one.
-    fn leads_there(
-        &mut self,
-        tables: &Tables,
-        leaf: NodeId,
-        first: EventId,
-        goal: Goal,
-    ) -> Settled {
-        self.build_sequence(first);
-        let root = self.levels[first as usize].root;
-        self.buffers.path.clear();
-        self.buffers.path.extend(self.trees.path(root, leaf));
-        let mut walk = Walk::new(first, goal);
-        while let Some(node) = self.buffers.path.pop() {
-            let step = *self.trees.step(node);
-            match self.position_of(tables, &step, walk.last.as_ref()) {
-                Position::Dependent => return Settled::No,
-                Position::Absent => return walk.stopped_by(&step),
-                position => walk.take(position, &mut self.buffers.sequence),
-            }
-        }
-        walk.reached(Some(leaf))
     }
 
     fn goal(&self, event: EventId, footprint: FootprintId) -> Goal {
@@ -481,34 +315,6 @@ impl Search {
         self.execution.footprints.with_first_mode(footprint, mode)
     }
 
-    /// Line 5: notdep(e, E).
-    pub(super) fn build_sequence(&mut self, first: EventId) {
-        let footprints = &self.execution.footprints;
-        let Buffers {
-            sequence,
-            summary,
-            threads,
-            ..
-        } = &mut self.buffers;
-        sequence.clear();
-        *summary = Summary::default();
-        *threads = 0;
-        self.execution.for_independent(first, |id, event| {
-            sequence.push(id, event.thread);
-            summary.join(footprints.summary(event.footprint));
-            *threads |= thread_bit(event.thread);
-        });
-    }
-
-    /// Takes events out of the sequence.
-    pub(super) fn leave_out_of_sequence(&mut self, leave_out: impl Fn(&Self, EventId) -> bool) {
-        for position in 0..self.buffers.sequence.items.len() {
-            if leave_out(self, self.buffers.sequence.items[position].event) {
-                self.buffers.sequence.take(position);
-            }
-        }
-    }
-
     /// Is a sleeper of the prefix before `first` a weak initial of notdep(first, E).last?
     fn is_weak_initial(
         &mut self,
@@ -547,7 +353,7 @@ impl Search {
 
     /// The first event, from `from` on, that is in notdep(first, E) and that a sleeper depends on. There is none before the
     /// event that woke it. What is found does not depend on a race, only on its first event, and not on events that follow.
-    fn held_back_by(
+    pub(super) fn held_back_by(
         &self,
         tables: &Tables,
         sleeper: &Sleeper,
@@ -604,189 +410,4 @@ impl Search {
             )
         })
     }
-
-    /// Lines 34-44: inserts the sequence in the buffer, followed by `goal`, into the wakeup tree of the prefix before
-    /// `first`.
-    pub(super) fn insert(&mut self, tables: &Tables, first: EventId, goal: &Goal) -> Settled {
-        let mut walk = Walk::new(first, *goal);
-        let mut node = self.levels[first as usize].root;
-        'descend: loop {
-            let mut child = self.trees.first_child(node);
-            while let Some(current) = child {
-                let step = self.trees.step(current);
-                match self.position_of(tables, step, walk.last.as_ref()) {
-                    Position::Dependent => {
-                        child = self.trees.next_sibling(current);
-                        continue;
-                    }
-                    Position::Absent => return walk.stopped_by(step),
-                    position => walk.take(position, &mut self.buffers.sequence),
-                }
-                if self.trees.first_child(current).is_none() {
-                    return walk.reached(Some(current));
-                }
-                if walk.last.is_none() && self.buffers.sequence.is_empty() {
-                    return Settled::No;
-                }
-                node = current;
-                continue 'descend;
-            }
-            break;
-        }
-        if let Some(event) = self.buffers.sequence.events().last() {
-            walk.events = walk.events.max(event + 1);
-        }
-        walk.guard = Guard::Last;
-        let leaf = self.append(node, walk.last);
-        walk.reached(Some(leaf))
-    }
-
-    /// Line 38: is the thread of `step`, a node of the tree, a weak initial of the sequence, and where does it run there?
-    pub(super) fn position_of(
-        &self,
-        tables: &Tables,
-        step: &Step,
-        last: Option<&Goal>,
-    ) -> Position {
-        let Buffers {
-            sequence,
-            summary,
-            threads,
-            ..
-        } = &self.buffers;
-        let execution = &self.execution;
-        if threads & thread_bit(step.thread) != 0
-            && let Some(position) = sequence.position(step.thread)
-        {
-            let event = sequence.items[position].event;
-            let is_initial = execution.event(event).choices == step.choices
-                && !sequence
-                    .before(position)
-                    .any(|earlier| execution.before(earlier, event));
-            return if is_initial {
-                Position::At(position)
-            } else {
-                Position::Dependent
-            };
-        }
-        let footprints = &execution.footprints;
-        let depends = |footprint: FootprintId| {
-            footprints.may_conflict(tables, footprint, *summary)
-                && sequence.events().any(|event| {
-                    !footprints.independent(tables, footprint, execution.event(event).footprint)
-                })
-        };
-        match last {
-            Some(last) if last.second.thread == step.thread => {
-                let is_initial = last.second.choices == step.choices
-                    && !depends(last.footprint)
-                    && !sequence
-                        .events()
-                        .any(|event| self.leads_to(event, last.second));
-                if is_initial {
-                    Position::Last
-                } else {
-                    Position::Dependent
-                }
-            }
-            Some(last) if !footprints.independent(tables, step.footprint, last.footprint) => {
-                Position::Dependent
-            }
-            _ if step.is_one_of_many() || depends(step.footprint) => Position::Dependent,
-            _ => Position::Absent,
-        }
-    }
-
-    /// Must `event` come before `second` whatever the two access: it is of the same thread, or spawned it?
-    pub(super) fn leads_to(&self, event: EventId, second: Second) -> bool {
-        if second.event == NO_EVENT {
-            return self.execution.before_next_of(event, second.thread);
-        }
-        let parent = self.execution.event(second.event).parent;
-        parent != NO_EVENT
-            && (event == parent || (event < parent && self.execution.before(event, parent)))
-    }
-
-    /// Line 43.
-    fn append(&mut self, mut node: NodeId, last: Option<Goal>) -> NodeId {
-        for event in self.buffers.sequence.events() {
-            let event = self.execution.event(event);
-            let step = Step {
-                thread: event.thread,
-                choices: event.choices,
-                is_block: event.is_block,
-                footprint: event.footprint,
-            };
-            node = self.trees.add_child(node, step);
-        }
-        match last {
-            Some(last) => self.trees.add_child(node, last.to_step()),
-            None => node,
-        }
-    }
-}
-
-/// A way down a wakeup tree with a sequence: what was taken from the sequence so far.
-struct Walk {
-    /// The last event of the sequence, if it was not taken.
-    last: Option<Goal>,
-    /// Only these first events of the execution were taken.
-    events: EventId,
-    guard: Guard,
-}
-
-impl Walk {
-    fn new(first: EventId, goal: Goal) -> Self {
-        Self {
-            last: Some(goal),
-            events: first + 1,
-            guard: Guard::Nothing,
-        }
-    }
-
-    fn take(&mut self, position: Position, sequence: &mut Sequence) {
-        match position {
-            Position::At(position) => {
-                let event = sequence.take(position);
-                self.events = self.events.max(event + 1);
-            }
-            Position::Last => {
-                self.last = None;
-                self.guard = Guard::Last;
-            }
-            Position::Dependent | Position::Absent => {}
-        }
-    }
-
-    fn reached(self, leaf: Option<NodeId>) -> Settled {
-        Settled::Covered {
-            leaf,
-            events: self.events,
-            guard: self.guard,
-        }
-    }
-
-    /// The step of a node is not in the sequence, and independent of all that is.
-    fn stopped_by(self, step: &Step) -> Settled {
-        match self.guard {
-            Guard::Nothing => Settled::Covered {
-                leaf: None,
-                events: self.events,
-                guard: Guard::Step(step.thread, step.footprint),
-            },
-            _ => Settled::No,
-        }
-    }
-}
-
-/// Where a thread runs in a sequence.
-pub(super) enum Position {
-    /// It is no weak initial.
-    Dependent,
-    /// It does not run there, and is independent of all that does.
-    Absent,
-    /// At this place, independent of what comes before.
-    At(usize),
-    /// It is the last one, independent of all others.
-    Last,
 }
