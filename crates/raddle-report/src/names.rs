@@ -1,18 +1,25 @@
 //! Names of threads, objects, locations and values, as the source calls them.
 
+use crate::source::position;
 use cpp_demangle::{DemangleOptions, Symbol};
 use raddle_ir::debug::{SourceType, SourceTypeId};
 use raddle_program::op::sign_extend;
-use raddle_program::{LocId, ObjectId, ObjectKind, Op, Program, Tables, ThreadId, Value};
+use raddle_program::{
+    LocId, Meaning, ObjectId, ObjectKind, Op, Program, Tables, ThreadId, Value,
+};
 use raddle_search::Trace;
 use std::collections::BTreeMap;
 
 /// Names for one reported execution. Heap blocks have no names in the source: they are numbered in the order in which the
-/// execution allocates them. Nor does `malloc` tell a type: it is taken from the pointers that the execution keeps to them.
+/// execution allocates them. Nor does `malloc` tell a type: it is taken from the variable that gets its result, or else from
+/// the pointers that the execution keeps to the block.
 pub struct Names<'a> {
+    program: &'a Program,
     tables: &'a Tables,
     heap: BTreeMap<ObjectId, usize>,
     heap_types: BTreeMap<ObjectId, SourceTypeId>,
+    /// Where threads are started.
+    start_lines: BTreeMap<ThreadId, u32>,
 }
 
 impl<'a> Names<'a> {
@@ -20,26 +27,65 @@ impl<'a> Names<'a> {
     pub fn new(program: &'a Program, trace: &Trace) -> Self {
         let tables = program.tables();
         let mut heap = BTreeMap::new();
+        // What the variables that get a new block point to.
+        let mut variables = Vec::new();
+        let mut start_lines = BTreeMap::new();
         for step in &trace.steps {
+            if let Op::Spawn { child, .. } = *program.op(step.state)
+                && let Some(loc) = position(tables, program.at(step.state))
+            {
+                start_lines.insert(child, loc.line);
+            }
             if let Op::Alloc { object } = *program.op(step.state)
                 && tables.object_info(object).kind == ObjectKind::Heap
             {
                 let next = heap.len() + 1;
                 heap.entry(object).or_insert(next);
+                if let Some(&ty) = tables.block_types.get(&program.at(step.state)) {
+                    variables.push((object, ty));
+                }
             }
         }
         let mut names = Self {
+            program,
             tables,
             heap,
             heap_types: BTreeMap::new(),
+            start_lines,
         };
+        for &(object, ty) in &variables {
+            if names.is_telling(ty) {
+                names.heap_types.insert(object, ty);
+            }
+        }
         // The type of one block may tell that of the next one in a list.
-        while names.learn_types(program, trace) {}
+        while names.learn_types(program, trace, Self::is_telling) {}
+        // Nothing better is known of what is left.
+        for (object, ty) in variables {
+            if names.is_text(ty) {
+                names.heap_types.entry(object).or_insert(ty);
+            }
+        }
+        while names.learn_types(program, trace, Self::is_text) {}
         names
     }
 
+    /// Does a pointer to this type tell what it points to? `void *` and `char *` point to anything.
+    fn is_telling(&self, ty: SourceTypeId) -> bool {
+        self.size(ty).is_some_and(|size| size > 1)
+    }
+
+    fn is_text(&self, ty: SourceTypeId) -> bool {
+        matches!(self.source_type(ty), Some(SourceType::Scalar { name, .. }) if &**name == "char")
+    }
+
     /// Gives a type to blocks whose address lies where a pointer to that type belongs. Was there a new one?
-    fn learn_types(&mut self, program: &Program, trace: &Trace) -> bool {
+    fn learn_types(
+        &mut self,
+        program: &Program,
+        trace: &Trace,
+        is_wanted: impl Fn(&Self, SourceTypeId) -> bool,
+    ) -> bool {
         let known = self.heap_types.len();
         for step in &trace.steps {
             let (loc, value) = match *program.op(step.state) {
@@ -51,8 +97,7 @@ impl<'a> Names<'a> {
             if let Some(SourceType::Pointer { to: Some(ty) }) = self.leaf(loc)
                 && let Some((object, 0)) = self.tables.resolve(value)
                 && self.heap.contains_key(&object)
-                // `void *` and `char *` point to anything.
-                && self.size(*ty).is_some_and(|size| size > 1)
+                && is_wanted(self, *ty)
             {
                 let ty = *ty;
                 self.heap_types.entry(object).or_insert(ty);
@@ -82,9 +127,14 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The function that the thread runs.
+    /// The function that the thread runs. What `std::thread` runs is in most cases a lambda, and has no name: then it is the
+    /// line that starts it.
     pub(crate) fn entry(&self, thread: ThreadId) -> String {
-        demangled(&self.tables.thread_info(thread).entry)
+        let entry = demangled(&self.tables.thread_info(thread).entry);
+        match self.start_lines.get(&thread) {
+            Some(line) if entry == "std::thread" => format!("{entry}@{line}"),
+            _ => entry,
+        }
     }
 
     /// The object's name as an expression: `x`, `heap2`, `local@T1`.
@@ -96,9 +146,7 @@ impl<'a> Names<'a> {
                 Some(number) => format!("heap{number}"),
                 None => "heap".to_owned(),
             },
-            (ObjectKind::Constant, _) if info.name.starts_with(".str") => {
-                "string literal".to_owned()
-            }
+            (ObjectKind::Constant, _) if is_string(&info.name) => "string literal".to_owned(),
             _ if info.name.is_empty() => format!("object {}", object.index()),
             // Other threads have variables of the same name: say whose this is.
             (ObjectKind::Stack | ObjectKind::ThreadLocal, Some(thread))
@@ -204,7 +252,8 @@ impl<'a> Names<'a> {
     /// The path to the innermost part of a type at `offset`.
     fn path(&self, ty: SourceTypeId, offset: u64, size: u64) -> Option<Part> {
         match self.source_type(ty)? {
-            SourceType::Scalar { size: own, .. } => (offset < (*own).max(1)).then(|| Part {
+            SourceType::Scalar { size: own, .. } | SourceType::Enum { size: own, .. } => {
+                (offset < (*own).max(1)).then(|| Part {
                 text: if offset == 0 {
                     String::new()
                 } else {
@@ -212,7 +261,8 @@ impl<'a> Names<'a> {
                 },
                 ty,
                 exact: *own == size && offset == 0,
-            }),
+            })
+            }
             SourceType::Pointer { .. } => (offset < 8).then(|| Part {
                 text: if offset == 0 {
                     String::new()
@@ -262,7 +312,9 @@ impl<'a> Names<'a> {
 
     fn size(&self, ty: SourceTypeId) -> Option<u64> {
         Some(match self.source_type(ty)? {
-            SourceType::Scalar { size, .. } | SourceType::Record { size, .. } => *size,
+            SourceType::Scalar { size, .. }
+            | SourceType::Enum { size, .. }
+            | SourceType::Record { size, .. } => *size,
             SourceType::Pointer { .. } => 8,
             SourceType::Array { element, len } => self.size(*element)?.checked_mul(*len)?,
         })
@@ -280,7 +332,25 @@ impl<'a> Names<'a> {
     pub fn value(&self, loc: LocId, value: Value) -> String {
         let size = self.tables.loc_info(loc).size;
         match self.leaf(loc) {
-            Some(SourceType::Pointer { .. }) => self.pointer(value),
+            Some(SourceType::Pointer { to }) => self.pointer_to(value, *to),
+            Some(SourceType::Scalar { name, .. }) if matches!(&**name, "_Bool" | "bool") => {
+                match value {
+                    0 => "false".to_owned(),
+                    1 => "true".to_owned(),
+                    other => other.to_string(),
+                }
+            }
+            Some(SourceType::Scalar { name, .. }) if &**name == "char" => character(value),
+            Some(SourceType::Enum { signed, values, .. }) => {
+                let number = match signed {
+                    true => sign_extend(value, size),
+                    false => value.cast_signed(),
+                };
+                match values.iter().find(|(_, value)| *value == number) {
+                    Some((name, _)) => name.to_string(),
+                    None => number.to_string(),
+                }
+            }
             Some(SourceType::Scalar { name, .. }) if &**name == "float" => {
                 f32::from_bits(value as u32).to_string()
             }
@@ -303,7 +373,7 @@ impl<'a> Names<'a> {
     pub fn number(&self, loc: LocId, value: Value) -> serde_json::Number {
         let size = self.tables.loc_info(loc).size;
         let signed = match self.leaf(loc) {
-            Some(SourceType::Scalar { signed, .. }) => *signed,
+            Some(SourceType::Scalar { signed, .. } | SourceType::Enum { signed, .. }) => *signed,
             _ => false,
         };
         if signed {
@@ -315,7 +385,7 @@ impl<'a> Names<'a> {
 
     pub(crate) fn untyped(&self, value: Value, size: u8) -> String {
         const SMALL: i64 = -0x1_0000;
-        if size == 8 && self.tables.resolve(value).is_some() {
+        if size == 8 && self.is_address(value) {
             return self.pointer(value);
         }
         match sign_extend(value, size.max(1)) {
@@ -327,24 +397,85 @@ impl<'a> Names<'a> {
     fn unsigned(&self, value: Value) -> String {
         if value < 1 << 32 {
             value.to_string()
-        } else if self.tables.resolve(value).is_some() {
+        } else if self.is_address(value) {
             self.pointer(value)
         } else {
             format!("{value:#x}")
         }
     }
 
+    fn is_address(&self, value: u64) -> bool {
+        self.tables.resolve(value).is_some() || Tables::function_at(value).is_some()
+    }
+
     pub(crate) fn pointer(&self, address: u64) -> String {
+        self.pointer_to(address, None)
+    }
+
+    /// An address in a pointer to `target`, which tells `&pool[0]` from `&pool` and `&pool[0].value`.
+    fn pointer_to(&self, address: u64, target: Option<SourceTypeId>) -> String {
         if address == 0 {
             return "null".to_owned();
         }
-        match self.tables.resolve(address) {
-            Some((object, offset)) => shortened(match self.tables.object_info(object).kind {
-                ObjectKind::Function => self.object(object),
-                _ if offset == 0 => format!("&{}", self.object(object)),
-                _ => format!("&{}", self.place(object, offset, 1)),
+        match (self.program.meaning(address), self.tables.resolve(address)) {
+            (Some(Meaning::Function(name)), _) => shortened(demangled(&name)),
+            (Some(Meaning::Text(text)), Some((object, _)))
+                if is_string(&self.tables.object_info(object).name) =>
+            {
+                quoted(&text)
+            }
+            (_, Some((object, offset))) => shortened(match self.pointee(object, offset, target) {
+                Some(path) => format!("&{}{path}", self.object(object)),
+                None if offset == 0 => format!("&{}", self.object(object)),
+                None => format!("&{}", self.place(object, offset, 1)),
             }),
-            None => format!("{address:#x}"),
+            (_, None) => format!("{address:#x}"),
+        }
+    }
+
+    /// The path to the part at `offset` that is of type `target`; or, if there is none, to the largest part there.
+    fn pointee(
+        &self,
+        object: ObjectId,
+        offset: i64,
+        target: Option<SourceTypeId>,
+    ) -> Option<String> {
+        let offset = u64::try_from(offset).ok()?;
+        let ty = self.type_of(object)?;
+        let size = self.tables.object_info(object).size;
+        let element = self.size(ty)?.max(1);
+        let mut found = None;
+        let (mut path, mut ty, mut rest) = (String::new(), ty, offset);
+        if self.heap.contains_key(&object) && size > element && offset < size {
+            path += &format!("[{}]", offset / element);
+            rest = offset % element;
+        }
+        loop {
+            if rest == 0 && Some(ty) == target {
+                return Some(path);
+            }
+            if rest == 0 && found.is_none() {
+                found = Some(path.clone());
+            }
+            match self.source_type(ty)? {
+                SourceType::Array { element, len } => {
+                    let size = self.size(*element)?.max(1);
+                    if rest / size >= *len {
+                        return found;
+                    }
+                    path += &format!("[{}]", rest / size);
+                    (ty, rest) = (*element, rest % size);
+                }
+                SourceType::Record { fields, .. } => {
+                    let field = fields.iter().rev().find(|(_, start, _)| *start <= rest);
+                    let Some((name, start, inner)) = field else {
+                        return found;
+                    };
+                    path += &dotted(name);
+                    (ty, rest) = (*inner, rest - start);
+                }
+                _ => return found,
+            }
         }
     }
 }
@@ -369,6 +500,30 @@ fn is_reserved(field: &str) -> bool {
     let mut chars = field.chars();
     field.is_empty()
         || (chars.next() == Some('_') && chars.next().is_some_and(|c| c == '_' || c.is_uppercase()))
+}
+
+/// Is this the name that clang gives a string literal?
+fn is_string(name: &str) -> bool {
+    name.starts_with(".str")
+}
+
+/// A string literal, or as much of it as fits in a cell.
+fn quoted(text: &[u8]) -> String {
+    const LONGEST: usize = 24;
+    let text = String::from_utf8_lossy(text);
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
+/// A `char` as C writes it; what is no character of ASCII is a number.
+fn character(value: Value) -> String {
+    match u8::try_from(value) {
+        Ok(0) => "'\\0'".to_owned(),
+        Ok(byte @ (b'\n' | b'\t' | b'\r' | b' '..=b'~')) => format!("{:?}", char::from(byte)),
+        _ => sign_extend(value, 1).to_string(),
+    }
 }
 
 /// C++ names as the source writes them, without parameters.

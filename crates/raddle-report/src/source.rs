@@ -90,7 +90,15 @@ impl Sources {
     }
 }
 
-/// A position with a line number, if there is one.
+/// A position with a line number, if there is one. What a library does is told of the line that called it.
 pub(crate) fn position(tables: &Tables, at: SrcId) -> Option<&SourceLoc> {
-    tables.source_loc(at).filter(|loc| loc.line != 0)
+    let user = tables.user_source(at).unwrap_or(at);
+    tables.source_loc(user).filter(|loc| loc.line != 0)
+}
+
+/// Did users not write what is done there?
+pub(crate) fn is_library(tables: &Tables, at: SrcId) -> bool {
+    tables
+        .source_loc(at)
+        .is_none_or(|loc| loc.line == 0 || loc.is_library())
 }

@@ -3,8 +3,11 @@
 use raddle_report::words::grouped;
 use raddle_search::driver::Progress;
 use std::io::Write;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+const ERASE: &str = "\r\x1b[K";
 /// Often enough to look alive, seldom enough to be read.
 const INTERVAL: Duration = Duration::from_millis(250);
 
@@ -32,6 +35,46 @@ impl StatusLine {
         // A line that wraps could not be written over.
         let line: String = line(progress).chars().take(self.columns - 1).collect();
         write_line(&format!("\r{line}\x1b[K"));
+    }
+}
+
+/// Time going by, for an engine that has no executions to count. Shown from a thread of its own.
+pub(crate) struct Clock {
+    /// Closed to end the thread.
+    running: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Clock {
+    pub(crate) fn start(what: &'static str, columns: usize) -> Self {
+        let (running, stopped) = mpsc::channel();
+        let began = Instant::now();
+        let thread = std::thread::spawn(move || {
+            let mut is_shown = false;
+            while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                let line = format!("{what}, {}", span(began.elapsed().as_secs_f64()));
+                let line: String = line.chars().take(columns - 1).collect();
+                write_line(&format!("\r{line}\x1b[K"));
+                is_shown = true;
+            }
+            if is_shown {
+                write_line(ERASE);
+            }
+        });
+        Self {
+            running: Some(running),
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Clock {
+    fn drop(&mut self) {
+        self.running = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been reported; it is no reason to lose the answer.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -81,7 +124,7 @@ fn span(seconds: f64) -> String {
 impl Drop for StatusLine {
     fn drop(&mut self) {
         if self.shown.is_some() {
-            write_line("\r\x1b[K");
+            write_line(ERASE);
         }
     }
 }

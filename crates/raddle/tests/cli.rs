@@ -218,7 +218,10 @@ fn topics_are_explained() {
     says(
         &output,
         2,
-        &["there is no topic `nonsense`", "help: topics: auto"],
+        &[
+            "there is no topic `nonsense`",
+            "help: `raddle explain` lists all topics",
+        ],
     );
 }
 

@@ -108,6 +108,8 @@ struct Mutation {
     index: u32,
     /// Still to be tried, the next one last.
     outcomes: Vec<Event>,
+    /// How many there were.
+    count: usize,
     /// It watches for signals; if there is none it is the last one explored at the node.
     watching: Option<Touches>,
     has_child: bool,
@@ -262,9 +264,27 @@ impl Search {
                 Some(event) => self.try_outcome(program, event, listener)?,
                 None => self.go_on(program, listener)?,
             }
+            listener.explored(|| self.fraction());
         }
         listener.undone(0);
         ControlFlow::Continue(())
+    }
+
+    /// How much of the tree of executions has been explored, if all outcomes of a read lead to equally many: Knuth's estimate
+    /// along the present path. Outcomes that no execution has are counted, other reads of a node are not.
+    fn fraction(&self) -> f64 {
+        let (mut share, mut explored) = (1.0, 0.0);
+        for (place, node) in self.nodes.iter().enumerate() {
+            let Some(mutation) = node.mutation.as_ref().filter(|it| it.count > 0) else {
+                continue;
+            };
+            let begun = mutation.count - mutation.outcomes.len();
+            let is_open = place + 1 < self.nodes.len();
+            let done = begun.saturating_sub(usize::from(is_open));
+            explored += share * done as f64 / mutation.count as f64;
+            share /= mutation.count as f64;
+        }
+        explored
     }
 
     fn begin(&mut self, program: &mut Program, listener: &mut impl Listener) -> ControlFlow<()> {
@@ -363,6 +383,7 @@ impl Search {
         self.nodes[place].mutation = Some(Mutation {
             thread,
             index,
+            count: events.len(),
             outcomes: events,
             watching,
             has_child: false,
