@@ -1,6 +1,6 @@
 //! Names of threads, objects, locations and values, as the source calls them.
 
-use crate::source::position;
+use crate::source::{is_known, position};
 use cpp_demangle::{DemangleOptions, Symbol};
 use raddle_ir::debug::{SourceType, SourceTypeId};
 use raddle_program::op::sign_extend;
@@ -18,8 +18,9 @@ pub struct Names<'a> {
     tables: &'a Tables,
     heap: BTreeMap<ObjectId, usize>,
     heap_types: BTreeMap<ObjectId, SourceTypeId>,
-    /// Where threads are started.
+    /// Where threads are started, and the function that they look up before the program's own code is run.
     start_lines: BTreeMap<ThreadId, u32>,
+    runs: BTreeMap<ThreadId, String>,
 }
 
 impl<'a> Names<'a> {
@@ -30,11 +31,18 @@ impl<'a> Names<'a> {
         // What the variables that get a new block point to.
         let mut variables = Vec::new();
         let mut start_lines = BTreeMap::new();
+        let mut runs = BTreeMap::new();
         for step in &trace.steps {
             if let Op::Spawn { child, .. } = *program.op(step.state)
                 && let Some(loc) = position(tables, program.at(step.state))
             {
                 start_lines.insert(child, loc.line);
+            }
+            if let Op::Load { .. } = program.op(step.state)
+                && let Some(Meaning::Function(function)) = program.meaning(step.value)
+                && !is_known(tables, program.at(step.state))
+            {
+                runs.entry(step.thread).or_insert(demangled(&function));
             }
             if let Op::Alloc { object } = *program.op(step.state)
                 && tables.object_info(object).kind == ObjectKind::Heap
@@ -52,6 +60,7 @@ impl<'a> Names<'a> {
             heap,
             heap_types: BTreeMap::new(),
             start_lines,
+            runs,
         };
         for &(object, ty) in &variables {
             if names.is_telling(ty) {
@@ -127,13 +136,17 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The function that the thread runs. What `std::thread` runs is in most cases a lambda, and has no name: then it is the
-    /// line that starts it.
+    /// The function that the thread runs. `std::thread` runs what it finds in memory when it starts; a lambda has no name, and
+    /// is told by the line that starts it.
     pub(crate) fn entry(&self, thread: ThreadId) -> String {
         let entry = demangled(&self.tables.thread_info(thread).entry);
-        match self.start_lines.get(&thread) {
-            Some(line) if entry == "std::thread" => format!("{entry}@{line}"),
-            _ => entry,
+        if entry != "std::thread" {
+            return entry;
+        }
+        match (self.runs.get(&thread), self.start_lines.get(&thread)) {
+            (Some(function), _) => function.clone(),
+            (None, Some(line)) => format!("{entry}@{line}"),
+            (None, None) => entry,
         }
     }
 
@@ -288,8 +301,9 @@ impl<'a> Names<'a> {
                     .filter(|(_, start, _)| *start <= offset)
                     .filter_map(|(field, start, ty)| {
                         let part = self.path(*ty, offset - start, size)?;
-                        // The only member of a library type (`_M_i` of an atomic) is the thing itself.
-                        let name = if fields.len() == 1 {
+                        // The only member of a library type (`_M_i` of an atomic) is the thing itself, and what lies
+                        // between a container and its members is nobody's business.
+                        let name = if fields.len() == 1 || !part.text.is_empty() {
                             dotted(field)
                         } else {
                             format!(".{field}")

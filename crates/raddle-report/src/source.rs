@@ -96,6 +96,14 @@ pub(crate) fn position(tables: &Tables, at: SrcId) -> Option<&SourceLoc> {
     tables.source_loc(user).filter(|loc| loc.line != 0)
 }
 
+/// Is the position one that users wrote, or was it called from there?
+pub(crate) fn is_known(tables: &Tables, at: SrcId) -> bool {
+    tables
+        .user_source(at)
+        .and_then(|user| tables.source_loc(user))
+        .is_some_and(|loc| loc.line != 0)
+}
+
 /// Did users not write what is done there?
 pub(crate) fn is_library(tables: &Tables, at: SrcId) -> bool {
     tables

@@ -14,7 +14,7 @@ use raddle_memory::race::RaceAccess;
 use raddle_program::{ObjectId, Op, Program, SrcId, ThreadId, Unsupported};
 use raddle_search::verdict::Waiting;
 use raddle_search::{
-    EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
+    Bound, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
 };
 
 /// How a text looks.
@@ -60,7 +60,8 @@ pub fn render(report: &Report<'_>, sources: &Sources, look: Look) -> String {
             let Statistics {
                 complete, blocked, ..
             } = outcome.statistics;
-            if complete == 0 && blocked > 0 && !look.quiet {
+            let is_whole = *bound == Bound::Complete;
+            if is_whole && complete == 0 && blocked > 0 && !look.quiet {
                 text += &writer.note(
                     "no execution runs to its end: threads spin for good (`--check livelock` says where), or an assumption fails",
                 );

@@ -1,7 +1,7 @@
 //! Which steps of an execution a reader wants to see.
 
 use crate::names::Names;
-use crate::source::{is_library, position};
+use crate::source::{is_known, is_library};
 use crate::steps::{self, is_heap};
 use raddle_memory::race::RaceInfo;
 use raddle_program::{Fault, LocId, ObjectId, Op, Program, ThreadId};
@@ -69,7 +69,7 @@ impl<'a> View<'a> {
         view.has_positions = trace
             .steps
             .iter()
-            .any(|step| !is_library(names.tables(), program.at(step.state)));
+            .any(|step| is_known(names.tables(), program.at(step.state)));
         let mut latest = BTreeMap::new();
         for (index, step) in trace.steps.iter().enumerate() {
             view.enter(step);
@@ -78,9 +78,8 @@ impl<'a> View<'a> {
                 && trace.steps[before].thread != step.thread
             {
                 view.passing.extend([before, index]);
-                // Containers are worked on in libraries only; what has no position at all is how a thread is started.
-                if !view.is_vtable(step) && position(names.tables(), program.at(step.state)).is_some()
-                {
+                // Containers are worked on in libraries only; but what nobody calls is how a thread is started.
+                if !view.is_vtable(step) && is_known(names.tables(), program.at(step.state)) {
                     view.public.insert(loc);
                 }
             }
