@@ -127,7 +127,7 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["null-dereference"],
         text: "Violation `null-dereference`: an access through a null pointer, or an address close to it, such as a field of \
-               a record at address 0.",
+               a record at address 0. `malloc` of more than 1 GiB returns null here.",
     },
     Topic {
         names: &["wild-pointer"],

@@ -80,6 +80,14 @@ impl Drop for Clock {
 
 /// Executions, rate, time, and what is left as far as that can be told.
 fn line(progress: &Progress) -> String {
+    // An execution without end is seen by its length.
+    if progress.executions == 0 {
+        return format!(
+            "first execution, {} events so far, {}",
+            grouped(progress.depth as u64),
+            span(progress.elapsed.as_secs_f64())
+        );
+    }
     let blocked = match progress.blocked {
         0 => String::new(),
         blocked => format!(" ({} blocked)", grouped(blocked)),
@@ -152,6 +160,15 @@ mod tests {
             explored: None,
         };
         assert_eq!(line(&progress), "12 345 executions, 617/s, 20 s");
+        let endless = Progress {
+            executions: 0,
+            depth: 123_456,
+            ..progress
+        };
+        assert_eq!(
+            line(&endless),
+            "first execution, 123 456 events so far, 20 s"
+        );
         let progress = Progress {
             explored: Some(0.25),
             blocked: 3,
