@@ -4,9 +4,7 @@ use crate::source::{is_known, position};
 use cpp_demangle::{DemangleOptions, Symbol};
 use raddle_ir::debug::{SourceType, SourceTypeId};
 use raddle_program::op::sign_extend;
-use raddle_program::{
-    LocId, Meaning, ObjectId, ObjectKind, Op, Program, Tables, ThreadId, Value,
-};
+use raddle_program::{LocId, Meaning, ObjectId, ObjectKind, Op, Program, Tables, ThreadId, Value};
 use raddle_search::Trace;
 use std::collections::BTreeMap;
 
@@ -217,14 +215,26 @@ impl<'a> Names<'a> {
     /// A mutex is named as a whole, not by its first field.
     fn sync_place(&self, object: ObjectId, offset: u64) -> String {
         let name = self.object(object);
-        match self
-            .type_of(object)
-            .and_then(|ty| self.public_path(ty, offset))
-        {
+        let path = self.type_of(object).and_then(|ty| {
+            let (index, rest) = self.element_of(object, ty, offset)?;
+            Some(index + &self.public_path(ty, rest)?)
+        });
+        match path {
             Some(path) => name + &path,
             None if offset == 0 => name,
             None => format!("{name}+{offset}"),
         }
+    }
+
+    /// A heap block may hold several elements of its type: which one a byte lies in, and where in that one.
+    fn element_of(&self, object: ObjectId, ty: SourceTypeId, offset: u64) -> Option<(String, u64)> {
+        let size = self.size(ty)?.max(1);
+        let is_single =
+            !self.heap.contains_key(&object) || self.tables.object_info(object).size <= size;
+        Some(match is_single {
+            true => (String::new(), offset),
+            false => (format!("[{}]", offset / size), offset % size),
+        })
     }
 
     /// The path to what begins at `offset`, stopping at types whose parts are the library's business.
@@ -251,15 +261,29 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The path to the innermost part of an object at `offset`. A block may hold several elements of its type.
+    /// The path to the innermost part of an object at `offset`.
     fn path_in(&self, object: ObjectId, offset: u64, size: u64) -> Option<Part> {
         let ty = self.type_of(object)?;
-        let element = self.size(ty)?.max(1);
-        if !self.heap.contains_key(&object) || self.tables.object_info(object).size <= element {
-            return self.path(ty, offset, size);
+        let (index, rest) = self.element_of(object, ty, offset)?;
+        if !index.is_empty()
+            && let Some(part) = self.several(ty, offset, size)
+        {
+            return Some(part);
         }
-        let part = self.path(ty, offset % element, size)?;
-        Some(part.under(&format!("[{}]", offset / element)))
+        Some(self.path(ty, rest, size)?.under(&index))
+    }
+
+    /// Elements of an array that are accessed at once, as `memset` and `memcpy` do.
+    fn several(&self, element: SourceTypeId, offset: u64, size: u64) -> Option<Part> {
+        let own = self.size(element)?.max(1);
+        let is_scalar = matches!(self.source_type(element)?, SourceType::Scalar { .. });
+        let fits =
+            is_scalar && size > own && offset.is_multiple_of(own) && size.is_multiple_of(own);
+        fits.then(|| Part {
+            text: format!("[{}..{}]", offset / own, (offset + size) / own),
+            ty: element,
+            exact: false,
+        })
     }
 
     /// The path to the innermost part of a type at `offset`.
@@ -267,14 +291,14 @@ impl<'a> Names<'a> {
         match self.source_type(ty)? {
             SourceType::Scalar { size: own, .. } | SourceType::Enum { size: own, .. } => {
                 (offset < (*own).max(1)).then(|| Part {
-                text: if offset == 0 {
-                    String::new()
-                } else {
-                    format!(":{offset}")
-                },
-                ty,
-                exact: *own == size && offset == 0,
-            })
+                    text: if offset == 0 {
+                        String::new()
+                    } else {
+                        format!(":{offset}")
+                    },
+                    ty,
+                    exact: *own == size && offset == 0,
+                })
             }
             SourceType::Pointer { .. } => (offset < 8).then(|| Part {
                 text: if offset == 0 {
@@ -290,6 +314,9 @@ impl<'a> Names<'a> {
                 let index = offset / element_size;
                 if index >= *len {
                     return None;
+                }
+                if let Some(part) = self.several(*element, offset, size) {
+                    return Some(part);
                 }
                 let part = self.path(*element, offset % element_size, size)?;
                 Some(part.under(&format!("[{index}]")))
@@ -378,8 +405,18 @@ impl<'a> Names<'a> {
                     self.unsigned(value)
                 }
             }
+            _ if self.is_text_at(loc) => quoted(&value.to_le_bytes()[..usize::from(size.min(8))]),
             _ => self.untyped(value, size),
         }
+    }
+
+    /// Are these bytes several characters?
+    fn is_text_at(&self, loc: LocId) -> bool {
+        let info = self.tables.loc_info(loc);
+        info.size > 1
+            && self
+                .path_in(info.object, info.offset, u64::from(info.size))
+                .is_some_and(|part| !part.exact && self.is_text(part.ty))
     }
 
     /// A value as a number, by its type: what scripts get.
@@ -456,14 +493,9 @@ impl<'a> Names<'a> {
     ) -> Option<String> {
         let offset = u64::try_from(offset).ok()?;
         let ty = self.type_of(object)?;
-        let size = self.tables.object_info(object).size;
-        let element = self.size(ty)?.max(1);
         let mut found = None;
-        let (mut path, mut ty, mut rest) = (String::new(), ty, offset);
-        if self.heap.contains_key(&object) && size > element && offset < size {
-            path += &format!("[{}]", offset / element);
-            rest = offset % element;
-        }
+        let (mut path, mut rest) = self.element_of(object, ty, offset)?;
+        let mut ty = ty;
         loop {
             if rest == 0 && Some(ty) == target {
                 return Some(path);

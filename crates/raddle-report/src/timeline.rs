@@ -235,7 +235,10 @@ impl Timeline<'_> {
             let own = |row: &Row| row.lane == lane;
             let entry = self.view.names.entry(thread);
             Lane {
-                title: cut(format!("{} {entry}", short(thread)).trim_end(), LONGEST_TITLE),
+                title: cut(
+                    format!("{} {entry}", short(thread)).trim_end(),
+                    LONGEST_TITLE,
+                ),
                 first: rows.iter().position(own).unwrap_or(0),
                 last: rows.iter().rposition(own).unwrap_or(0),
             }
@@ -352,8 +355,7 @@ fn offsets(lanes: &[Lane], rows: &[Row], columns: usize) -> Option<Vec<usize>> {
         // The last lane has nothing to its right to run over: it gets its full width, the others share the rest.
         let (&last, others) = natural.split_last()?;
         let pitch = columns.checked_sub(last)? / others.len().max(1);
-        let title =
-            |lane: &Lane| width(NO_SWITCH) + width(&lane.title).min(SHORT_TITLE) + GAP;
+        let title = |lane: &Lane| width(NO_SWITCH) + width(&lane.title).min(SHORT_TITLE) + GAP;
         let least_title = lanes.iter().map(title).max()?;
         if pitch < LEAST_PITCH.max(least_title) {
             return None;

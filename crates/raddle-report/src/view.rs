@@ -35,6 +35,8 @@ pub(crate) struct View<'a> {
     /// Locations and objects that steps of the user's own code work on; what only libraries touch is their business.
     public: BTreeSet<LocId>,
     public_objects: BTreeSet<ObjectId>,
+    /// Steps of libraries that read what their thread has just read there: containers look at themselves again and again.
+    repeated: BTreeSet<usize>,
     /// Is it known at all what users wrote?
     has_positions: bool,
     /// Steps between which a location passes from one thread to another: the last of the one, the first of the other.
@@ -63,6 +65,7 @@ impl<'a> View<'a> {
             users: BTreeMap::new(),
             public: BTreeSet::new(),
             public_objects: BTreeSet::new(),
+            repeated: BTreeSet::new(),
             has_positions: false,
             passing: BTreeSet::new(),
         };
@@ -71,8 +74,18 @@ impl<'a> View<'a> {
             .iter()
             .any(|step| is_known(names.tables(), program.at(step.state)));
         let mut latest = BTreeMap::new();
+        let mut read = BTreeMap::new();
         for (index, step) in trace.steps.iter().enumerate() {
             view.enter(step);
+            if let Op::Load { loc, .. } = *program.op(step.state) {
+                let source = Some((step.reads_from, step.value));
+                let before = read.insert((step.thread, loc), source);
+                if before == Some(source) && view.is_in_library(step) {
+                    view.repeated.insert(index);
+                }
+            } else if let Some(loc) = location(program.op(step.state)) {
+                read.insert((step.thread, loc), None);
+            }
             if let Some(loc) = location(program.op(step.state))
                 && let Some(before) = latest.insert(loc, index)
                 && trace.steps[before].thread != step.thread
@@ -151,7 +164,8 @@ impl<'a> View<'a> {
             | Op::Cas { loc, .. }) => {
                 let is_own = self.touched.get(&loc) == Some(&Some(step.thread));
                 let is_plain = matches!(op, Op::Load { .. } | Op::Store { .. });
-                if is_plain && (!self.public.contains(&loc) || self.is_vtable(step)) {
+                let is_private = !self.public.contains(&loc) || self.is_vtable(step);
+                if is_plain && (is_private || self.repeated.contains(&index)) {
                     Weight::Noise
                 } else if tables.loc_info(loc).mixed || self.passing.contains(&index) {
                     Weight::Shared

@@ -8,9 +8,7 @@ use raddle_program::{
     AccessKind, Fault, Limit, Misuse, ObjectKind, Op, Order, Program, ThreadId, Unsupported,
 };
 use raddle_search::verdict::Waiting;
-use raddle_search::{
-    Bound, Effect, MemoryModel, Reason, TraceStep, Violation, ViolationKind,
-};
+use raddle_search::{Bound, Effect, MemoryModel, Reason, TraceStep, Violation, ViolationKind};
 use std::time::Duration;
 
 /// The kind of a violation for scripts. Stable.

@@ -206,7 +206,9 @@ const TOPICS: &[Topic] = &[
         names: &["timeline", "execution", "trace"],
         text: "The timeline of a violation has one lane for each thread and one row for each step, top to bottom in \
                the order in which they happen. `x = 1` is a write, `read x → 1` a read, `CAS` a compare-exchange, \
-               `← step 4` the step that wrote what is read, `← initial` that nobody did. `▸` marks where another \
+               `← step 4` the step that wrote what is read, `← initial` that nobody did. `heap1` is the first block that \
+               is allocated, `i@T2` a local variable of thread T2, `std::thread@20` a thread without a name that line 20 \
+               starts; `(delayed)` is a store that reaches memory later. `▸` marks where another \
                thread takes over, `✗` what is wrong. Steps that only their own thread sees may be folded into one \
                row: `--full` shows all.",
     },
@@ -450,7 +452,11 @@ mod tests {
 
     #[test]
     fn each_topic_is_listed_once() {
-        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, topics)| *topics).copied().collect();
+        let mut listed: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, topics)| *topics)
+            .copied()
+            .collect();
         let mut known: Vec<&str> = TOPICS.iter().map(|topic| topic.names[0]).collect();
         listed.sort_unstable();
         known.sort_unstable();
@@ -461,7 +467,10 @@ mod tests {
     fn texts_fit_on_the_page() {
         for topic in TOPICS.iter().map(|topic| topic.names[0]) {
             let text = explain(Some(topic), 60).unwrap();
-            assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+            assert!(
+                text.lines().all(|line| line.chars().count() <= 60),
+                "{text}"
+            );
         }
         assert!(list(60).lines().all(|line| line.len() <= 60));
     }

@@ -249,12 +249,7 @@ impl World {
     }
 
     /// The position `own` in a library, when it was called from `caller`.
-    pub(crate) fn called_from(
-        &mut self,
-        tables: &mut Tables,
-        own: SrcId,
-        caller: SrcId,
-    ) -> SrcId {
+    pub(crate) fn called_from(&mut self, tables: &mut Tables, own: SrcId, caller: SrcId) -> SrcId {
         let entry = self.called.entry((own, caller));
         *entry.or_insert_with(|| match tables.source_loc(own).cloned() {
             Some(loc) => tables.source(SourceLoc {

@@ -322,7 +322,10 @@ impl Builder<'_> {
                 stuck.iter().map(|it| explanation.sentence(it)).collect()
             }
         };
-        if matches!(violation.kind, ViolationKind::Fault(_) | ViolationKind::Race(_)) {
+        if matches!(
+            violation.kind,
+            ViolationKind::Fault(_) | ViolationKind::Race(_)
+        ) {
             lines.extend(words::violation_hint(violation).map(str::to_owned));
         }
         lines
