@@ -192,7 +192,7 @@ impl Writer<'_> {
         let loc = position(self.program.tables(), at)?;
         let mut region = json!({ "startLine": loc.line });
         if loc.column > 0 {
-            region["startColumn"] = loc.column.into();
+            region["startColumn"] = self.sources.column(loc).into();
         }
         Some(json!({ "physicalLocation": {
             "artifactLocation": { "uri": uri(self.sources.display(&loc.file)) },
