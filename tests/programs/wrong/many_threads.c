@@ -1,4 +1,5 @@
 // More threads than fit side by side: the timeline becomes a list, and what fails takes several lines.
+// engines: rf, rvf
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
