@@ -99,6 +99,8 @@ struct Node {
     /// What was explored here or will be, or was found inconsistent.
     seen: Seen,
     pending: Vec<Alternative>,
+    /// How many ways to go on from here are behind us.
+    explored: u32,
 }
 
 impl Default for Node {
@@ -111,6 +113,7 @@ impl Default for Node {
             sources: SmallVec::new(),
             seen: Seen::default(),
             pending: Vec::new(),
+            explored: 0,
         }
     }
 }
@@ -180,6 +183,7 @@ impl Search {
             if !self.awaits.is_outdated() {
                 listener.ended(program, &mut self.machine)?;
                 self.detect(program);
+                listener.explored(|| self.fraction());
             }
             if self.awaits.is_outdated() {
                 self.restart(program, listener);
@@ -189,6 +193,20 @@ impl Search {
                 return ControlFlow::Continue(());
             }
         }
+    }
+
+    /// How much of the tree of executions has been explored, if all ways to go on from a prefix were equally large: Knuth's
+    /// estimate along the present path. It counts alternatives that will be found inconsistent, and misses those that later
+    /// executions add.
+    fn fraction(&self) -> f64 {
+        let (mut share, mut explored) = (1.0, 0.0);
+        for node in &self.nodes {
+            let branches = node.explored as usize + 1 + node.pending.len();
+            explored += share * f64::from(node.explored) / branches as f64;
+            share /= branches as f64;
+        }
+        // The execution that just ended.
+        explored + share
     }
 
     /// How often each phase of the consistency check decided.
@@ -307,6 +325,7 @@ impl Search {
             sources: self.sources_of(program, &event),
             seen: Seen::new(event.fingerprint),
             pending: Vec::new(),
+            explored: 0,
         };
         self.note_spawns(&event, pos);
         self.trace.place(event);
@@ -367,6 +386,7 @@ impl Search {
             while let Some(alternative) = node.pending.pop() {
                 if let Some(kept) = self.try_alternative(program, &alternative, node.base) {
                     node.postponed = alternative.postponed;
+                    node.explored += 1;
                     self.nodes.push(node);
                     self.nodes
                         .resize_with(self.trace.len() as usize, Node::default);
