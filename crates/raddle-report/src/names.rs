@@ -139,14 +139,25 @@ impl<'a> Names<'a> {
     /// is told by the line that starts it.
     pub(crate) fn entry(&self, thread: ThreadId) -> String {
         let entry = demangled(&self.tables.thread_info(thread).entry);
-        if entry != "std::thread" {
-            return entry;
-        }
-        match (self.runs.get(&thread), self.start_lines.get(&thread)) {
+        let run = match entry.as_str() {
+            "std::thread" => self.runs.get(&thread),
+            RUST_THREAD => None,
+            _ => return entry,
+        };
+        match (run, self.start_lines.get(&thread)) {
             (Some(function), _) => function.clone(),
-            (None, Some(line)) => format!("{entry}@{line}"),
-            (None, None) => entry,
+            (None, Some(line)) => format!("std::thread@{line}"),
+            (None, None) => "std::thread".to_owned(),
         }
+    }
+
+    /// Is it a variable of Rust's standard library?
+    pub(crate) fn is_of_rust_library(&self, object: ObjectId) -> bool {
+        let name = demangled(&self.tables.object_info(object).name);
+        let path = name.trim_start_matches('<');
+        ["std::", "core::", "alloc::"]
+            .iter()
+            .any(|library| path.starts_with(library))
     }
 
     /// The object's name as an expression: `x`, `heap2`, `local@T1`.
@@ -322,7 +333,8 @@ impl<'a> Names<'a> {
                 let part = self.path(*element, offset % element_size, size)?;
                 Some(part.under(&format!("[{index}]")))
             }
-            SourceType::Record { fields, .. } => {
+            SourceType::Record { name, fields, .. } => {
+                let is_wrapper = fields.len() == 1 && is_rust_wrapper(name);
                 // In a union several fields cover the bytes: the one of the very size is meant.
                 let mut candidates = fields
                     .iter()
@@ -331,7 +343,9 @@ impl<'a> Names<'a> {
                         let part = self.path(*ty, offset - start, size)?;
                         // The only member of a library type (`_M_i` of an atomic) is the thing itself, and what lies
                         // between a container and its members is nobody's business.
-                        let name = if fields.len() == 1 || !part.text.is_empty() {
+                        let name = if is_wrapper {
+                            String::new()
+                        } else if fields.len() == 1 || !part.text.is_empty() {
                             dotted(field)
                         } else {
                             format!(".{field}")
@@ -385,6 +399,28 @@ impl Part {
     }
 }
 
+/// What threads of Rust's standard library run; what they run in it has no name.
+const RUST_THREAD: &str = "thread_start";
+
+/// Is this a type of Rust's standard library that stands for what is in it?
+fn is_rust_wrapper(name: &str) -> bool {
+    let outer = name.split('<').next().unwrap_or(name);
+    match outer.strip_prefix("Atomic") {
+        Some(of) => {
+            matches!(of, "" | "Bool" | "Ptr" | "Usize" | "Isize")
+                || of.strip_prefix(['U', 'I']).is_some_and(is_number)
+        }
+        None => matches!(
+            outer,
+            "UnsafeCell" | "SyncUnsafeCell" | "Cell" | "NonNull" | "ManuallyDrop" | "MaybeUninit"
+        ),
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.parse::<u32>().is_ok()
+}
+
 /// Is the name the implementation's own (`__data`, `_M_i`)? Users did not write it, so reports do not show it.
 fn is_reserved(field: &str) -> bool {
     let mut chars = field.chars();
@@ -397,8 +433,11 @@ fn is_string(name: &str) -> bool {
     name.starts_with(".str")
 }
 
-/// C++ names as the source writes them, without parameters.
+/// C++ and Rust names as the source writes them, without parameters.
 pub(crate) fn demangled(name: &str) -> String {
+    if let Ok(rust) = rustc_demangle::try_demangle(name) {
+        return format!("{rust:#}");
+    }
     if !name.starts_with("_Z") {
         return name.to_owned();
     }

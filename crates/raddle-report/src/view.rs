@@ -165,11 +165,16 @@ impl<'a> View<'a> {
                 let is_own = self.touched.get(&loc) == Some(&Some(step.thread));
                 let is_plain = matches!(op, Op::Load { .. } | Op::Store { .. });
                 let is_private = !self.public.contains(&loc) || self.is_vtable(step);
-                if is_plain && (is_private || self.repeated.contains(&index)) {
+                if is_plain && (is_private || self.repeated.contains(&index))
+                    || self.is_deep_in_library(step)
+                {
                     Weight::Noise
                 } else if tables.loc_info(loc).mixed || self.passing.contains(&index) {
                     Weight::Shared
-                } else if is_own && is_plain && self.is_in_library(step) {
+                } else if is_own
+                    && self.is_in_library(step)
+                    && (is_plain || self.names.is_of_rust_library(tables.loc_info(loc).object))
+                {
                     Weight::Noise
                 } else {
                     Weight::Local
@@ -182,6 +187,11 @@ impl<'a> View<'a> {
 
     fn is_in_library(&self, step: &TraceStep) -> bool {
         self.has_positions && is_library(self.names.tables(), self.program.at(step.state))
+    }
+
+    /// Is it something that a library does by itself, with nothing of the user's on the stack?
+    fn is_deep_in_library(&self, step: &TraceStep) -> bool {
+        self.is_in_library(step) && !is_known(self.names.tables(), self.program.at(step.state))
     }
 
     /// Does the step read or write the table of an object's virtual functions, which no source shows?

@@ -16,6 +16,7 @@ pub mod options;
 mod progress;
 pub mod property;
 pub mod replay;
+mod rustc;
 
 use cli::{Cli, Command};
 use error::Error;

@@ -56,12 +56,6 @@ fn an_unknown_kind_of_file() {
         2,
         &["unknown kind of file: `.txt`", "help: C: .c .i"],
     );
-    let file = scratch.file("a.rs", "fn main() {}");
-    says(
-        &check(&file, &[]),
-        2,
-        &["Rust programs are not supported yet"],
-    );
 }
 
 #[test]

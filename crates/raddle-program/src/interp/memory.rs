@@ -577,10 +577,11 @@ impl Machine<'_> {
         // Arrays of variables: `alloca T, n`.
         let step = types.alloc_size(ty).ok().filter(|&step| step > 0)?;
         let offset = offset % step;
-        Some(match layout::leaf_at(types, ty, offset) {
+        let end = match layout::leaf_at(types, ty, offset) {
             Some((start, size)) => start + size - offset,
             None => 1,
-        })
+        };
+        (end > 1 || !self.world.is_from_rustc()).then_some(end)
     }
 }
 

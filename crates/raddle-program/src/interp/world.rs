@@ -89,6 +89,11 @@ impl World {
         }
     }
 
+    /// rustc names modules after its units of code generation. It describes variables by their bytes alone.
+    pub(crate) fn is_from_rustc(&self) -> bool {
+        self.module.source_name.contains("-cgu.")
+    }
+
     /// The code of a defined function.
     pub(crate) fn code(&mut self, function: FuncId) -> Result<Rc<Code>, Stop> {
         if let Some(code) = self.cached_code(function) {
