@@ -97,6 +97,7 @@ impl Case {
             outcome,
             program: &self.program,
             file: "test.c",
+            unchecked: None,
         }
     }
 }

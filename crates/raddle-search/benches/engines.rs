@@ -5,7 +5,9 @@
 
 use raddle_memory::goodwrites::Decisions;
 use raddle_program::builder::BuiltProgram;
-use raddle_program::samples::{casrot, exponential_bug, fib_bench, lastwrite, readers, ttaslock};
+use raddle_program::samples::{
+    casrot, control_flow, exponential_bug, fib_bench, lastwrite, readers, ttaslock,
+};
 use raddle_search::{EngineKind, RvfHeuristics, SearchOptions, check};
 use std::time::{Duration, Instant};
 
@@ -40,6 +42,7 @@ fn programs() -> Vec<(String, BuiltProgram)> {
     }
     all.push(("lastwrite 8".to_owned(), lastwrite(8)));
     all.push(("readers 13".to_owned(), readers(13)));
+    all.push(("control-flow 5".to_owned(), control_flow(5)));
     all.push(("exponential-bug 5".to_owned(), exponential_bug(5)));
     all.push(("ttaslock 4".to_owned(), ttaslock(4)));
     all

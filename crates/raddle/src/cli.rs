@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Checks multithreaded C and C++ programs: is there any interleaving of the threads that goes wrong?
+/// Checks multithreaded C, C++ and Rust programs: is there any interleaving of the threads that goes wrong?
 #[derive(Debug, Parser)]
 #[command(name = "raddle", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Cli {
@@ -26,7 +26,7 @@ Examples:
   raddle check counter.c --check race,deadlock --keep-going
   raddle check spin.c --unroll 3 --time-limit 60
   raddle check peterson.c --memory tso
-  raddle check stack.c --report stack.html --trace stack.trace && raddle replay stack.trace
+  raddle check stack.c --report stack.html --trace stack.trace; raddle replay stack.trace
   raddle check task.i --property unreach-call.prp --witness witness.yml
   raddle check program.cpp --format json -- -std=c++20 -DTHREADS=2";
 
@@ -75,7 +75,7 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// The program: .c .i .cc .cpp .cxx .C, or LLVM IR as text (.ll)
+    /// The program: .c .i .cc .cpp .cxx .C .rs, or LLVM IR as text (.ll)
     pub file: PathBuf,
 
     /// How to look for violations
@@ -171,7 +171,7 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value_t = When::Auto)]
     pub color: When,
 
-    /// Arguments for clang
+    /// Arguments for clang, or for rustc
     ///
     /// Raddle's own (-O0 -g and what makes clang write IR) come after them and win: optimisations would remove accesses.
     #[arg(last = true, value_name = "CLANG-ARGS")]

@@ -3,6 +3,7 @@
 //! clang is run without optimisation, so that no access to shared memory is removed or merged, and with debug information,
 //! so that reports can name lines and variables.
 
+use crate::rustc;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -32,7 +33,16 @@ pub enum CompileError {
     UnknownExtension {
         file: PathBuf,
     },
-    Rust {
+    /// A directory with a Cargo.toml in it, or that file itself.
+    CargoProject {
+        file: PathBuf,
+    },
+    /// No rustc on the PATH, or not where RADDLE_RUSTC says.
+    NoRustc {
+        looked_for: OsString,
+    },
+    /// rustc has said why on standard error.
+    RustDoesNotCompile {
         file: PathBuf,
     },
     /// No clang on the PATH.
@@ -41,9 +51,13 @@ pub enum CompileError {
     BadClang {
         named: OsString,
     },
-    /// clang exists, but cannot be started.
-    CannotRun {
+    /// RADDLE_CLANG names something that is not clang.
+    NotClang {
         clang: PathBuf,
+    },
+    /// The compiler exists, but cannot be started.
+    CannotRun {
+        compiler: PathBuf,
         error: io::Error,
     },
     /// clang has said why on standard error.
@@ -99,8 +113,15 @@ impl fmt::Display for CompileError {
                     file.display()
                 ),
             },
-            Self::Rust { file } => {
-                write!(f, "{}: Rust programs are not supported yet", file.display())
+            Self::CargoProject { file } => {
+                write!(
+                    f,
+                    "{}: Cargo projects are not supported yet",
+                    file.display()
+                )
+            }
+            Self::NoRustc { looked_for } => {
+                write!(f, "no rustc found: there is no `{}`", looked_for.display())
             }
             Self::NoClang => write!(
                 f,
@@ -111,10 +132,15 @@ impl fmt::Display for CompileError {
                 "RADDLE_CLANG is set to `{}`, which does not exist",
                 named.display()
             ),
-            Self::CannotRun { clang, error } => {
-                write!(f, "cannot run {}: {error}", clang.display())
+            Self::NotClang { clang } => write!(
+                f,
+                "RADDLE_CLANG is set to `{}`, which is no clang",
+                clang.display()
+            ),
+            Self::CannotRun { compiler, error } => {
+                write!(f, "cannot run {}: {error}", compiler.display())
             }
-            Self::DoesNotCompile { file, .. } => {
+            Self::DoesNotCompile { file, .. } | Self::RustDoesNotCompile { file } => {
                 write!(f, "{}: the program does not compile", file.display())
             }
         }
@@ -137,13 +163,21 @@ impl CompileError {
                     "Raddle needs the source, not what was compiled from it".to_owned()
                 }
                 Some("bc") => "make text of it: `llvm-dis FILE.bc` writes FILE.ll".to_owned(),
-                _ => "C: .c .i; C++: .cc .cpp .cxx .C .ii; LLVM IR as text: .ll".to_owned(),
+                _ => "C: .c .i; C++: .cc .cpp .cxx .C .ii; Rust: .rs; LLVM IR as text: .ll"
+                    .to_owned(),
             },
-            Self::Rust { .. } => "check C, C++ or LLVM IR (.ll) for now".to_owned(),
+            Self::CargoProject { .. } => {
+                "check one file with `main` in it that needs nothing but the standard library"
+                    .to_owned()
+            }
+            Self::NoRustc { .. } => "install Rust, or set RADDLE_RUSTC to a rustc".to_owned(),
+            Self::RustDoesNotCompile { .. } => {
+                "see rustc's messages above; arguments for rustc go after `--`".to_owned()
+            }
             Self::NoClang => {
                 "install it (`apt-get install clang`), or set RADDLE_CLANG to one".to_owned()
             }
-            Self::BadClang { .. } => {
+            Self::BadClang { .. } | Self::NotClang { .. } => {
                 "set it to a clang, or unset it to use the one on the PATH".to_owned()
             }
             Self::DoesNotCompile { file, because } => match because {
@@ -167,6 +201,7 @@ impl CompileError {
 enum Kind {
     C,
     Cpp,
+    Rust,
     Ir,
 }
 
@@ -175,7 +210,8 @@ fn kind(file: &Path) -> Result<Kind, CompileError> {
         Some("c" | "i") => Ok(Kind::C),
         Some("cc" | "cpp" | "cxx" | "C" | "ii") => Ok(Kind::Cpp),
         Some("ll") => Ok(Kind::Ir),
-        Some("rs") => Err(CompileError::Rust { file: file.into() }),
+        Some("rs") => Ok(Kind::Rust),
+        Some("toml") => Err(CompileError::CargoProject { file: file.into() }),
         _ => Err(CompileError::UnknownExtension { file: file.into() }),
     }
 }
@@ -191,31 +227,46 @@ pub fn is_ir(file: &Path) -> bool {
 pub fn language(file: &Path) -> &'static str {
     match kind(file) {
         Ok(Kind::Cpp) => "C++",
+        Ok(Kind::Rust) => "Rust",
         _ => "C",
     }
 }
 
-/// The program as LLVM IR text. clang's messages go to standard error as they are.
-pub fn to_ir(file: &Path, clang_args: &[OsString]) -> Result<String, CompileError> {
+/// The program as LLVM IR text. The compiler's messages go to standard error as they are.
+pub fn to_ir(file: &Path, compiler_args: &[OsString]) -> Result<String, CompileError> {
     let text = read(file)?;
     let kind = kind(file)?;
     if text.is_empty() {
         return Err(CompileError::Empty { file: file.into() });
     }
-    if kind == Kind::Ir {
-        return Ok(lossy(text));
+    match kind {
+        Kind::Ir => return Ok(lossy(text)),
+        Kind::Rust => return rustc::to_ir(file, compiler_args).map(lossy),
+        Kind::C | Kind::Cpp => {}
     }
-    let clang = find_clang(
-        env::var_os("RADDLE_CLANG").as_deref(),
-        env::var_os("PATH").as_deref(),
-    )?;
-    run_clang(&clang, file, kind, clang_args)
+    let named = env::var_os("RADDLE_CLANG").filter(|named| !named.is_empty());
+    let clang = find_clang(named.as_deref(), env::var_os("PATH").as_deref())?;
+    let ir = run_clang(&clang, file, kind, compiler_args);
+    // What another compiler says of arguments that it does not know is of no use to anybody.
+    let is_strange = ir.as_ref().map_or(true, String::is_empty);
+    if is_strange && named.is_some() && !is_clang(&clang) {
+        return Err(CompileError::NotClang { clang });
+    }
+    ir
+}
+
+fn is_clang(compiler: &Path) -> bool {
+    let version = Command::new(compiler).arg("--version").output();
+    version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("clang"))
 }
 
 /// Reads the file, also where only clang needs its text: its own errors are clearer than what clang would say.
 fn read(file: &Path) -> Result<Vec<u8>, CompileError> {
     std::fs::read(file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => CompileError::Missing { file: file.into() },
+        io::ErrorKind::IsADirectory if file.join("Cargo.toml").is_file() => {
+            CompileError::CargoProject { file: file.into() }
+        }
         io::ErrorKind::IsADirectory => CompileError::Directory { file: file.into() },
         _ => CompileError::Unreadable {
             file: file.into(),
@@ -256,7 +307,7 @@ fn run_clang(
         .stderr(Stdio::piped())
         .output()
         .map_err(|error| CompileError::CannotRun {
-            clang: clang.into(),
+            compiler: clang.into(),
             error,
         })?;
     // A message that cannot be passed on is no reason to stop.
@@ -312,10 +363,7 @@ mod tests {
         assert_eq!(kind(Path::new("a/b.c")).ok(), Some(Kind::C));
         assert_eq!(kind(Path::new("b.C")).ok(), Some(Kind::Cpp));
         assert_eq!(kind(Path::new("b.ll")).ok(), Some(Kind::Ir));
-        assert!(matches!(
-            kind(Path::new("b.rs")),
-            Err(CompileError::Rust { .. })
-        ));
+        assert_eq!(kind(Path::new("b.rs")).ok(), Some(Kind::Rust));
         for unknown in ["b", "b.txt", ".c", "b."] {
             assert!(
                 matches!(

@@ -16,6 +16,7 @@ pub mod options;
 mod progress;
 pub mod property;
 pub mod replay;
+mod rustc;
 
 use cli::{Cli, Command};
 use error::Error;
@@ -43,10 +44,13 @@ pub fn run(cli: Cli, interrupt: &Arc<AtomicBool>) -> Status {
         Command::Bench(args) => bench::bench(&args, interrupt),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),
-        Command::Explain { topic } => explain::explain(topic.as_deref()).and_then(|text| {
-            print(&text)?;
-            Ok(Status::Verified)
-        }),
+        Command::Explain { topic } => {
+            let columns = options::columns().min(explain::COLUMNS);
+            explain::explain(topic.as_deref(), columns).and_then(|text| {
+                print(&text)?;
+                Ok(Status::Verified)
+            })
+        }
     };
     match result {
         Ok(status) => status,

@@ -18,6 +18,8 @@ pub struct Options {
     pub engine: Option<EngineKind>,
     pub memory: MemoryModel,
     pub checks: Checks,
+    /// What the engine leaves out of what is looked for by default.
+    pub unchecked: Option<&'static str>,
     pub reductions: Reductions,
     pub unroll: Option<u32>,
     pub on_main_return: OnMainReturn,
@@ -91,6 +93,8 @@ impl Options {
             None => named(&args.checks, engine),
         };
         all_known(&list, engine)?;
+        let by_default = property.is_none() && args.checks.is_empty();
+        let unchecked = (by_default && !list.contains(&Check::Race)).then_some("data races");
         if args.jobs != 1 && engine != Some(EngineKind::Mcr) {
             return Err(Error::SingleWorker {
                 engine: engine.map_or("auto", EngineKind::name),
@@ -101,6 +105,7 @@ impl Options {
                 only_error_calls: property.as_ref().is_some_and(|it| it.only_error_calls),
                 ..checks(&list)
             },
+            unchecked,
             reductions: Reductions {
                 purity: !args.no_purity,
                 awaits: !args.no_await,

@@ -152,6 +152,7 @@ pub struct OrderTheory {
     /// Facts changed since the fixed order was last looked at.
     unsettled: bool,
     settled_edges: usize,
+    settled_atoms: usize,
     /// The fixed order is cyclic.
     refuted: bool,
 }
@@ -180,6 +181,7 @@ impl OrderTheory {
             units: Vec::new(),
             unsettled: false,
             settled_edges: 0,
+            settled_atoms: 0,
             refuted: false,
         }
     }

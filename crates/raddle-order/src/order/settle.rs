@@ -22,21 +22,34 @@ impl OrderTheory {
             .iter()
             .map(|layer| layer.graph.edges().len())
             .sum();
-        // The root grows by units that are learnt; looking again is worth it when it has grown by a part.
-        if !self.unsettled && edges < self.settled_edges + self.settled_edges / 8 + 16 {
+        // The root grows by units that are learnt; looking again is worth it when it has grown by a part. Before that only
+        // new candidates are looked at: who asks many questions adds a few for each.
+        let has_grown = edges >= self.settled_edges + self.settled_edges / 8 + 16;
+        if !self.unsettled && !has_grown {
             return;
         }
         self.unsettled = false;
-        self.settled_edges = edges;
-        for layer in 0..self.layers.len() {
-            self.settle_layer(layer, values, out);
+        let first = if has_grown { 0 } else { self.settled_atoms };
+        if has_grown {
+            self.settled_edges = edges;
         }
+        for layer in 0..self.layers.len() {
+            self.settle_layer(layer, first, values, out);
+        }
+        self.settled_atoms = self.atoms.len();
     }
 
-    fn settle_layer(&mut self, index: usize, values: Values<'_>, out: &mut Consequences) {
+    /// Looks at the candidates from `first` on.
+    fn settle_layer(
+        &mut self,
+        index: usize,
+        first: usize,
+        values: Values<'_>,
+        out: &mut Consequences,
+    ) {
         let layer = &self.layers[index];
         let mut by_source: Vec<(Node, u32)> = Vec::new();
-        for (id, atom) in (0..).zip(&self.atoms) {
+        for (id, atom) in (first as u32..).zip(&self.atoms[first..]) {
             if !atom.graphs.contains(index) || atom.lit == Lit::TRUE || !values.is_free(atom.lit) {
                 continue;
             }

@@ -400,6 +400,9 @@ impl Machine<'_> {
             return Ok(0);
         }
         let at = self.position();
+        if let Some(ty) = self.result_points_to() {
+            self.tables.block_types.insert(at, ty);
+        }
         self.state.allocations += 1;
         let counter = self.state.allocations;
         let new = NewObject {
@@ -574,10 +577,11 @@ impl Machine<'_> {
         // Arrays of variables: `alloca T, n`.
         let step = types.alloc_size(ty).ok().filter(|&step| step > 0)?;
         let offset = offset % step;
-        Some(match layout::leaf_at(types, ty, offset) {
+        let end = match layout::leaf_at(types, ty, offset) {
             Some((start, size)) => start + size - offset,
             None => 1,
-        })
+        };
+        (end > 1 || !self.world.is_from_rustc()).then_some(end)
     }
 }
 

@@ -13,6 +13,7 @@ use raddle_memory::Machine;
 use raddle_memory::sync::SyncStep;
 use raddle_program::{Op, Order, Program, SrcId, StateId, Stop, SyncAction, ThreadId, Value};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// An event, by its place in the execution.
 pub(super) type Index = u32;
@@ -112,7 +113,7 @@ pub(super) struct Model {
 }
 
 /// What a thread was doing since it last changed something: states that a pure iteration would come back to.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Idle {
     states: Vec<StateId>,
 }
@@ -133,6 +134,8 @@ struct Cells {
     cells: Vec<ModelCell>,
     /// The only thread that accesses the cell, or none.
     owner: Vec<Option<ThreadId>>,
+    /// All values that the cell has at some time, each once.
+    values: Vec<Vec<Value>>,
 }
 
 impl Cells {
@@ -149,6 +152,24 @@ impl Cells {
             self.owner[id as usize] = None;
         }
         id
+    }
+
+    /// All events are noted.
+    fn complete(&mut self) {
+        self.values = self
+            .cells
+            .iter()
+            .map(|cell| values_of(cell, None))
+            .collect();
+    }
+
+    /// All values that a cell has at some time, each once, but for what the event `own` writes there.
+    fn values_for(&self, cell: u32, event: &Event, own: Option<Index>) -> Cow<'_, [Value]> {
+        if own.is_some() && !event.writes.is_empty() {
+            Cow::Owned(values_of(&self.cells[cell as usize], own))
+        } else {
+            Cow::Borrowed(&self.values[cell as usize])
+        }
     }
 
     /// The number of a cell that several threads access.
@@ -177,6 +198,7 @@ impl Builder<'_> {
                 cells.note(self.program, cell, event.thread);
             }
         }
+        cells.complete();
         let mut state = Building {
             last: FxHashMap::default(),
             spawned_by: FxHashMap::default(),
@@ -229,7 +251,7 @@ impl Builder<'_> {
         let parent = state.last.get(&thread).copied();
         let parent = parent.or_else(|| state.spawned_by.get(&thread).copied());
         let start = state.nodes[thread.index()].len() as u32;
-        let idle = state.idle.entry(thread).or_default().clone();
+        let mut idle = std::mem::take(state.idle.entry(thread).or_default());
         let mut node = match state.nodes[thread.index()].last() {
             Some(&node) => node,
             None => self.paths.root(thread.index()),
@@ -255,13 +277,13 @@ impl Builder<'_> {
                 }
             }
             self.note_fences(state, event, index);
-            let idle = state.idle.entry(thread).or_default();
             if event.is_pure {
                 idle.states.push(event.state);
             } else {
                 idle.states.clear();
             }
         }
+        state.idle.insert(thread, idle);
         let joined = event.joins.iter();
         ModelEvent {
             thread: thread.0,
@@ -336,12 +358,12 @@ impl Builder<'_> {
             is_choice: matches!(read.how, How::Choice(_)),
             acquired_by: index.filter(|_| read.acquires == Acquires::Now),
         };
-        let values: Vec<Value> = match (read.cell, read.how) {
+        let values: Cow<'_, [Value]> = match (read.cell, read.how) {
             (_, How::Choice(count)) => (0..u64::from(count)).collect(),
             (Some(cell), _) => match cells.shared(cell) {
                 Some(id) => {
                     model.cell = Some(id);
-                    values_of(&cells.cells[id as usize], index)
+                    cells.values_for(id, event, index)
                 }
                 None => return model,
             },
@@ -350,7 +372,7 @@ impl Builder<'_> {
         // An event that waits has no class yet, but for what it read before it had to wait.
         let has_class = index.is_some() || matches!(read.how, How::Exact(None));
         let own = has_class.then(|| self.class(event, read.how, read.value));
-        for value in values {
+        for &value in &*values {
             if value == read.value && own.is_some() {
                 continue;
             }
@@ -495,13 +517,14 @@ impl Builder<'_> {
                 How::Sync(..) | How::Access(_) | How::Exact(Some(_)) => true,
                 How::Exact(None) | How::Choice(_) => false,
             };
-            let values: Vec<Value> = match read.cell.and_then(|cell| cells.shared(cell)) {
-                Some(id) => values_of(&cells.cells[id as usize], None),
-                None => vec![read.value],
+            let values = match read.cell.and_then(|cell| cells.shared(cell)) {
+                Some(id) => &cells.values[id as usize][..],
+                None => std::slice::from_ref(&read.value),
             };
             let waiting: Vec<Value> = if is_waiting_read {
                 values
-                    .into_iter()
+                    .iter()
+                    .copied()
                     .filter(|&value| self.would_wait(event, read.how, value, idle))
                     .collect()
             } else {

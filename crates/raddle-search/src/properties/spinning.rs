@@ -12,9 +12,11 @@ use super::{Summary, for_each_program, number};
 use crate::dpor;
 use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
 use crate::ending;
+use crate::mcr::{self, Setup};
 use crate::naive::other_choices;
 use crate::replay::stop_of;
 use crate::rf;
+use crate::rvf::{self, RvfOptions};
 use crate::verdict::{self, Checks, EngineKind, Verdict, ViolationKind};
 use raddle_memory::{Ending, Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::generate::GenOptions;
@@ -133,7 +135,12 @@ pub(super) fn reachable(program: &mut Program) -> Option<Reached> {
 }
 
 /// The engines that leave pure rounds out.
-const ENGINES: [EngineKind; 2] = [EngineKind::Dpor, EngineKind::Rf];
+const ENGINES: [EngineKind; 4] = [
+    EngineKind::Dpor,
+    EngineKind::Rf,
+    EngineKind::Rvf,
+    EngineKind::Mcr,
+];
 
 fn found_by(
     engine: EngineKind,
@@ -174,7 +181,12 @@ fn reductions() -> impl Iterator<Item = Reductions> {
 }
 
 fn ways() -> impl Iterator<Item = (EngineKind, Reductions)> {
-    let of = |engine| reductions().map(move |reductions| (engine, reductions));
+    let of = |engine| {
+        // Only `dpor` knows that additions commute.
+        reductions()
+            .filter(move |reductions| engine == EngineKind::Dpor || !reductions.additions)
+            .map(move |reductions| (engine, reductions))
+    };
     ENGINES.into_iter().flat_map(of)
 }
 
@@ -190,6 +202,20 @@ fn no_local_state_is_lost() {
             let _ = match engine {
                 EngineKind::Rf => {
                     rf::Search::new(&program, reductions).run(&mut program, &mut summary)
+                }
+                EngineKind::Rvf => {
+                    let options = RvfOptions {
+                        reductions,
+                        ..RvfOptions::default()
+                    };
+                    rvf::Search::new(&program, options).run(&mut program, &mut summary)
+                }
+                EngineKind::Mcr => {
+                    let setup = Setup {
+                        reductions,
+                        ..Setup::default()
+                    };
+                    mcr::Search::new(&program, setup).run(&mut program, &mut summary)
                 }
                 _ => dpor::Search::new(&program, reductions).run(&mut program, &mut summary),
             };
@@ -307,12 +333,12 @@ fn no_race_is_lost() {
         };
         races.walk(&mut program, &mut Vec::new());
         let is_race = |key: &ViolationKey| matches!(key, ViolationKey::Race(..));
-        for reductions in reductions() {
-            // `rf` finds a race if there is one.
-            let found = found_by(EngineKind::Rf, &mut program, reductions, true);
+        // The others find a race if there is one.
+        for (engine, reductions) in ways().filter(|(engine, _)| *engine != EngineKind::Dpor) {
+            let found = found_by(engine, &mut built.program(), reductions, true);
             assert!(
                 races.found.is_empty() || found.iter().any(is_race),
-                "{reductions:?}"
+                "{engine:?}, {reductions:?}"
             );
         }
         for reductions in reductions() {

@@ -34,13 +34,10 @@ pub(super) fn can_await(program: &Program, state: StateId) -> bool {
 impl Search {
     /// What becomes of an event that would only complete an iteration without effect.
     pub(super) fn spin(&self, program: &Program, event: &Event) -> Option<Spin> {
-        if !self.reductions.purity
-            || !event.is_pure
-            || event.waits
-            || !can_await(program, event.state)
-        {
+        if !self.reductions.purity || !event.is_pure || event.waits {
             return None;
         }
+        let attempt = Attempt::of(program, event.state)?;
         let done = self.problem.thread(event.thread.index()).iter().rev();
         let history = done.map(|&id| {
             let earlier = &self.events[id as usize];
@@ -53,7 +50,8 @@ impl Search {
             Cell::Loc(loc) => program.tables().loc_info(loc).mixed,
             _ => false,
         };
-        if self.reductions.awaits && !event.reads.iter().any(is_mixed) {
+        let can_wait = attempt.can_wait(program) && !event.reads.iter().any(is_mixed);
+        if self.reductions.awaits && can_wait {
             Some(Spin::Waits)
         } else {
             Some(Spin::Ends)
@@ -91,6 +89,7 @@ impl Search {
             self.sync(program, listener)?;
         }
         listener.busy()?;
+        self.find_ready(program);
         let mutate = self.enabled_reads(program);
         let is_ended = self.is_ended(program);
         self.nodes.push(Node {
@@ -106,6 +105,7 @@ impl Search {
         });
         if is_ended {
             self.sync(program, listener)?;
+            self.experience.executions += 1;
             return listener.ended(program, &mut self.machine);
         }
         if self.reductions.awaits && self.reductions.purity {
@@ -149,9 +149,18 @@ impl Search {
         })
     }
 
+    /// Which threads could go on at the end of the trace?
+    fn find_ready(&mut self, program: &mut Program) {
+        self.ready.clear();
+        for thread in (0..self.threads.len()).map(ThreadId::from_index) {
+            let is_ready = self.is_pending(program, thread) && self.is_ready(program, thread);
+            self.ready.push(is_ready);
+        }
+    }
+
     /// Lines 6-11: the threads whose next events are reads. Those without a causal map come first, since backtrack signals are
     /// of use to them only; of these, first the ones that others wait to read from, and the ones that got no signals so far.
-    fn enabled_reads(&mut self, program: &mut Program) -> SmallVec<[ThreadId; 8]> {
+    fn enabled_reads(&self, program: &Program) -> SmallVec<[ThreadId; 8]> {
         let mut reads: SmallVec<[(u8, ThreadId); 8]> = SmallVec::new();
         for index in 0..self.threads.len() {
             let thread = ThreadId::from_index(index);
@@ -161,7 +170,7 @@ impl Search {
             let state = self.threads[index].state;
             let rank = if self.maps.of(thread).is_some() {
                 4
-            } else if !self.is_ready(program, thread) {
+            } else if !self.ready[index] {
                 if matches!(program.op(state), Op::Join { .. }) {
                     // It waits for the end of a thread, which comes last.
                     continue;
@@ -170,7 +179,7 @@ impl Search {
             } else if self.maps.is_wanted(thread) {
                 0
             } else {
-                1 + u8::from(self.was_signalled.get(state.index()) == Some(&true))
+                1 + u8::from(self.experience.expects_signal(state))
             };
             reads.push((rank, thread));
         }
@@ -182,11 +191,7 @@ impl Search {
     fn is_ended(&mut self, program: &mut Program) -> bool {
         (0..self.threads.len())
             .map(ThreadId::from_index)
-            .all(|thread| {
-                !self.is_pending(program, thread)
-                    || !self.is_ready(program, thread)
-                    || self.is_awaiting(program, thread)
-            })
+            .all(|thread| !self.ready[thread.index()] || self.is_awaiting(program, thread))
     }
 
     /// Is the thread, which is ready, awaiting another value than memory holds at the end of the trace?
@@ -235,6 +240,7 @@ impl Search {
         self.problem.undo_to(mark);
         self.synced = self.synced.min(from);
         self.sync(program, listener)?;
+        self.experience.executions += 1;
         listener.ended(program, &mut self.machine)?;
         self.problem.retract_to(from);
         for event in old {
@@ -252,7 +258,7 @@ impl Search {
         let mut wanted: Vec<(CellId, Ordinals)> = Vec::new();
         for index in 0..self.threads.len() {
             let thread = ThreadId::from_index(index);
-            if !self.is_pending(program, thread) || !self.is_ready(program, thread) {
+            if !self.ready[index] {
                 continue;
             }
             let place = self.threads[index];

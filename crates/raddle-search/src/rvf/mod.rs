@@ -35,7 +35,7 @@ use raddle_memory::consistency::CellId;
 use raddle_memory::goodwrites::{Decisions, EventId, Heuristics, Ordinals, Problem, ProblemMark};
 use raddle_memory::{Machine, Mark};
 use raddle_program::{Program, StateId, ThreadId};
-use signals::{Threads, Touches, Watchers};
+use signals::{Experience, Threads, Touches, Watchers};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -106,8 +106,12 @@ struct Mutation {
     thread: ThreadId,
     /// It is this event of its thread, from 1.
     index: u32,
+    /// The local state it leaves.
+    state: StateId,
     /// Still to be tried, the next one last.
     outcomes: Vec<Event>,
+    /// How many there were.
+    count: usize,
     /// It watches for signals; if there is none it is the last one explored at the node.
     watching: Option<Touches>,
     has_child: bool,
@@ -158,8 +162,7 @@ pub(crate) struct Search {
     nodes: Vec<Node>,
     maps: Maps,
     watchers: Watchers,
-    /// Reads whose backtrack signal came, by their local states.
-    was_signalled: Vec<bool>,
+    experience: Experience,
     /// What is causally before each event in any case.
     causes: Clocks,
     /// The machine before each event that it has run; the first `synced` are those of the problem's order.
@@ -171,10 +174,15 @@ pub(crate) struct Search {
     /// Sources of synchronising reads are told apart.
     by_source: bool,
     decisions: Decisions,
+    /// After how many reads another one was explored at the same node, of how many: for the estimate of what is left.
+    followed: u64,
+    finished: u64,
     /// Buffers.
     reads: Vec<(CellId, Ordinals)>,
     writes: Vec<(CellId, u64)>,
     accesses: Vec<Access>,
+    /// For each thread, whether it has a next event that could be done at the end of the trace: of the node that is made.
+    ready: Vec<bool>,
     advanced: SmallVec<[ThreadId; 4]>,
 }
 
@@ -191,7 +199,7 @@ impl Search {
             nodes: Vec::new(),
             maps: Maps::default(),
             watchers: Watchers::default(),
-            was_signalled: Vec::new(),
+            experience: Experience::default(),
             causes: Clocks::default(),
             marks: Vec::new(),
             synced: 0,
@@ -199,9 +207,12 @@ impl Search {
             is_contested: false,
             by_source: false,
             decisions: Decisions::default(),
+            followed: 0,
+            finished: 0,
             reads: Vec::new(),
             writes: Vec::new(),
             accesses: Vec::new(),
+            ready: Vec::new(),
             advanced: SmallVec::new(),
         };
         search.reset(program);
@@ -222,6 +233,7 @@ impl Search {
         });
         self.maps = Maps::default();
         self.watchers = Watchers::default();
+        self.experience.start_anew();
         self.causes = Clocks::default();
         self.contest = Contest::default();
         self.synced = 0;
@@ -247,8 +259,9 @@ impl Search {
     ) -> ControlFlow<()> {
         self.begin(program, listener)?;
         while let Some(node) = self.nodes.last_mut() {
-            if self.is_contested && !self.by_source {
-                self.by_source = true;
+            let is_contested = self.is_contested && !self.by_source;
+            if is_contested || self.experience.advises_restart() {
+                self.by_source |= is_contested;
                 self.reset(program);
                 listener.restarted();
                 self.begin(program, listener)?;
@@ -262,9 +275,32 @@ impl Search {
                 Some(event) => self.try_outcome(program, event, listener)?,
                 None => self.go_on(program, listener)?,
             }
+            listener.explored(|| self.fraction());
         }
         listener.undone(0);
         ControlFlow::Continue(())
+    }
+
+    /// How much of the tree of executions has been explored, if all reads of a node and all outcomes of a read lead to equally
+    /// many: Knuth's estimate along the present path. How many reads will be explored at a node is guessed from how it was
+    /// so far; outcomes that no execution has are counted.
+    fn fraction(&self) -> f64 {
+        let again = self.followed as f64 / self.finished.max(1) as f64;
+        let (mut share, mut explored) = (1.0, 0.0);
+        for (place, node) in self.nodes.iter().enumerate() {
+            let Some(mutation) = node.mutation.as_ref().filter(|it| it.count > 0) else {
+                continue;
+            };
+            let begun = mutation.count - mutation.outcomes.len();
+            let is_open = place + 1 < self.nodes.len();
+            let done = begun.saturating_sub(usize::from(is_open)) as f64 / mutation.count as f64;
+            let later = (node.mutate.len() - node.explored) as i32;
+            let expected: f64 = (1..=later).map(|nth| again.powi(nth)).sum();
+            let reads = node.explored as f64 + expected;
+            explored += share * (node.explored as f64 - 1.0 + done) / reads;
+            share /= reads * mutation.count as f64;
+        }
+        explored
     }
 
     fn begin(&mut self, program: &mut Program, listener: &mut impl Listener) -> ControlFlow<()> {
@@ -279,7 +315,9 @@ impl Search {
         let Some(node) = self.nodes.last_mut() else {
             return ControlFlow::Continue(());
         };
+        self.finished += 1;
         if backtrack && let Some(thread) = node.next_read(&self.maps) {
+            self.followed += 1;
             self.start_mutation(program, thread);
             return ControlFlow::Continue(());
         }
@@ -287,6 +325,7 @@ impl Search {
         if !is_fruitful {
             // Every read that could come next was explored elsewhere.
             self.decisions.dead_ends += 1;
+            self.experience.dead_ends += 1;
             listener.busy()?;
         }
         if let Some(node) = self.nodes.pop() {
@@ -316,11 +355,7 @@ impl Search {
             self.unwatch(program, touches);
         }
         if mutation.watching.is_some() && backtrack {
-            let state = self.threads[thread.index()].state;
-            if self.was_signalled.len() <= state.index() {
-                self.was_signalled.resize(state.index() + 1, false);
-            }
-            self.was_signalled[state.index()] = true;
+            self.experience.expect_signal(mutation.state);
         }
         if backtrack && mutation.has_child {
             let problem = &self.problem;
@@ -338,12 +373,11 @@ impl Search {
         } = self.all_outcomes(program, thread);
         let state = self.threads[thread.index()].state;
         let place = self.nodes.len() - 1;
-        let is_ready = self.is_ready(program, thread);
         let is_prunable = self.options.heuristics.signals
             && self.maps.of(thread).is_none()
             && (waiting.is_empty() || !can_await(program, state))
-            && is_ready
-            && !events.is_empty();
+            && !events.is_empty()
+            && self.is_ready(program, thread);
         self.nodes[place].signalled = Threads::default();
         let index = self.problem.thread(thread.index()).len() as u32 + 1;
         let mut watching = None;
@@ -363,6 +397,8 @@ impl Search {
         self.nodes[place].mutation = Some(Mutation {
             thread,
             index,
+            state,
+            count: events.len(),
             outcomes: events,
             watching,
             has_child: false,

@@ -12,7 +12,7 @@ use crate::rf::event::Cell;
 use raddle_memory::consistency::CellId;
 use raddle_memory::goodwrites::EventId;
 use raddle_program::tables::NO_SLOT;
-use raddle_program::{LocId, Op, Program, SyncAction, Tables, ThreadId};
+use raddle_program::{LocId, Op, Program, StateId, SyncAction, Tables, ThreadId};
 use smallvec::SmallVec;
 
 /// A set of threads; those with large numbers are not told apart.
@@ -57,6 +57,56 @@ struct Signal {
     cause: EventId,
     /// An attempt may write only where there are at least so many old events.
     possible_from: usize,
+}
+
+/// What earlier signals say about reads, by their local states: one that gets signals is better explored late. The order is
+/// chosen before the signals come. If it turns out to lead to more dead ends than executions, the exploration starts anew with
+/// what was learned, as long as little is lost by that.
+#[derive(Debug, Default)]
+pub(super) struct Experience {
+    was_signalled: Vec<bool>,
+    /// Something was learned since the exploration began.
+    is_wiser: bool,
+    restarts: u32,
+    /// Executions and dead ends since it began.
+    pub(super) executions: u64,
+    pub(super) dead_ends: u64,
+}
+
+/// So often the exploration starts anew at most, and not with more executions behind it than this.
+const RESTARTS: u32 = 8;
+const RESTART_WITHIN: u64 = 256;
+/// So many dead ends do not matter.
+const FEW_DEAD_ENDS: u64 = 8;
+
+impl Experience {
+    pub(super) fn start_anew(&mut self) {
+        self.is_wiser = false;
+        (self.executions, self.dead_ends) = (0, 0);
+    }
+
+    pub(super) fn advises_restart(&mut self) -> bool {
+        let advised = self.is_wiser
+            && self.restarts < RESTARTS
+            && self.dead_ends > self.executions.max(FEW_DEAD_ENDS)
+            && self.executions <= RESTART_WITHIN;
+        self.restarts += u32::from(advised);
+        advised
+    }
+
+    pub(super) fn expects_signal(&self, state: StateId) -> bool {
+        self.was_signalled.get(state.index()) == Some(&true)
+    }
+
+    pub(super) fn expect_signal(&mut self, state: StateId) {
+        if !self.expects_signal(state) {
+            if self.was_signalled.len() <= state.index() {
+                self.was_signalled.resize(state.index() + 1, false);
+            }
+            self.was_signalled[state.index()] = true;
+            self.is_wiser = true;
+        }
+    }
 }
 
 /// What an operation may touch.
@@ -217,7 +267,13 @@ impl Search {
         let of_cell = self.watchers.of_cells.get(id as usize);
         let of_cell = of_cell.map_or(&[][..], SmallVec::as_slice);
         for watcher in of_cell.iter().chain(&self.watchers.of_all) {
-            tell(&mut self.nodes, &self.causes, watcher, signal);
+            tell(
+                &mut self.nodes,
+                &self.causes,
+                &mut self.experience,
+                watcher,
+                signal,
+            );
         }
     }
 
@@ -256,7 +312,13 @@ impl Search {
         if touches.everything {
             let lists = self.watchers.of_cells.iter().flatten();
             for watcher in lists.chain(&self.watchers.of_all) {
-                tell(&mut self.nodes, &self.causes, watcher, &signal);
+                tell(
+                    &mut self.nodes,
+                    &self.causes,
+                    &mut self.experience,
+                    watcher,
+                    &signal,
+                );
             }
         }
     }
@@ -277,7 +339,13 @@ impl Search {
     }
 }
 
-fn tell(nodes: &mut [Node], causes: &Clocks, watcher: &Watcher, signal: &Signal) {
+fn tell(
+    nodes: &mut [Node],
+    causes: &Clocks,
+    experience: &mut Experience,
+    watcher: &Watcher,
+    signal: &Signal,
+) {
     let comes_after = signal.cause != NO_EVENT
         && causes
             .of(signal.cause)
@@ -286,5 +354,8 @@ fn tell(nodes: &mut [Node], causes: &Clocks, watcher: &Watcher, signal: &Signal)
     let node = &mut nodes[watcher.node as usize];
     if watcher.thread != signal.by && !comes_after && signal.possible_from <= node.mark.events() {
         node.signalled.insert(signal.by);
+        if let Some(mutation) = &node.mutation {
+            experience.expect_signal(mutation.state);
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::driver::Reductions;
 use crate::{Checks, EngineKind, SearchOptions, Statistics, Verdict, check, ending};
 use raddle_memory::{Machine, StepEnd};
 use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
-use raddle_program::samples::{casrot, fib_bench, readers, ttaslock};
+use raddle_program::samples::{casrot, control_flow, fib_bench, readers, ttaslock};
 use raddle_program::{Order, Program, ThreadId};
 use std::ops::ControlFlow;
 
@@ -40,6 +40,10 @@ impl Listener for Count {
 
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
         unreachable!("no execution is given up")
+    }
+
+    fn restarted(&mut self) {
+        *self = Self::default();
     }
 }
 
@@ -152,6 +156,19 @@ fn singleton(n: u32) -> BuiltProgram {
         t.load(x);
     });
     b.build()
+}
+
+/// Readers that are explored before what they could read is written lead to dead ends. That is learned from.
+#[test]
+fn dead_ends_do_not_outnumber_executions() {
+    for n in [2, 5, 9] {
+        // One value of `x`, or either for each reader: by value, and if values that nobody uses are not told apart.
+        assert_eq!(explore(&control_flow(n), PAPER), (3 + (1 << n), 0), "{n}");
+        let (verdict, statistics) = outcome(&control_flow(n), Checks::default());
+        assert!(matches!(verdict, Verdict::Verified(_)), "{verdict:?}");
+        assert!(statistics.complete <= u64::from(n) + 4, "{n}");
+        assert!(statistics.verify.dead_ends <= 32 * u64::from(n), "{n}");
+    }
 }
 
 #[test]
@@ -281,6 +298,25 @@ fn a_race_in_one_execution_of_a_class_is_found() {
     let (verdict, statistics) = outcome(&build(true), none);
     assert!(matches!(verdict, Verdict::Verified(_)), "{verdict:?}");
     assert_eq!(statistics.complete, 2);
+}
+
+/// A read that acquires learns of the plain store that it raced with, if it waits for what is written after that.
+#[test]
+fn waiting_hides_no_race() {
+    let mut b = ProgramBuilder::new("hidden");
+    let flag = b.var("flag", 4);
+    b.thread("writer", |t| {
+        t.store_order(flag, 0, Order::Plain);
+        t.store_order(flag, 1, Order::Release);
+    });
+    b.thread("waiter", |t| {
+        t.loop_(|t| {
+            let seen = t.load_order(flag, Order::Acquire);
+            t.if_(seen.is(1), |t| t.break_());
+        });
+    });
+    let (verdict, _) = outcome(&b.build(), Checks::default());
+    assert!(matches!(verdict, Verdict::Violation(_)), "{verdict:?}");
 }
 
 /// Loops that wait come to an end.

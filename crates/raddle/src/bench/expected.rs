@@ -68,6 +68,9 @@ pub struct Counts {
     pub rf: Option<Count>,
     pub rvf: Option<Count>,
     pub mcr: Option<Count>,
+    /// Until the violation, with few preemptions first: by interleavings, and without most that are independent.
+    pub icb: Option<Count>,
+    pub bpor: Option<Count>,
     /// `dpor` with partial loop purity.
     pub purity: Option<Count>,
     /// The same, and waits that block.
@@ -165,7 +168,8 @@ impl fmt::Display for Count {
     }
 }
 
-/// What executions are told apart by: an engine explores one of each class.
+/// What executions are told apart by: an engine explores one of each class. `icb` and `bpor` explore more; they are counted
+/// where a paper compares with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Maz,
@@ -176,10 +180,15 @@ pub enum Class {
     RfAwait,
     Rvf,
     Mcr,
+    Icb,
+    Bpor,
 }
 
+/// The engines that explore one execution of each class.
+const BY_CLASS: [&str; 4] = ["dpor", "rf", "rvf", "mcr"];
+
 impl Class {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Maz,
         Self::Purity,
         Self::Await,
@@ -188,6 +197,8 @@ impl Class {
         Self::RfAwait,
         Self::Rvf,
         Self::Mcr,
+        Self::Icb,
+        Self::Bpor,
     ];
 
     #[must_use]
@@ -201,6 +212,8 @@ impl Class {
             Self::RfAwait => "rf+await",
             Self::Rvf => "rvf",
             Self::Mcr => "mcr",
+            Self::Icb => "icb",
+            Self::Bpor => "bpor",
         }
     }
 
@@ -211,6 +224,8 @@ impl Class {
             Self::Rf | Self::RfAwait => "rf",
             Self::Rvf => "rvf",
             Self::Mcr => "mcr",
+            Self::Icb => "icb",
+            Self::Bpor => "bpor",
         }
     }
 
@@ -221,7 +236,7 @@ impl Class {
         match self {
             Self::Purity => &["--no-await", "--no-ifaa"],
             Self::Await => &["--no-ifaa"],
-            Self::Ifaa | Self::RfAwait => &[],
+            Self::Ifaa | Self::RfAwait | Self::Icb | Self::Bpor => &[],
             Self::Maz | Self::Rf | Self::Rvf | Self::Mcr => {
                 &["--no-purity", "--no-await", "--no-ifaa"]
             }
@@ -241,6 +256,8 @@ impl Counts {
             Class::RfAwait => self.rf_await,
             Class::Rvf => self.rvf,
             Class::Mcr => self.mcr,
+            Class::Icb => self.icb,
+            Class::Bpor => self.bpor,
         }
     }
 }
@@ -260,7 +277,12 @@ impl Run {
         if !Class::ALL.iter().any(known) {
             return vec![None];
         }
-        if Class::ALL.iter().all(|class| class.engine() != engine) {
+        let own: Vec<Option<Class>> = Class::ALL
+            .into_iter()
+            .filter(|class| class.engine() == engine && known(class))
+            .map(Some)
+            .collect();
+        if own.is_empty() && !BY_CLASS.contains(&engine) {
             // Nothing can be counted, but small programs can be judged.
             let small = self
                 .counts
@@ -268,11 +290,7 @@ impl Run {
                 .is_some_and(|count| count.executions() <= SMALL);
             return if small { vec![None] } else { Vec::new() };
         }
-        Class::ALL
-            .into_iter()
-            .filter(|class| class.engine() == engine && known(class))
-            .map(Some)
-            .collect()
+        own
     }
 
     /// The number of executions of a class.

@@ -1,0 +1,96 @@
+//! From a Rust program to LLVM IR text.
+//!
+//! The whole program is needed, with the standard library: rustc merges them all into one module when it optimises at link
+//! time. The program's own code stays unoptimised there, so that no access to shared memory is removed or merged.
+
+use crate::compile::CompileError;
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The program in a `.rs` file, with `main` in it, as LLVM IR text. rustc's messages go to standard error as they are.
+pub(crate) fn to_ir(file: &Path, args: &[OsString]) -> Result<Vec<u8>, CompileError> {
+    let rustc = env::var_os("RADDLE_RUSTC")
+        .filter(|named| !named.is_empty())
+        .unwrap_or_else(|| "rustc".into());
+    let directory = Scratch::new()?;
+    let ir = directory.0.join("program.ll");
+    let mut command = Command::new(&rustc);
+    if !args.iter().any(is_edition) {
+        command.arg("--edition=2021");
+    }
+    if io::stderr().is_terminal() {
+        command.arg("--color=always");
+    }
+    let output = command
+        .args(args)
+        .args([
+            "--crate-type=bin",
+            "--cfg=raddle",
+            "--check-cfg=cfg(raddle)",
+        ])
+        // A panic ends the program: Raddle reports it, and unwinding shows nothing more.
+        .args(["-Cpanic=abort", "-Cdebuginfo=2", "-Copt-level=0"])
+        // The module is complete before anything is linked.
+        .args(["-Clto=fat", "-Clinker=true"])
+        .arg(emit(&ir))
+        .arg(file)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .output()
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => CompileError::NoRustc {
+                looked_for: rustc.clone(),
+            },
+            _ => CompileError::CannotRun {
+                compiler: rustc.clone().into(),
+                error,
+            },
+        })?;
+    // A message that cannot be passed on is no reason to stop.
+    let _ = io::stderr().write_all(&output.stderr);
+    if !output.status.success() {
+        return Err(CompileError::RustDoesNotCompile { file: file.into() });
+    }
+    fs::read(&ir).map_err(|error| CompileError::Unreadable { file: ir, error })
+}
+
+fn is_edition(arg: &OsString) -> bool {
+    arg.to_str().is_some_and(|arg| arg.starts_with("--edition"))
+}
+
+/// Link-time optimisation happens only if something is to be linked.
+fn emit(ir: &Path) -> OsString {
+    let mut arg = OsString::from("--emit=llvm-ir=");
+    arg.push(ir);
+    arg.push(",link=");
+    arg.push(ir.with_extension("out"));
+    arg
+}
+
+/// A directory for what rustc writes, which goes away with this.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, CompileError> {
+        let directory = env::temp_dir().join(format!("raddle-rustc-{}", std::process::id()));
+        match fs::create_dir_all(&directory) {
+            Ok(()) => Ok(Self(directory)),
+            Err(error) => Err(CompileError::Unreadable {
+                file: directory,
+                error,
+            }),
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left in a directory for temporary files does no harm.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,95 @@
+//! Programs in Rust, with the standard library. What they print depends on how that is written, which changes from version to
+//! version: these tests look at answers and at the user's own lines.
+
+mod common;
+
+use common::{Scratch, raddle, says};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/rust")
+}
+
+fn check(program: &str) -> (Option<i32>, Value) {
+    let output = common::check(&programs().join(program), &["--format", "json"]);
+    let answer = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!(
+            "{program}: {error}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        )
+    });
+    (output.status.code(), answer)
+}
+
+#[test]
+fn a_correct_program_is_verified() {
+    let (status, answer) = check("counter.rs");
+    assert_eq!(status, Some(0), "{answer}");
+    assert_eq!(answer["verdict"], "verified");
+    assert_eq!(answer["complete"], true);
+    assert_eq!(answer["threads"], 2);
+}
+
+#[test]
+fn a_failed_assertion_is_a_panic_in_the_line_that_the_user_wrote() {
+    let (status, answer) = check("lost_update.rs");
+    assert_eq!(status, Some(1), "{answer}");
+    let violation = &answer["violation"];
+    assert_eq!(violation["kind"], "panic");
+    assert_eq!(violation["location"]["line"], 16);
+    let message = violation["message"].as_str().unwrap();
+    assert!(message.contains("COUNTER.load"), "{message}");
+    let trace = violation["trace"].as_array().unwrap();
+    let stores = trace
+        .iter()
+        .filter(|step| step["op"] == "store" && step["location"] == "COUNTER");
+    let lines: Vec<&Value> = stores.map(|step| &step["at"]["line"]).collect();
+    assert_eq!(lines, [9, 9]);
+}
+
+#[test]
+fn a_race_through_a_relaxed_flag_is_found() {
+    let (status, answer) = check("relaxed_flag.rs");
+    assert_eq!(status, Some(1), "{answer}");
+    assert_eq!(answer["violation"]["kind"], "race");
+    assert_eq!(answer["violation"]["location"]["line"], 24);
+}
+
+#[test]
+fn what_rustc_does_not_compile_is_an_error() {
+    let scratch = Scratch::new("rust");
+    let file = scratch.file("wrong.rs", "fn main() { let x: u32 = \"\"; }\n");
+    says(
+        &common::check(&file, &[]),
+        2,
+        &["mismatched types", "the program does not compile"],
+    );
+}
+
+#[test]
+fn cargo_projects_are_refused() {
+    let scratch = Scratch::new("cargo");
+    let file = scratch.file("Cargo.toml", "[package]\n");
+    for project in [&file, &scratch.0] {
+        says(
+            &common::check(project, &[]),
+            2,
+            &[
+                "Cargo projects are not supported yet",
+                "help: check one file",
+            ],
+        );
+    }
+}
+
+#[test]
+fn without_rustc_the_error_says_so() {
+    let output = raddle()
+        .args(["check", "counter.rs"])
+        .current_dir(programs())
+        .env("RADDLE_RUSTC", "no-such-rustc")
+        .output()
+        .unwrap();
+    says(&output, 2, &["no rustc found", "RADDLE_RUSTC"]);
+}
