@@ -179,10 +179,10 @@ fn write_files(
     }
     let Verdict::Violation(violations) = &report.outcome.verdict else {
         for file in options.trace.iter().chain(&options.witness) {
-            eprintln!(
+            crate::tell(format_args!(
                 "note: {} is not written: there is no violation to show in it",
                 file.display()
-            );
+            ));
         }
         return Ok(());
     };

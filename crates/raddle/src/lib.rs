@@ -20,6 +20,7 @@ mod rustc;
 
 use cli::{Cli, Command};
 use error::Error;
+use std::fmt;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,17 +57,22 @@ pub fn run(cli: Cli, interrupt: &Arc<AtomicBool>) -> Status {
         Ok(status) => status,
         // clang dies of the same Ctrl-C as we do: that is no error of the program.
         Err(_) if interrupt.load(Ordering::Relaxed) => {
-            eprintln!("inconclusive: it was interrupted");
+            tell(format_args!("inconclusive: it was interrupted"));
             Status::Inconclusive
         }
         Err(error) => {
-            eprintln!("error: {error}");
+            tell(format_args!("error: {error}"));
             if let Some(hint) = error.hint() {
-                eprintln!("help: {hint}");
+                tell(format_args!("help: {hint}"));
             }
             Status::Failure
         }
     }
+}
+
+/// A line for standard error. If nobody reads it any more, that is no reason to fail: the exit status is left.
+pub fn tell(message: fmt::Arguments<'_>) {
+    let _ = writeln!(std::io::stderr(), "{message}");
 }
 
 fn print(text: &str) -> Result<(), Error> {

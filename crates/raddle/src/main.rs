@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use raddle::cli::{self, Cli};
-use raddle::{Status, run};
+use raddle::{Status, run, tell};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     // Where nothing can be printed the status is all that is left.
     let _ = error.print();
     if let Some(hint) = cli::hint(error) {
-        eprintln!("\nhelp: {hint}");
+        tell(format_args!("\nhelp: {hint}"));
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Status::Failure as u8))
 }
@@ -33,11 +33,11 @@ fn usage(error: &clap::Error) -> ExitCode {
 /// A panic is a bug of Raddle and must never look like an answer about the program.
 fn report_panics() {
     panic::set_hook(Box::new(|info| {
-        eprintln!("internal error: {info}");
-        eprintln!(
+        tell(format_args!("internal error: {info}"));
+        tell(format_args!(
             "help: this is a bug of Raddle {}, not of your program; please report it with the program and the command line",
             env!("CARGO_PKG_VERSION")
-        );
+        ));
     }));
 }
 
@@ -51,7 +51,7 @@ fn interrupt_flag() -> Arc<AtomicBool> {
         }
     });
     if let Err(error) = result {
-        eprintln!("warning: Ctrl-C will end Raddle without an answer: {error}");
+        tell(format_args!("warning: Ctrl-C will end Raddle without an answer: {error}"));
     }
     flag
 }

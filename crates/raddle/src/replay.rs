@@ -41,10 +41,10 @@ pub fn replay(args: &ReplayArgs) -> Result<Status, Error> {
     .load()?;
     let changed = loaded.fingerprint != trace.fingerprint;
     if changed {
-        eprintln!(
+        crate::tell(format_args!(
             "warning: {} has changed since the execution was saved (or clang, or what it includes)",
             program_file.display()
-        );
+        ));
     }
     let program = &mut loaded.program;
     let mut replayed = run(program, &schedule, &trace, changed)?;
@@ -137,11 +137,11 @@ fn compare(program: &Program, schedule: &Schedule, replayed: &Replayed, trace: &
     };
     for (index, (saved, now)) in both {
         if !saved.does.is_empty() && without_line(&saved.does) != without_line(&now) {
-            eprintln!(
+            crate::tell(format_args!(
                 "warning: from event {} on this is another execution: it was `{}`, and is now `{now}`",
                 index + 1,
                 saved.does
-            );
+            ));
             return;
         }
     }
