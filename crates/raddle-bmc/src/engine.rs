@@ -120,7 +120,7 @@ impl Run {
         let mut facts = Facts::default();
         let options = EncodeOptions {
             unroll: bound,
-            check_overflow: self.search.checks.overflows,
+            checks: self.search.checks,
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
             silent_abort: self.options.silent_abort,
@@ -192,6 +192,23 @@ impl Run {
             Answer::Unsat => {}
             Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
         }
+        let rest = self.incomplete(view, program, &mut problem);
+        if !checks.races {
+            return Ok(rest);
+        }
+        match problem.ask_for_race(&self.limits()) {
+            Answer::Sat => {
+                let found = problem.found();
+                self.confirm(view, program, &problem, found)
+                    .map(Round::Done)
+            }
+            Answer::Unsat => Ok(rest),
+            Answer::Unknown(why) => Ok(Round::Done(self.stopped(why))),
+        }
+    }
+
+    /// What is to be said where nothing goes wrong: is something met that cannot be encoded, or the bound exceeded?
+    fn incomplete(&self, view: &View, program: &mut Program, problem: &mut Problem) -> Round {
         let beyond: Vec<Bit> = problem
             .encoding
             .beyond
@@ -199,16 +216,16 @@ impl Run {
             .map(|beyond| beyond.guard)
             .collect();
         match problem.ask(&beyond, &self.limits()) {
-            Answer::Sat => return Ok(Round::Done(problem.unsupported(view, program))),
+            Answer::Sat => return Round::Done(problem.unsupported(view, program)),
             Answer::Unsat => {}
-            Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
+            Answer::Unknown(why) => return Round::Done(self.stopped(why)),
         }
         let cuts = problem.encoding.cuts.clone();
-        Ok(match problem.ask(&cuts, &self.limits()) {
+        match problem.ask(&cuts, &self.limits()) {
             Answer::Sat => Round::Exceeded,
             Answer::Unsat => Round::Done(Verdict::Verified(Bound::Complete)),
             Answer::Unknown(why) => Round::Done(self.stopped(why)),
-        })
+        }
     }
 
     /// Runs the execution that was found.

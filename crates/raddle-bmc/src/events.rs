@@ -42,6 +42,8 @@ pub(crate) enum What {
     Fence {
         stores_only: bool,
     },
+    /// A fence that orders nothing in memory, but what its thread knows.
+    AcquireFence,
     Spawn {
         child: ThreadIndex,
     },
@@ -66,7 +68,10 @@ pub(crate) struct Step {
     pub(crate) thread: ThreadIndex,
     pub(crate) what: What,
     pub(crate) guard: Bit,
+    /// Plain for what is no access and no fence of the program.
     pub(crate) order: Order,
+    /// Of a compare-exchange that fails.
+    pub(crate) failure: Order,
     pub(crate) accesses: Vec<Access>,
     /// Are the accesses one indivisible event (as opposed to alternatives)?
     pub(crate) is_atomic: bool,
@@ -76,6 +81,50 @@ pub(crate) struct Step {
     pub(crate) object: Option<Place>,
     /// Critical sections that it is in: positions in [`Encoding::sections`].
     pub(crate) sections: Vec<usize>,
+    /// What it learns from the cell of its synchronisation object, and hands on by it.
+    pub(crate) handover: Handover,
+}
+
+/// Conditions under which a step learns what earlier steps on the same cell handed on, or hands on what its thread knows.
+/// What readers of a read-write lock hand on is for writers only.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Handover {
+    pub(crate) acquires: Bit,
+    pub(crate) acquires_of_readers: Bit,
+    pub(crate) releases: Bit,
+    pub(crate) releases_to_writers: Bit,
+}
+
+impl Handover {
+    pub(crate) const NONE: Self = Self {
+        acquires: Bit::FALSE,
+        acquires_of_readers: Bit::FALSE,
+        releases: Bit::FALSE,
+        releases_to_writers: Bit::FALSE,
+    };
+
+    pub(crate) fn acquire(condition: Bit) -> Self {
+        Self {
+            acquires: condition,
+            ..Self::NONE
+        }
+    }
+
+    pub(crate) fn release(condition: Bit) -> Self {
+        Self {
+            releases: condition,
+            ..Self::NONE
+        }
+    }
+}
+
+/// A thread at a barrier: it arrives in a generation, and leaves when that is over.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) barrier: Place,
+    pub(crate) arrive: StepIndex,
+    pub(crate) leave: StepIndex,
+    pub(crate) generation: Word,
 }
 
 /// The place of a synchronisation object.
@@ -87,8 +136,8 @@ pub(crate) struct Section {
     pub(crate) mutex: Place,
     pub(crate) thread: ThreadIndex,
     pub(crate) lock: StepIndex,
-    /// Steps that leave it; at most one happens. A fault in it counts, as if the mutex were given back there: what others do
-    /// after a fault does not matter, and it must not keep them from what they did before.
+    /// Steps that leave it; at most one happens. A fault that is looked for counts, as if the mutex were given back there: what
+    /// others do after it does not matter, and it must not keep them from what they did before.
     pub(crate) unlocks: Vec<StepIndex>,
     pub(crate) entered: Path,
     pub(crate) left: Vec<Path>,
@@ -260,6 +309,7 @@ pub(crate) struct Encoding {
     pub(crate) waits: Vec<Wait>,
     pub(crate) waiters: Vec<Waiter>,
     pub(crate) wakers: Vec<Waker>,
+    pub(crate) arrivals: Vec<Arrival>,
     pub(crate) bad: Vec<Bad>,
     pub(crate) beyond: Vec<Beyond>,
     /// Conditions under which the bound is exceeded.

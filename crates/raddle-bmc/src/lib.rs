@@ -9,6 +9,7 @@ mod guide;
 mod order;
 mod path;
 mod problem;
+mod races;
 mod shape;
 mod state;
 mod sums;

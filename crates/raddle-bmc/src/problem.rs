@@ -5,7 +5,7 @@ use crate::facts::Cell;
 use crate::order::FixedOrder;
 use crate::sums::SectionOrder;
 use raddle_order::bits::{Bit, Word};
-use raddle_order::memory::{Fence, Location, Memory, MemoryModel, Part, ThreadIndex};
+use raddle_order::memory::{Fence, Location, Memory, MemoryModel, Part, Source, ThreadIndex};
 use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome};
 use raddle_program::Order;
 use rustc_hash::FxHashMap;
@@ -33,6 +33,9 @@ pub(crate) struct Problem {
     pub(crate) values: FxHashMap<EventId, Word>,
     /// Asks for a deadlock, if there can be one.
     deadlock: Option<Lit>,
+    /// What reads may read from, and which of two sections comes first: for data races.
+    pub(crate) sources: Vec<Source>,
+    pub(crate) section_order: SectionOrder,
     /// By step: the event that stands for it.
     nodes: Vec<Option<EventId>>,
     /// The steps that events belong to.
@@ -81,6 +84,8 @@ impl Problem {
             values: FxHashMap::default(),
             step_of: FxHashMap::default(),
             deadlock: None,
+            sources: Vec::new(),
+            section_order: SectionOrder::default(),
         };
         problem.add_steps();
         problem.add_threads();
@@ -93,6 +98,7 @@ impl Problem {
         }
         problem.add_sources();
         problem.add_sums(&sections);
+        problem.section_order = sections;
         if looks_for_deadlocks && problem.deadlock(asked, &wakeups, &last) {
             problem.deadlock = Some(asked);
         }
@@ -180,6 +186,7 @@ impl Problem {
                 let event = self.memory.fence(&mut self.solver, lane, kind, guard);
                 self.stands_for(event, index);
             }
+            What::AcquireFence => {}
             _ => self.add_atomic(&[index]),
         }
     }
@@ -406,6 +413,7 @@ impl Problem {
     // ---- sources
 
     fn add_sources(&mut self) {
+        let accesses = self.accesses();
         let Self {
             memory,
             solver,
@@ -416,29 +424,20 @@ impl Problem {
         } = self;
         // By location: the writes, to find those that hide others.
         let mut writes: FxHashMap<Cell, Vec<EventId>> = FxHashMap::default();
-        let mut cells: FxHashMap<EventId, Cell> = FxHashMap::default();
-        let mut events: Vec<EventId> = occurrences.keys().copied().collect();
-        events.sort_unstable();
-        let mut taken: FxHashMap<StepIndex, usize> = FxHashMap::default();
-        for &event in &events {
-            let occurrence = occurrences[&event];
-            let at = taken.entry(occurrence.step).or_default();
-            let cell = encoding.steps[occurrence.step].accesses[*at].cell;
-            *at += 1;
-            cells.insert(event, cell);
-            if occurrence.is_write {
+        for &(event, cell) in &accesses {
+            if occurrences[&event].is_write {
                 writes.entry(cell).or_default().push(event);
             }
         }
         // By read: the last writes that certainly come before it, one a thread.
         let mut certain: FxHashMap<EventId, Vec<StepIndex>> = FxHashMap::default();
-        for &event in &events {
+        for (event, cell) in accesses {
             let read = occurrences[&event];
             if read.is_write {
                 continue;
             }
             let mut last: Vec<StepIndex> = Vec::new();
-            for write in writes.get(&cells[&event]).into_iter().flatten() {
+            for write in writes.get(&cell).into_iter().flatten() {
                 let write = occurrences[write];
                 let implied = encoding.bits.bit_and(read.guard, write.guard) == read.guard;
                 if implied && write.step != read.step && fixed.before(write.step, read.step) {
@@ -472,14 +471,41 @@ impl Problem {
                 fixed.before(first, second)
             },
         );
-        for source in sources {
+        for source in &sources {
             let (written, read) = (&self.values[&source.write], &self.values[&source.read]);
             let bits = &mut self.encoding.bits;
             bits.require_equal_if(source.lit, written, read, &mut self.solver);
         }
+        self.sources = sources;
     }
 
     // ---- questions
+
+    /// The events that access cells, and the cells, in the order of events.
+    pub(crate) fn accesses(&self) -> Vec<(EventId, Cell)> {
+        let mut events: Vec<EventId> = self.occurrences.keys().copied().collect();
+        events.sort_unstable();
+        let mut taken: FxHashMap<StepIndex, usize> = FxHashMap::default();
+        let cell_of = |event: EventId| {
+            let step = self.occurrences[&event].step;
+            let at = taken.entry(step).or_default();
+            let cell = self.encoding.steps[step].accesses[*at].cell;
+            *at += 1;
+            (event, cell)
+        };
+        events.into_iter().map(cell_of).collect()
+    }
+
+    /// The step of an access, its guard, and whether it writes.
+    pub(crate) fn occurrence(&self, event: EventId) -> (StepIndex, Bit, bool) {
+        let occurrence = self.occurrences[&event];
+        (occurrence.step, occurrence.guard, occurrence.is_write)
+    }
+
+    /// The step of an event that is an access of some thread.
+    pub(crate) fn step_if_access(&self, event: EventId) -> Option<StepIndex> {
+        self.occurrences.get(&event).map(|occurrence| occurrence.step)
+    }
 
     /// Is there an execution in which one of `conditions` holds?
     pub(crate) fn ask(&mut self, conditions: &[Bit], limits: &Limits<'_>) -> Outcome {

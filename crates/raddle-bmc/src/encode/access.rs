@@ -127,7 +127,7 @@ impl Encoder<'_> {
                 let (op, order) = (*op, order_of(*ordering));
                 let size = self.single_piece(*ty)?;
                 let width = operand.width();
-                let old = self.update(state, &address, size, order, |encoder, old| {
+                let old = self.update(state, &address, size, (order, order), |encoder, old| {
                     let old = narrowed(old, width);
                     let new = encoder.apply(op, &old, &operand)?;
                     Ok(Updated {
@@ -143,15 +143,17 @@ impl Encoder<'_> {
                 expected,
                 new,
                 success,
+                failure,
                 ..
             } => {
                 let address = self.pointer(state, *ptr)?;
+                let orders = (order_of(*success), order_of(*failure));
                 let expected = self.scalar(state, *expected, *ty)?;
                 let new = self.scalar(state, *new, *ty)?;
                 let size = self.single_piece(*ty)?;
                 let width = new.width();
                 let old =
-                    self.update(state, &address, size, order_of(*success), |encoder, old| {
+                    self.update(state, &address, size, orders, |encoder, old| {
                         let old = narrowed(old, width);
                         let writes = encoder.compare(
                             IntPredicate::Eq,
@@ -216,12 +218,13 @@ impl Encoder<'_> {
     }
 
     pub(super) fn fence(&mut self, state: &State, order: Order) {
-        let stores_only = match order {
-            Order::SeqCst => false,
-            Order::Release | Order::AcqRel => true,
+        let what = match order {
+            Order::SeqCst => What::Fence { stores_only: false },
+            Order::Release | Order::AcqRel => What::Fence { stores_only: true },
+            Order::Acquire if self.options.checks.races => What::AcquireFence,
             _ => return,
         };
-        self.step(state, What::Fence { stores_only }, order);
+        self.step(state, what, order);
     }
 
     // ---- stack variables

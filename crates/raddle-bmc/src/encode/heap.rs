@@ -14,7 +14,7 @@ use raddle_program::{AccessKind, Fault, ObjectId, ObjectKind, Order, Stop};
 const LARGEST_BLOCK: u64 = 1 << 20;
 const LONGEST_COPY: u64 = 4096;
 /// Where the cell lies that says whether an object has died.
-const LIFE: u64 = 1 << 40;
+pub(crate) const LIFE: u64 = 1 << 40;
 
 impl Encoder<'_> {
     pub(super) fn allocate(

@@ -10,13 +10,15 @@
 
 use super::library::{Args, misused};
 use super::{Encoder, unsupported_call};
-use crate::events::{Awaited, Place, Rule, Section, Wait, Waiter, Waker, What};
+use crate::events::{
+    Awaited, Handover, Place, Rule, Section, StepIndex, Wait, Waiter, Waker, What,
+};
 use crate::facts::Region;
 use crate::order::FixedOrder;
 use crate::state::{Held, State};
 use crate::value::Sym;
 use raddle_order::bits::Bit;
-use raddle_program::{AccessKind, Misuse, Order, Stop};
+use raddle_program::{AccessKind, Fault, Misuse, Order, Stop};
 
 /// Where the kind of a mutex lies in its static initialiser.
 const MUTEX_KIND: u64 = 16;
@@ -138,7 +140,7 @@ impl Encoder<'_> {
     /// Operations on synchronisation objects empty the store buffer, also where nobody else uses the object.
     pub(super) fn drain(&mut self, state: &State) {
         if self.options.is_weak && !state.alone {
-            self.fence(state, Order::SeqCst);
+            self.step(state, What::Fence { stores_only: false }, Order::Plain);
         }
     }
 
@@ -167,7 +169,8 @@ impl Encoder<'_> {
         if self.facts.is_tangled(mutex) {
             let own = Sym::constant(32, self.out.threads[self.thread].handle);
             let rule = Rule::ZeroOr(DESTROYED, DESTROYED);
-            let old = self.change_cell(state, mutex, Some(rule), |_, _| own)?;
+            let (old, step) = self.change_cell(state, mutex, Some(rule), |_, _| own)?;
+            self.hand_over(step, Handover::acquire(Bit::TRUE));
             let gone = old.is(&mut self.out.bits, u64::from(DESTROYED));
             self.fault_if(state, gone, misused(Misuse::UseDestroyed));
             return Ok(());
@@ -201,27 +204,29 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    fn unlock(&mut self, state: &mut State, mutex: Place) -> Result<(), Stop> {
+    /// Returns the step, if there is one.
+    fn unlock(&mut self, state: &mut State, mutex: Place) -> Result<Option<StepIndex>, Stop> {
         if self.facts.is_tangled(mutex) {
             let own = Sym::constant(32, self.out.threads[self.thread].handle);
             let mut is_wrong = Bit::FALSE;
-            self.change_cell(state, mutex, None, |encoder, old| {
+            let (_, step) = self.change_cell(state, mutex, None, |encoder, old| {
                 is_wrong = encoder.out.bits.ne(&old.word, &own.word);
                 Sym::zero(32)
             })?;
+            self.hand_over(step, Handover::release(Bit::TRUE));
             self.fault_if(state, is_wrong, misused(Misuse::UnlockNotOwned));
-            return Ok(());
+            return Ok(step);
         }
         match state.held.remove(&mutex) {
             None => Err(Stop::Fault(misused(Misuse::UnlockUnlocked))),
             Some(Held {
                 section: UNCONTENDED,
-            }) => Ok(()),
+            }) => Ok(None),
             Some(Held { section }) => {
                 let unlock = self.step(state, What::Unlock, Order::SeqCst);
                 self.out.steps[unlock].object = Some(mutex);
                 self.leave(state, section, unlock);
-                Ok(())
+                Ok(Some(unlock))
             }
         }
     }
@@ -230,7 +235,7 @@ impl Encoder<'_> {
     fn destroy(&mut self, state: &mut State, mutex: Place) -> Result<(), Stop> {
         if self.facts.is_tangled(mutex) {
             let gone = Sym::constant(32, u64::from(DESTROYED));
-            let old = self.change_cell(state, mutex, None, |_, _| gone)?;
+            let (old, _) = self.change_cell(state, mutex, None, |_, _| gone)?;
             let taken = !self.out.bits.is_zero(&old.word);
             self.fault_if(state, taken, misused(Misuse::DestroyLocked));
             return Ok(());
@@ -265,8 +270,11 @@ impl Encoder<'_> {
         section.left.push(state.path.clone());
     }
 
-    /// A fault leaves all sections.
-    pub(super) fn leave_all(&mut self, state: &State) {
+    /// A fault leaves all sections, if it is looked for: otherwise its thread keeps its mutexes for good.
+    pub(super) fn leave_all(&mut self, state: &State, fault: &Fault) {
+        if !self.options.checks.covers(fault) {
+            return;
+        }
         let sections: Vec<usize> = state
             .held
             .values()
@@ -286,14 +294,15 @@ impl Encoder<'_> {
     fn try_lock(&mut self, state: &mut State, mutex: Place) -> Result<Sym, Stop> {
         self.facts.tangle(mutex);
         let own = Sym::constant(32, self.out.threads[self.thread].handle);
-        let old = self.change_cell(state, mutex, None, |encoder, old| {
+        let (old, step) = self.change_cell(state, mutex, None, |encoder, old| {
             let bits = &mut encoder.out.bits;
             let is_free = bits.is_zero(&old.word);
             Sym::ite(bits, is_free, &own, old)
         })?;
+        let is_free = self.out.bits.is_zero(&old.word);
+        self.hand_over(step, Handover::acquire(is_free));
         let gone = old.is(&mut self.out.bits, u64::from(DESTROYED));
         self.fault_if(state, gone, misused(Misuse::UseDestroyed));
-        let is_free = self.out.bits.is_zero(&old.word);
         let (zero, busy) = (Sym::zero(32), Sym::constant(32, EBUSY));
         Ok(Sym::ite(&mut self.out.bits, is_free, &zero, &busy))
     }
@@ -336,12 +345,9 @@ impl Encoder<'_> {
             self.wait_for(state, Bit::FALSE, Awaited::Itself);
             return Ok(());
         }
-        let before = self.out.steps.len();
-        self.unlock(state, mutex)?;
-        let enter = if self.out.steps.len() > before {
-            self.out.steps.len() - 1
-        } else {
-            self.step(state, What::Sync, Order::SeqCst)
+        let enter = match self.unlock(state, mutex)? {
+            Some(unlock) => unlock,
+            None => self.step(state, What::Sync, Order::SeqCst),
         };
         self.out.steps[enter].object = Some(condition);
         let passes = self.fresh_bit();
