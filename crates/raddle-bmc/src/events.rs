@@ -1,6 +1,7 @@
 //! What encoding makes of a program: the steps that threads may take, with the conditions under which they do.
 
 use crate::contents::Contents;
+use crate::encode::OWNER_BITS;
 use crate::facts::{Cell, Region};
 use crate::path::Path;
 use crate::value::ReadId;
@@ -173,8 +174,12 @@ pub(crate) enum Rule {
     Positive,
     /// The cell is 0, or one of these.
     ZeroOr(u32, u32),
-    /// No bit of these is set.
-    Clear(u32),
+    /// The cell is 0 or the second number, or its low part is the first: the owner of a mutex.
+    FreeOrOf(u32, u32),
+    /// No bit of these is set, or the cell is this number.
+    ClearOr(u32, u32),
+    /// The cell is not this number.
+    Not(u32),
     /// The high half differs from this word, or nothing has to be waited for.
     Past(Word, Bit),
 }
@@ -197,13 +202,27 @@ impl Rule {
                 let differs = bits.ne(&high, word);
                 bits.bit_or(differs, *anyway)
             }
-            Self::Clear(mask) => {
+            Self::FreeOrOf(owner, other) => {
+                let low = value.extract(0, OWNER_BITS);
+                let owner = Word::constant(OWNER_BITS, u128::from(*owner));
+                let owned = bits.eq(&low, &owner);
+                let free = Self::ZeroOr(*other, *other).holds(bits, value);
+                bits.bit_or(owned, free)
+            }
+            Self::ClearOr(mask, number) => {
                 let set = value.bits().iter().enumerate();
                 let set: Vec<Bit> = set
                     .filter(|(at, _)| mask >> at & 1 == 1)
                     .map(|(_, &bit)| bit)
                     .collect();
-                !bits.any(set)
+                let clear = !bits.any(set);
+                let is_it = Word::constant(value.width(), u128::from(*number));
+                let is_it = bits.eq(value, &is_it);
+                bits.bit_or(clear, is_it)
+            }
+            Self::Not(number) => {
+                let number = Word::constant(value.width(), u128::from(*number));
+                bits.ne(value, &number)
             }
         }
     }
@@ -238,6 +257,8 @@ pub(crate) struct Waiter {
     pub(crate) thread: ThreadIndex,
     pub(crate) enter: StepIndex,
     pub(crate) leave: StepIndex,
+    /// Did no signal wake it?
+    pub(crate) timed_out: Bit,
 }
 
 #[derive(Clone, Debug)]

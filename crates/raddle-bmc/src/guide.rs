@@ -31,6 +31,8 @@ pub(crate) struct Guide<'a> {
     /// Threads that are to be run to their end when the steps are done.
     last: Vec<usize>,
     moves_left: usize,
+    /// Steps at which the access is done that they stand for.
+    unseen: Vec<StepIndex>,
     /// Whether the machine could not follow.
     pub(crate) lost: Option<String>,
 }
@@ -47,6 +49,7 @@ impl<'a> Guide<'a> {
             chooser: None,
             last: found.wrong,
             moves_left: LAST_MOVES,
+            unseen: found.unseen,
             lost: None,
         }
     }
@@ -103,6 +106,22 @@ impl<'a> Guide<'a> {
                 }
             }
             (What::Spawn { .. }, Op::Spawn { .. }) | (What::Join { .. }, Op::Join { .. }) => true,
+            (What::Life, _) if self.unseen.contains(&happened.step) => {
+                let loc = match op {
+                    Op::Load { loc, .. }
+                    | Op::Store { loc, .. }
+                    | Op::Rmw { loc, .. }
+                    | Op::Cas { loc, .. } => loc,
+                    Op::Sync { cell, .. } => cell,
+                    _ => return false,
+                };
+                let object = program.tables().loc_info(loc).object;
+                let number = program.tables().object_info(object).address_number;
+                happened
+                    .cells
+                    .iter()
+                    .any(|cell| self.number(cell) == number)
+            }
             (What::Life, Op::Free { object }) => {
                 let number = program.tables().object_info(object).address_number;
                 happened
@@ -169,6 +188,7 @@ impl<'a> Guide<'a> {
         let step = &self.encoding.steps[happened.step];
         match step.what {
             What::Begin | What::Flush | What::Fence { .. } | What::AcquireFence => true,
+            What::Life if self.unseen.contains(&happened.step) => false,
             What::Life => {
                 let is_free = step.accesses.iter().any(|access| access.is_write);
                 !is_free || happened.cells.iter().any(|cell| cell.region.object.0 == 0)

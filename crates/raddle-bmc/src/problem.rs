@@ -36,6 +36,8 @@ pub(crate) struct Problem {
     /// What reads may read from, and which of two sections comes first: for data races.
     pub(crate) sources: Vec<Source>,
     pub(crate) section_order: SectionOrder,
+    /// Steps that stand for accesses which are no steps, and whether they are part of the race that is asked for.
+    pub(crate) unseen: Vec<(StepIndex, Lit)>,
     /// By step: the event that stands for it.
     nodes: Vec<Option<EventId>>,
     /// The steps that events belong to.
@@ -58,6 +60,8 @@ pub(crate) struct Found {
     pub(crate) wrong: Vec<usize>,
     /// By thread: what is chosen, in program order.
     pub(crate) choices: Vec<Vec<u32>>,
+    /// Steps at which the machine is to do the access that they stand for.
+    pub(crate) unseen: Vec<StepIndex>,
 }
 
 impl Problem {
@@ -86,6 +90,7 @@ impl Problem {
             deadlock: None,
             sources: Vec::new(),
             section_order: SectionOrder::default(),
+            unseen: Vec::new(),
         };
         problem.add_steps();
         problem.add_threads();
@@ -502,6 +507,11 @@ impl Problem {
         (occurrence.step, occurrence.guard, occurrence.is_write)
     }
 
+    /// The event that stands for a step.
+    pub(crate) fn node(&self, step: StepIndex) -> Option<EventId> {
+        self.nodes[step]
+    }
+
     /// The step of an event that is an access of some thread.
     pub(crate) fn step_if_access(&self, event: EventId) -> Option<StepIndex> {
         self.occurrences.get(&event).map(|occurrence| occurrence.step)
@@ -562,10 +572,12 @@ impl Problem {
                 chosen
             })
             .collect();
+        let unseen = self.unseen.iter().filter(|(_, lit)| solver.value(*lit));
         Found {
             steps,
             wrong,
             choices,
+            unseen: unseen.map(|&(step, _)| step).collect(),
         }
     }
 

@@ -331,7 +331,8 @@ impl Problem {
                 }
                 let (from, to) = (waker.step, waiter.leave);
                 let happen = [from, to].map(|step| self.encoding.steps[step].guard);
-                let both = self.encoding.bits.all(happen);
+                let both = [happen[0], happen[1], !waiter.timed_out];
+                let both = self.encoding.bits.all(both);
                 let both = self.lit(both);
                 let (before, after) = (self.solver.new_lit(), self.solver.new_lit());
                 self.solver.clause(&[!asked, !both, before, after]);
@@ -474,6 +475,7 @@ impl Problem {
                     if side == 0 {
                         self.implies(&[selected], known);
                         self.solver.order_if(global, candidate.event, between, selected);
+                        self.access_before(candidate.step, between, selected);
                     } else {
                         self.implies(&[selected], !known);
                         self.solver.order_if(global, between, candidate.event, selected);
@@ -483,5 +485,29 @@ impl Problem {
             }
         }
         self.solver.clause(&cells);
+    }
+
+    /// Where looking whether an object is alive stands for an access, the access itself comes before `later`, too. If it is no
+    /// step of its own, the machine is told to do it at once.
+    fn access_before(&mut self, look: StepIndex, later: EventId, selected: Lit) {
+        let steps = &self.encoding.steps;
+        if steps[look].what != What::Life {
+            return;
+        }
+        let objects: Vec<_> = steps[look].accesses.iter().map(|at| at.cell.region.object).collect();
+        let next = (look + 1..steps.len()).find(|&at| steps[at].what != What::Life);
+        let access = next.filter(|&at| {
+            let step = &steps[at];
+            let cells = step.accesses.iter().map(|access| access.cell.region.object);
+            let mut touched = cells.chain(step.object.map(|(object, _)| object));
+            step.thread == steps[look].thread && touched.any(|object| objects.contains(&object))
+        });
+        match access.and_then(|access| self.node(access)) {
+            Some(event) => {
+                let global = self.memory.global();
+                self.solver.order_if(global, event, later, selected);
+            }
+            None => self.unseen.push((look, selected)),
+        }
     }
 }

@@ -132,7 +132,7 @@ fn effort(outcome: &Outcome) -> String {
         complete, blocked, ..
     } = outcome.statistics;
     if outcome.engine == EngineKind::Bmc {
-        return format!("data races not checked; {}", circumstances(outcome));
+        return circumstances(outcome);
     }
     let mut text = words::executions(complete + blocked);
     if blocked == 1 && complete == 0 {

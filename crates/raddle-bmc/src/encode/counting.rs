@@ -3,7 +3,7 @@
 
 use super::Encoder;
 use super::library::{Args, misused};
-use super::sync::{EBUSY, EDEADLK, WRITER, region_of};
+use super::sync::{EBUSY, EDEADLK, ETIMEDOUT, WRITER, region_of};
 use crate::events::{Arrival, Awaited, Handover, Place, Rule, StepIndex, What};
 use crate::facts::Region;
 use crate::state::State;
@@ -12,6 +12,9 @@ use raddle_order::bits::Bit;
 use raddle_program::{Misuse, Order, Stop};
 use std::collections::btree_map::Entry;
 use std::rc::Rc;
+
+/// What trying in vain sets `errno` to.
+const EAGAIN: u64 = 11;
 
 impl Encoder<'_> {
     /// Semaphores, read-write locks and barriers.
@@ -36,6 +39,22 @@ impl Encoder<'_> {
                 })?;
                 self.hand_over(step, Handover::acquire(Bit::TRUE));
             }
+            "sem_timedwait" => {
+                let tried = self.counting(state, "sem_trywait", place, args)?;
+                let late = !self.out.bits.is_zero(&tried.word);
+                self.pass_deadline(state, late, &args[args.len() - 1])?;
+                self.set_errno(state, late, ETIMEDOUT);
+                return Ok(tried);
+            }
+            "rwlock_timedrdlock" | "rwlock_timedwrlock" => {
+                let tried = if operation == "rwlock_timedrdlock" {
+                    "rwlock_tryrdlock"
+                } else {
+                    "rwlock_trywrlock"
+                };
+                let tried = self.counting(state, tried, place, args)?;
+                return self.in_time(state, &tried, &args[args.len() - 1]);
+            }
             "sem_trywait" => {
                 let (old, step) = self.change_cell(state, place, None, |encoder, old| {
                     let bits = &mut encoder.out.bits;
@@ -46,6 +65,7 @@ impl Encoder<'_> {
                 let is_zero = self.out.bits.is_zero(&old.word);
                 self.hand_over(step, Handover::acquire(!is_zero));
                 let failed = Sym::constant(32, u64::from(u32::MAX));
+                self.set_errno(state, is_zero, EAGAIN);
                 return Ok(Sym::ite(&mut self.out.bits, is_zero, &failed, &zero));
             }
             "sem_post" => {
@@ -58,11 +78,17 @@ impl Encoder<'_> {
                 self.store(state, &args[1], 4, &value, Order::Plain)?;
             }
             "rwlock_rdlock" => {
-                let rule = Some(Rule::Clear(WRITER));
+                let own = self.writer();
+                let mut again = Bit::FALSE;
+                let rule = Some(Rule::ClearOr(WRITER, own));
                 let (_, step) = self.change_cell(state, place, rule, |encoder, old| {
-                    encoder.plus(old, &one)
+                    again = old.is(&mut encoder.out.bits, u64::from(own));
+                    let more = encoder.plus(old, &one);
+                    Sym::ite(&mut encoder.out.bits, again, old, &more)
                 })?;
-                self.hand_over(step, Handover::acquire(Bit::TRUE));
+                self.hand_over(step, Handover::acquire(!again));
+                let refused = Sym::constant(32, EDEADLK);
+                return Ok(Sym::ite(&mut self.out.bits, again, &refused, &zero));
             }
             "rwlock_wrlock" => {
                 let own = self.writer();

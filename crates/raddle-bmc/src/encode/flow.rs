@@ -450,14 +450,14 @@ impl Encoder<'_> {
         value: Option<Operand>,
         ty: TypeId,
     ) -> Result<After, Stop> {
-        let values = match value {
+        let mut values = match value {
             Some(value) => self.operand(state, value, ty)?,
             None => Vec::new(),
         };
         let is_main = state.frames.len() == 1 && self.thread == 0;
         let frame = state.top();
         let (owned, base) = (std::mem::take(&mut frame.owned), frame.private_base);
-        let is_atomic = frame.is_atomic;
+        let (is_atomic, once) = (frame.is_atomic, frame.once);
         // Threads that outlive `main` may well use its variables.
         if !is_main {
             for object in owned.into_iter().rev() {
@@ -466,6 +466,10 @@ impl Encoder<'_> {
         }
         if is_atomic {
             self.end_block_of(state);
+        }
+        if let Some(once) = once {
+            self.end_once(state, once)?;
+            values = vec![Sym::zero(32)];
         }
         state.private.truncate(base);
         state.frames.pop();
@@ -523,6 +527,9 @@ impl Encoder<'_> {
     // ---- memory
 
     pub(super) fn thread_local_contents(&mut self, position: usize) -> Result<Rc<Contents>, Stop> {
+        if let Some(contents) = super::system::contents(position) {
+            return Ok(contents);
+        }
         match self.view.private_thread_local(position)? {
             Some(bytes) => Ok(Rc::new(Contents::new(bytes.len() as u64, Some(bytes)))),
             None => Err(unsupported("a private variable that does not exist")),

@@ -132,7 +132,7 @@ impl Encoder<'_> {
     }
 
     /// How many bytes to copy or fill at once: as the fields of the variables lie.
-    fn chunk(&mut self, addresses: &[&Sym], done: u64, left: u64) -> u8 {
+    pub(super) fn chunk(&mut self, addresses: &[&Sym], done: u64, left: u64) -> u8 {
         let mut size = left.min(8);
         for address in addresses {
             let Some(base) = address.as_constant() else {

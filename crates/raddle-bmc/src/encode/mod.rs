@@ -7,8 +7,8 @@
 //! - `flow`: blocks, calls and returns, threads.
 //! - `compute`: instructions that do not touch memory.
 //! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
-//! - `library`: functions that the program does not define. `heap`: those on blocks of memory. `sync`, `counting`: locks and
-//!   other things that threads wait at.
+//! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`:
+//!   locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has.
 
 mod access;
 mod cells;
@@ -18,9 +18,13 @@ mod float;
 mod flow;
 mod heap;
 mod library;
+mod mutex;
+mod strings;
 mod sync;
+mod system;
 
 pub(crate) use heap::LIFE;
+pub(crate) use mutex::OWNER_BITS;
 
 use crate::contents::Contents;
 use crate::events::{
