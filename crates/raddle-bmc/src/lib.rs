@@ -5,6 +5,7 @@ mod encode;
 mod engine;
 mod events;
 mod facts;
+mod frees;
 mod guide;
 mod order;
 mod path;

@@ -1,5 +1,6 @@
 //! From steps to a formula: events, possible sources of reads, orders of writes, critical sections.
 
+use crate::encode::LIFE;
 use crate::events::{Access, Beyond, Encoding, StepIndex, What};
 use crate::facts::Cell;
 use crate::order::FixedOrder;
@@ -104,6 +105,9 @@ impl Problem {
         problem.add_sources();
         problem.add_sums(&sections);
         problem.section_order = sections;
+        if model != MemoryModel::Sc {
+            problem.add_late_stores();
+        }
         if looks_for_deadlocks && problem.deadlock(asked, &wakeups, &last) {
             problem.deadlock = Some(asked);
         }
@@ -192,6 +196,10 @@ impl Problem {
                 self.stands_for(event, index);
             }
             What::AcquireFence => {}
+            // Freeing waits for nothing.
+            What::Life if accesses.iter().any(|access| access.cell.offset == LIFE) => {
+                self.add_at_once(&[index], Lit::FALSE);
+            }
             _ => self.add_atomic(&[index]),
         }
     }
@@ -231,11 +239,16 @@ impl Problem {
         }
     }
 
-    /// Steps of one thread that happen at once.
+    /// Steps of one thread that happen at once, when all its stores have reached memory.
     fn add_atomic(&mut self, steps: &[StepIndex]) {
-        let lane = self.lanes[self.encoding.steps[steps[0]].thread];
         let guard = self.encoding.steps[steps[0]].guard;
         let guard = self.lit(guard);
+        self.add_at_once(steps, guard);
+    }
+
+    /// Steps of one thread that happen at once. Its stores reach memory before, if `drains` holds.
+    fn add_at_once(&mut self, steps: &[StepIndex], drains: Lit) {
+        let lane = self.lanes[self.encoding.steps[steps[0]].thread];
         let mut parts = Vec::new();
         let mut origins = Vec::new();
         for &step in steps {
@@ -258,7 +271,7 @@ impl Problem {
         }
         let events = self
             .memory
-            .atomic_step(&mut self.solver, lane, guard, &parts);
+            .atomic_step(&mut self.solver, lane, drains, &parts);
         for (event, (step, access)) in events.into_iter().zip(origins) {
             match access {
                 Some(access) => self.note(event, step, &access),

@@ -433,6 +433,10 @@ impl Problem {
         }
     }
 
+    fn is_weak(&self) -> bool {
+        self.memory.global() != self.memory.coherence()
+    }
+
     // ---- the two accesses
 
     /// If `asked` holds, a first access starts the marks, and a second one that conflicts with it is not marked.
@@ -503,6 +507,8 @@ impl Problem {
             step.thread == steps[look].thread && touched.any(|object| objects.contains(&object))
         });
         match access.and_then(|access| self.node(access)) {
+            // A delayed store was done before it reaches memory; if that is too late, it is a fault.
+            Some(_) if self.is_weak() => {}
             Some(event) => {
                 let global = self.memory.global();
                 self.solver.order_if(global, event, later, selected);

@@ -80,11 +80,6 @@ impl Encoder<'_> {
             object,
             is_sync: true,
         };
-        if self.options.is_weak && !self.knows(state, region) {
-            return Err(unsupported(
-                "the end of memory that several threads access, under tso and pso",
-            ));
-        }
         let mut dead = Bit::FALSE;
         self.update_cell(state, (region, LIFE), condition, |encoder, old| {
             dead = !encoder.out.bits.is_zero(&old.word);

@@ -79,14 +79,11 @@ impl Encoder<'_> {
         };
         let mut now = state.clone();
         for at in 0.. {
-            let mut gone = match at {
-                LONGEST => Err(unsupported_call(name, "it goes that far")),
-                _ => round(self, &mut now, at, &mut ends),
-            };
-            if let Err(stop) = std::mem::replace(&mut gone, Ok(())) {
-                self.stopped(&now, stop)?;
+            if at == LONGEST {
+                self.stopped(&now, unsupported_call(name, "it goes that far"))?;
                 break;
             }
+            round(self, &mut now, at, &mut ends)?;
             if now.path.is_impossible() {
                 break;
             }
