@@ -81,6 +81,11 @@ impl Facts {
         }
     }
 
+    /// Do several threads access the region?
+    pub(crate) fn is_shared(&self, region: Region) -> bool {
+        self.users.get(&region) == Some(&Users::Several)
+    }
+
     /// The cells that an access consists of.
     pub(crate) fn cells(&mut self, region: Region, offset: u64, size: u8) -> Vec<Cell> {
         let end = offset + u64::from(size);

@@ -186,6 +186,9 @@ impl<'a> Guide<'a> {
     /// Is there nothing for the machine to do?
     fn is_silent(&self, happened: &Happened) -> bool {
         let step = &self.encoding.steps[happened.step];
+        if step.block.is_some() && step.block == self.block {
+            return true;
+        }
         match step.what {
             What::Begin | What::Flush | What::Fence { .. } | What::AcquireFence => true,
             What::Life if self.unseen.contains(&happened.step) => false,
@@ -193,7 +196,7 @@ impl<'a> Guide<'a> {
                 let is_free = step.accesses.iter().any(|access| access.is_write);
                 !is_free || happened.cells.iter().any(|cell| cell.region.object.0 == 0)
             }
-            _ => step.block.is_some() && step.block == self.block,
+            _ => false,
         }
     }
 }

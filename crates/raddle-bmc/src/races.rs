@@ -101,7 +101,7 @@ impl Problem {
                 thread: *thread,
                 guard,
                 is_write,
-                is_plain: *order == Order::Plain,
+                is_plain: *order == Order::Plain || *what == What::Life && is_write,
                 in_block: block.is_some(),
                 first: false,
                 second: false,

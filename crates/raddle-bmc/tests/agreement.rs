@@ -168,3 +168,13 @@ fn accesses_of_several_sizes() {
 fn data_that_threads_wait_for() {
     compare(Shape::WAITS, RACES, 0..cases(150));
 }
+
+#[test]
+fn memory_that_is_freed() {
+    compare(Shape::FREES, RACES, 0..cases(100));
+    let only_races = Checks {
+        memory: false,
+        ..RACES
+    };
+    compare_under(&[MemoryModel::Sc], Shape::FREES, only_races, 0..cases(100));
+}

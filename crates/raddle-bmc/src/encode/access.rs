@@ -426,7 +426,14 @@ impl Encoder<'_> {
             return true;
         }
         let thread = self.out.threads[self.thread].id;
-        self.facts.is_own(region, thread)
+        let is_own = self.facts.is_own(region, thread);
+        // When its stores reach memory matters as well if somebody else frees it.
+        let life = Region {
+            is_sync: true,
+            ..region
+        };
+        let is_freed = self.options.is_weak && self.facts.is_freed(region.object);
+        is_own && !(is_freed && self.facts.is_shared(life))
     }
 
     /// The contents of memory that the state knows for sure.

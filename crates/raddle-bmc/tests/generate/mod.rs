@@ -15,6 +15,8 @@ pub(crate) struct Shape {
     waits: bool,
     /// Accesses of several sizes to the same bytes.
     mixes: bool,
+    /// A block of memory that is freed once.
+    frees: bool,
 }
 
 impl Shape {
@@ -24,6 +26,10 @@ impl Shape {
     };
     pub(crate) const MIXED: Self = Self {
         mixes: true,
+        ..Self::RACES
+    };
+    pub(crate) const FREES: Self = Self {
+        frees: true,
         ..Self::RACES
     };
     pub(crate) const WAITS: Self = Self {
@@ -38,6 +44,7 @@ impl Shape {
         hands_over: false,
         waits: false,
         mixes: false,
+        frees: false,
     };
     pub(crate) const LOCKS: Self = Self {
         locks: true,
@@ -46,6 +53,7 @@ impl Shape {
         hands_over: false,
         waits: false,
         mixes: false,
+        frees: false,
     };
     pub(crate) const DATA: Self = Self {
         locks: false,
@@ -54,6 +62,7 @@ impl Shape {
         hands_over: false,
         waits: false,
         mixes: false,
+        frees: false,
     };
 }
 
@@ -63,6 +72,7 @@ const HEAD: &str = "\
 @a = global [3 x i32] zeroinitializer
 @p = global ptr @x
 @f = global i32 0
+@h = global ptr null
 @g = global i32 0
 @s = global [8 x i32] zeroinitializer
 @w = global [14 x i32] zeroinitializer
@@ -76,6 +86,8 @@ declare i32 @pthread_join(i64, ptr)
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_trylock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
+declare ptr @malloc(i64)
+declare void @free(ptr)
 declare i32 @sem_init(ptr, i32, i32)
 declare i32 @sem_wait(ptr)
 declare i32 @sem_trywait(ptr)
@@ -122,6 +134,8 @@ struct Writer {
     depth: u32,
     in_lock: bool,
     in_block: bool,
+    /// Is there a place that frees the block?
+    freed: bool,
     /// What data is mostly protected by.
     discipline: u32,
 }
@@ -135,6 +149,7 @@ pub(crate) fn generate(seed: u64, shape: Shape) -> String {
         depth: 0,
         in_lock: false,
         in_block: false,
+        freed: false,
         discipline: 0,
     };
     if shape.waits {
@@ -187,6 +202,10 @@ impl Writer {
         }
         if self.chance(50) {
             self.line("store i32 1, ptr @y");
+        }
+        if self.shape.frees {
+            self.line("%block = call ptr @malloc(i64 4)");
+            self.line("store ptr %block, ptr @h");
         }
         if self.shape.waits {
             let count = 2 + self.rng.below(2);
@@ -419,7 +438,19 @@ impl Writer {
     /// Plain data is accessed.
     fn data(&mut self) {
         let value = self.fresh();
-        if self.chance(50) {
+        if self.shape.frees && self.chance(60) {
+            let block = self.fresh();
+            self.line(&format!("{block} = load ptr, ptr @h"));
+            let is_end = !self.freed && self.chance(30);
+            self.freed |= is_end;
+            if is_end {
+                self.line(&format!("call void @free(ptr {block})"));
+            } else if self.chance(70) {
+                self.line(&format!("store i32 1, ptr {block}"));
+            } else {
+                self.line(&format!("{value} = load i32, ptr {block}"));
+            }
+        } else if self.chance(50) {
             self.line("store i32 1, ptr @x");
         } else {
             self.line(&format!("{value} = load i32, ptr @x"));
