@@ -234,6 +234,8 @@ fn run_clang(
     if kind == Kind::Cpp {
         // One binary is both compilers; as this one it looks for the C++ headers.
         command.arg("--driver-mode=g++");
+        // What newer clangs take by default and older ones do not. The user's own `-std` comes later, and counts.
+        command.arg("-std=gnu++17");
         // Makes libstdc++ check its arguments; and then it does not rely on the code of `std::string` in its binary, which
         // Raddle does not see.
         command.arg("-D_GLIBCXX_ASSERTIONS");

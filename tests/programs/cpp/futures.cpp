@@ -1,4 +1,3 @@
-// raddle: -- -std=c++17
 // engines: dpor, rf, rvf, mcr
 // std::async, std::promise and std::shared_mutex.
 #include <cassert>
