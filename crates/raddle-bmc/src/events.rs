@@ -43,6 +43,8 @@ pub(crate) enum What {
     Fence {
         stores_only: bool,
     },
+    /// An atomic block begins.
+    Block,
     /// A fence that orders nothing in memory, but what its thread knows.
     AcquireFence,
     Spawn {

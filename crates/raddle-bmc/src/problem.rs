@@ -527,7 +527,9 @@ impl Problem {
 
     /// The step of an event that is an access of some thread.
     pub(crate) fn step_if_access(&self, event: EventId) -> Option<StepIndex> {
-        self.occurrences.get(&event).map(|occurrence| occurrence.step)
+        self.occurrences
+            .get(&event)
+            .map(|occurrence| occurrence.step)
     }
 
     /// Is there an execution in which one of `conditions` holds?

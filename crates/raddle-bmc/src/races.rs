@@ -232,7 +232,10 @@ impl Problem {
             if let Some(block) = step.block {
                 let guard = self.lit(step.guard);
                 let solver = &mut self.solver;
-                let all = *marks.blocks.entry(block).or_insert_with(|| solver.new_lit());
+                let all = *marks
+                    .blocks
+                    .entry(block)
+                    .or_insert_with(|| solver.new_lit());
                 self.implies(&[known[thread], guard], all);
             }
         }
@@ -461,7 +464,11 @@ impl Problem {
             for side in [0, 1] {
                 let mut any = vec![!cell];
                 for candidate in candidates {
-                    if !(if side == 0 { candidate.first } else { candidate.second }) {
+                    if !(if side == 0 {
+                        candidate.first
+                    } else {
+                        candidate.second
+                    }) {
                         continue;
                     }
                     let selected = self.solver.new_lit();
@@ -478,11 +485,13 @@ impl Problem {
                     let known = marks.known[candidate.step];
                     if side == 0 {
                         self.implies(&[selected], known);
-                        self.solver.order_if(global, candidate.event, between, selected);
+                        self.solver
+                            .order_if(global, candidate.event, between, selected);
                         self.access_before(candidate.step, between, selected);
                     } else {
                         self.implies(&[selected], !known);
-                        self.solver.order_if(global, between, candidate.event, selected);
+                        self.solver
+                            .order_if(global, between, candidate.event, selected);
                     }
                 }
                 self.solver.clause(&any);
@@ -498,7 +507,11 @@ impl Problem {
         if steps[look].what != What::Life {
             return;
         }
-        let objects: Vec<_> = steps[look].accesses.iter().map(|at| at.cell.region.object).collect();
+        let objects: Vec<_> = steps[look]
+            .accesses
+            .iter()
+            .map(|at| at.cell.region.object)
+            .collect();
         let next = (look + 1..steps.len()).find(|&at| steps[at].what != What::Life);
         let access = next.filter(|&at| {
             let step = &steps[at];

@@ -104,7 +104,12 @@ fn compare(shape: Shape, checks: Checks, seeds: std::ops::Range<u64>) {
     compare_under(&MODELS, shape, checks, seeds);
 }
 
-fn compare_under(models: &[MemoryModel], shape: Shape, checks: Checks, seeds: std::ops::Range<u64>) {
+fn compare_under(
+    models: &[MemoryModel],
+    shape: Shape,
+    checks: Checks,
+    seeds: std::ops::Range<u64>,
+) {
     let (mut violations, mut compared) = (0, 0);
     for seed in seeds {
         let text = generate(seed, shape);

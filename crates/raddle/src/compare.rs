@@ -39,9 +39,7 @@ pub fn compare(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, E
         // Having found nothing is no proof of what was not looked for.
         let lacks = kind == EngineKind::Bmc && options.checks.livelocks;
         if lacks && matches!(outcome.verdict, Verdict::Verified(_)) {
-            outcome.verdict = Verdict::Inconclusive(Reason::NotLookedFor {
-                what: "livelocks",
-            });
+            outcome.verdict = Verdict::Inconclusive(Reason::NotLookedFor { what: "livelocks" });
         }
         answers.push(Answer {
             engine: name,

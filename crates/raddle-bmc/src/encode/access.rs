@@ -152,19 +152,18 @@ impl Encoder<'_> {
                 let new = self.scalar(state, *new, *ty)?;
                 let size = self.single_piece(*ty)?;
                 let width = new.width();
-                let old =
-                    self.update(state, &address, size, orders, |encoder, old| {
-                        let old = narrowed(old, width);
-                        let writes = encoder.compare(
-                            IntPredicate::Eq,
-                            std::slice::from_ref(&old),
-                            std::slice::from_ref(&expected),
-                        );
-                        Ok(Updated {
-                            new: widened(&new, size),
-                            writes,
-                        })
-                    })?;
+                let old = self.update(state, &address, size, orders, |encoder, old| {
+                    let old = narrowed(old, width);
+                    let writes = encoder.compare(
+                        IntPredicate::Eq,
+                        std::slice::from_ref(&old),
+                        std::slice::from_ref(&expected),
+                    );
+                    Ok(Updated {
+                        new: widened(&new, size),
+                        writes,
+                    })
+                })?;
                 let old = narrowed(&old, width);
                 let matched = self.compare(
                     IntPredicate::Eq,

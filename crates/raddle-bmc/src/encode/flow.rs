@@ -2,6 +2,7 @@
 
 use super::{DEEPEST_CALL, Encoder, MOST_ROUNDS, unsupported};
 use crate::contents::Contents;
+use crate::events::What;
 use crate::facts::Region;
 use crate::shape::Shape;
 use crate::state::{Frame, State};
@@ -10,7 +11,7 @@ use raddle_ir::inst::Call;
 use raddle_ir::{BlockId, Constant, FuncId, InstKind, Operand, Terminator, TypeId, ValueId};
 use raddle_order::bits::Bit;
 use raddle_program::interp::view::Called;
-use raddle_program::{Fault, Limit, ObjectKind, Stop, Unsupported};
+use raddle_program::{Fault, Limit, ObjectKind, Order, Stop, Unsupported};
 use std::rc::Rc;
 
 /// Functions whose whole body is one atomic block.
@@ -514,6 +515,10 @@ impl Encoder<'_> {
         if state.atomic_depth == 1 {
             state.block = Some(self.out.blocks);
             self.out.blocks += 1;
+            // Blocks in which nothing happens that others see are blocks all the same.
+            if !state.alone {
+                self.step(state, What::Block, Order::SeqCst);
+            }
         }
     }
 

@@ -290,7 +290,13 @@ impl Encoder<'_> {
         let id = self.view.tables_mut().thread(parent, state.spawns, &name);
         let id = id.map_err(Stop::from)?;
         let handle = self.view.tables().handle_of_thread(id);
-        self.store(state, handle_at, 8, &Sym::constant(64, handle), Order::Plain)?;
+        self.store(
+            state,
+            handle_at,
+            8,
+            &Sym::constant(64, handle),
+            Order::Plain,
+        )?;
         self.begin_sharing(state)?;
         let child = self.out.threads.len();
         let started = state.path.guard();
@@ -306,17 +312,16 @@ impl Encoder<'_> {
         self.step(state, What::Spawn { child }, Order::SeqCst);
         let mut path = Path::default();
         path.push(&mut self.out.bits, started);
-        self.run_thread(child, State::new(path, false), function, std::slice::from_ref(arg))
+        self.run_thread(
+            child,
+            State::new(path, false),
+            function,
+            std::slice::from_ref(arg),
+        )
     }
 
     /// `size`: of the value that is stored, if it is wanted.
-    fn join(
-        &mut self,
-        state: &mut State,
-        name: &str,
-        args: &Args,
-        size: u8,
-    ) -> Result<(), Stop> {
+    fn join(&mut self, state: &mut State, name: &str, args: &Args, size: u8) -> Result<(), Stop> {
         let Some(handles) = args[0].set.values().map(<[u64]>::to_vec) else {
             return Err(unsupported_call(
                 name,

@@ -141,12 +141,7 @@ impl Encoder<'_> {
         Ok(Sym::zero(32))
     }
 
-    fn lock_cell(
-        &mut self,
-        state: &mut State,
-        mutex: Place,
-        kind: MutexKind,
-    ) -> Result<Sym, Stop> {
+    fn lock_cell(&mut self, state: &mut State, mutex: Place, kind: MutexKind) -> Result<Sym, Stop> {
         let own = self.own_handle();
         let handle = self.out.threads[self.thread].handle as u32;
         let rule = match kind {

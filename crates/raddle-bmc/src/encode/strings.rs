@@ -123,13 +123,7 @@ impl Encoder<'_> {
         self.load(state, &at, 1, Order::Plain)
     }
 
-    fn put_byte(
-        &mut self,
-        state: &mut State,
-        base: &Sym,
-        at: u64,
-        byte: &Sym,
-    ) -> Result<(), Stop> {
+    fn put_byte(&mut self, state: &mut State, base: &Sym, at: u64, byte: &Sym) -> Result<(), Stop> {
         let at = self.plus(base, &Sym::constant(64, at));
         self.store(state, &at, 1, byte, Order::Plain)
     }

@@ -44,7 +44,12 @@ pub(super) fn region_of(place: Place) -> Region {
 
 impl Encoder<'_> {
     /// The object that an address leads to.
-    pub(super) fn object_at(&mut self, state: &mut State, name: &str, address: &Sym) -> Result<Place, Stop> {
+    pub(super) fn object_at(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        address: &Sym,
+    ) -> Result<Place, Stop> {
         let cases = self.resolve(state, address, 1, AccessKind::Update)?;
         match cases[..] {
             [
@@ -323,7 +328,10 @@ impl Encoder<'_> {
         self.drain(state);
         let place = self.object_at(state, name, &args[0])?;
         let Some(functions) = args[1].set.values().map(<[u64]>::to_vec) else {
-            return Err(unsupported_call(name, "which function it runs is not known"));
+            return Err(unsupported_call(
+                name,
+                "which function it runs is not known",
+            ));
         };
         let running = Sym::constant(32, u64::from(RUNNING));
         let rule = Some(Rule::Not(RUNNING));

@@ -241,7 +241,10 @@ impl Encoder<'_> {
     /// Keys are counted by the machine in memory that all threads share: here they are as long as there is one thread.
     fn make_key(&mut self, state: &mut State, name: &str, args: &Args) -> Result<(), Stop> {
         if !state.alone || state.path.guard() != Bit::TRUE {
-            return Err(unsupported_call(name, "keys that are made beside other threads"));
+            return Err(unsupported_call(
+                name,
+                "keys that are made beside other threads",
+            ));
         }
         if args[1].as_constant() != Some(0) {
             return Err(unsupported_call(name, "keys with destructors"));

@@ -509,8 +509,13 @@ impl Writer {
     fn consume(&mut self) {
         let flag = self.flag();
         if self.chance(70) {
-            let (value, order) = (self.fresh(), self.pick(&["monotonic", "acquire", "acquire"]));
-            self.line(&format!("{value} = load atomic i32, ptr {flag} {order}, align 4"));
+            let (value, order) = (
+                self.fresh(),
+                self.pick(&["monotonic", "acquire", "acquire"]),
+            );
+            self.line(&format!(
+                "{value} = load atomic i32, ptr {flag} {order}, align 4"
+            ));
             self.line(&format!("store i32 {value}, ptr %r0"));
         } else {
             self.pass_on(flag);
