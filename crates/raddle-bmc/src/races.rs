@@ -180,10 +180,10 @@ impl Problem {
         let mut known = vec![Lit::FALSE; threads];
         let mut fence = vec![Lit::FALSE; threads];
         let mut pending = vec![Lit::FALSE; threads];
-        for index in 0..steps {
+        for (index, learns) in learns.into_iter().enumerate() {
             let step = self.encoding.steps[index].clone();
             let thread = step.thread;
-            if learns[index] {
+            if learns {
                 known[thread] = self.follow(known[thread]);
             }
             marks.known[index] = known[thread];

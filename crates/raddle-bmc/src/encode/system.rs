@@ -39,7 +39,7 @@ pub(super) fn contents(position: usize) -> Option<Rc<Contents>> {
 }
 
 impl Encoder<'_> {
-    fn variable<'s>(state: &'s mut State, position: usize) -> &'s mut Rc<Contents> {
+    fn variable(state: &mut State, position: usize) -> &mut Rc<Contents> {
         let slot = state.thread_locals.entry(position);
         slot.or_insert_with(|| contents(position).expect("a position of this file"))
     }
