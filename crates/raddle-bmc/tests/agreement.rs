@@ -92,7 +92,9 @@ fn by_formula(text: &str, memory: MemoryModel, checks: Checks) -> Answer {
         Ok(outcome) => outcome,
         Err(error) => panic!("{error} under {}\n{text}", memory.name()),
     };
-    if let Verdict::Unsupported { what, .. } = &outcome.verdict {
+    if let Verdict::Unsupported { what, .. } = &outcome.verdict
+        && checks.memory
+    {
         panic!("{what:?}\n{text}");
     }
     answer(&outcome.verdict)
@@ -119,6 +121,9 @@ fn compare_under(
                 continue;
             }
             let found = by_formula(&text, memory, checks);
+            if found == Answer::Unknown && !checks.memory {
+                continue;
+            }
             assert_eq!(
                 found,
                 expected,
