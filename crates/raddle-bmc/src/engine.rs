@@ -14,6 +14,7 @@ use raddle_search::driver::{InternalError, SearchOptions};
 use raddle_search::{
     Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, guided,
 };
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// How to check.
@@ -107,6 +108,15 @@ impl Run {
         }
     }
 
+    /// Why the encoding was not finished.
+    fn why_late(&self) -> Stopped {
+        let flag = self.search.interrupted.as_deref();
+        match flag.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            true => Stopped::Interrupted,
+            false => Stopped::Deadline,
+        }
+    }
+
     fn stopped(&self, why: Stopped) -> Verdict {
         let reason = match (why, self.search.limits.time) {
             (Stopped::Deadline, Some(limit)) => Reason::Time { limit },
@@ -125,6 +135,7 @@ impl Run {
             exit_with_main: self.options.exit_with_main,
             silent_abort: self.options.silent_abort,
             deadline: self.search.limits.time.map(|time| self.started + time),
+            interrupt: self.search.interrupted.as_deref(),
         };
         for _ in 0..MOST_ENCODINGS {
             let encoder = Encoder::new(view, &mut facts, &mut self.shapes, options);
@@ -151,7 +162,7 @@ impl Run {
         let encoding = match self.encode(view, bound) {
             Ok(encoding) => encoding,
             Err(Stop::Limit(LATE)) => {
-                return Ok(Round::Done(self.stopped(Stopped::Deadline)));
+                return Ok(Round::Done(self.stopped(self.why_late())));
             }
             Err(stop) => return Ok(Round::Done(beyond(stop))),
         };

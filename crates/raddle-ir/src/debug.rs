@@ -40,6 +40,12 @@ pub enum SourceType {
         size: u64,
         signed: bool,
     },
+    /// The names of its values; the others are plain integers.
+    Enum {
+        size: u64,
+        signed: bool,
+        values: Vec<(Box<str>, i64)>,
+    },
     Pointer {
         to: Option<SourceTypeId>,
     },

@@ -125,6 +125,7 @@ fn switches_keep_their_cases() {
 fn describe(module: &Module, id: SourceTypeId) -> String {
     match module.debug.source_type(id) {
         SourceType::Scalar { name, size, .. } => format!("{name}:{size}"),
+        SourceType::Enum { size, .. } => format!("enum:{size}"),
         SourceType::Pointer { to: Some(to) } => match module.debug.source_type(*to) {
             SourceType::Record { name, .. } => format!("{name}*"),
             _ => format!("{}*", describe(module, *to)),

@@ -324,7 +324,7 @@ impl Machine {
         let state = self.threads[thread.index()].state;
         let op = *program.op(state);
         let end = self.micro_step(program, thread, state, op, choices);
-        if op == Op::AtomicBegin || self.threads[thread.index()].flags & IN_BLOCK != 0 {
+        if matches!(op, Op::AtomicBegin) || self.threads[thread.index()].flags & IN_BLOCK != 0 {
             return self.finish_block(program, thread, choices, end);
         }
         end
@@ -339,7 +339,7 @@ impl Machine {
         mut end: StepEnd,
     ) -> StepEnd {
         let mut budget = BLOCK_BUDGET;
-        while end == StepEnd::Done && self.threads[thread.index()].flags & IN_BLOCK != 0 {
+        while matches!(end, StepEnd::Done) && self.threads[thread.index()].flags & IN_BLOCK != 0 {
             match self.readiness(program, thread) {
                 Readiness::Ready => {}
                 Readiness::Waiting => {
@@ -705,7 +705,9 @@ impl Machine {
             SyncAction::Lock
             | SyncAction::TryLock
             | SyncAction::Unlock
-            | SyncAction::MutexDestroy => {
+            | SyncAction::MutexDestroy
+                if !sync::knows_kind(stored) =>
+            {
                 let kind = self.static_mutex_kind(tables, tables.loc_info(cell));
                 sync::with_static_kind(stored, kind)
             }

@@ -164,10 +164,10 @@ pub fn knows_kind(word: u64) -> bool {
 /// A mutex cell that was never initialised by a call takes its kind from the static initialiser's bytes.
 #[must_use]
 pub fn with_static_kind(word: u64, kind: MutexKind) -> u64 {
-    if word & 3 == 0 {
-        word | Mutex::new(kind).0
-    } else {
+    if knows_kind(word) {
         word
+    } else {
+        word | Mutex::new(kind).0
     }
 }
 

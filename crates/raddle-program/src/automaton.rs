@@ -13,6 +13,7 @@ use crate::tables::{SourceLoc, Tables};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
 /// What a thread arrives at: its local state at a visible operation.
 #[derive(Clone, Debug)]
@@ -54,6 +55,19 @@ pub trait Semantics {
     fn ignores_result(&self, _local: &Self::Local) -> bool {
         false
     }
+
+    /// What an address means that leads to no variable.
+    fn meaning(&self, _tables: &Tables, _address: u64) -> Option<Meaning> {
+        None
+    }
+}
+
+/// What an address means that leads to no variable: for reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    Function(Rc<str>),
+    /// The characters of a string literal, without the zero at its end.
+    Text(Box<[u8]>),
 }
 
 /// The object-safe face of [`Expander`].
@@ -61,6 +75,7 @@ trait Expand {
     fn start(&mut self, skeleton: &mut Skeleton) -> StateId;
     fn expand(&mut self, skeleton: &mut Skeleton, state: StateId, value: Value) -> StateId;
     fn snapshot_bytes(&self) -> usize;
+    fn meaning(&self, tables: &Tables, address: u64) -> Option<Meaning>;
 }
 
 const NO_EDGE: u32 = u32::MAX;
@@ -322,6 +337,10 @@ impl<S: Semantics> Expand for Expander<S> {
     fn snapshot_bytes(&self) -> usize {
         self.bytes
     }
+
+    fn meaning(&self, tables: &Tables, address: u64) -> Option<Meaning> {
+        self.semantics.meaning(tables, address)
+    }
 }
 
 /// A program: the automata of all its threads.
@@ -422,6 +441,12 @@ impl Program {
     #[must_use]
     pub fn at(&self, state: StateId) -> SrcId {
         self.skeleton.nodes[state.index()].at
+    }
+
+    /// What an address means that leads to no variable: a function, the text of a string literal.
+    #[must_use]
+    pub fn meaning(&self, address: u64) -> Option<Meaning> {
+        self.expander.meaning(&self.skeleton.tables, address)
     }
 
     /// The thread that `state` is a state of.

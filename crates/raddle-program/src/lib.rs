@@ -16,7 +16,7 @@ pub mod op;
 pub mod samples;
 pub mod tables;
 
-pub use automaton::{Program, Semantics, Transition};
+pub use automaton::{Meaning, Program, Semantics, Transition};
 pub use fault::{AccessKind, ComparedAs, Comparison, Fault, Limit, Misuse, Stop, Unsupported};
 pub use ids::{LocId, ObjectId, SrcId, StateId, StopId, ThreadId};
 pub use interp::{InterpOptions, Interpreter, LoadError, OnMainReturn};

@@ -25,7 +25,20 @@ pub struct SourceLoc {
     pub line: u32,
     pub column: u32,
     pub function: Option<Rc<str>>,
+    /// For code of a library, the place outside of it that called it, at once or not; for inlined code, where that was done.
     pub inlined_at: Option<SrcId>,
+}
+
+impl SourceLoc {
+    /// Does it lie in code that came with the compiler or the system, which users did not write?
+    #[must_use]
+    pub fn is_library(&self) -> bool {
+        let file = &*self.file;
+        file.starts_with("/usr/")
+            || file.starts_with("/rustc/")
+            || file.contains("/include/c++/")
+            || file.contains("/lib/clang/")
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -124,9 +137,13 @@ pub struct Tables {
     /// Initial contents of the whole arena so far.
     arena: Vec<u8>,
     sources: Vec<SourceLoc>,
+    /// For each source position, the one in the user's own code that it belongs to.
+    users: Vec<Option<SrcId>>,
     source_ids: FxHashMap<SourceLoc, SrcId>,
     stops: Vec<Stop>,
     stop_ids: FxHashMap<Stop, StopId>,
+    /// What the heap blocks are that places allocate, as far as the variables tell that first point to them.
+    pub block_types: FxHashMap<SrcId, raddle_ir::debug::SourceTypeId>,
     /// Source types, for naming locations.
     pub debug: Rc<DebugInfo>,
 }
@@ -585,6 +602,11 @@ impl Tables {
             return id;
         }
         let id = SrcId::from_index(self.sources.len());
+        self.users.push(match loc.inlined_at {
+            _ if !loc.is_library() => Some(id),
+            Some(outer) => self.users[outer.index()],
+            None => None,
+        });
         self.sources.push(loc.clone());
         self.source_ids.insert(loc, id);
         id
@@ -594,6 +616,13 @@ impl Tables {
     #[must_use]
     pub fn source_loc(&self, id: SrcId) -> Option<&SourceLoc> {
         (id != SrcId::NOWHERE).then(|| &self.sources[id.index()])
+    }
+
+    /// The innermost position in the user's own code that a position belongs to: where a library was called. None if there is
+    /// no such place.
+    #[must_use]
+    pub fn user_source(&self, id: SrcId) -> Option<SrcId> {
+        self.users[id.index()]
     }
 
     pub fn stop(&mut self, stop: Stop) -> StopId {

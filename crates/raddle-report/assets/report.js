@@ -16,6 +16,7 @@
   let run = null;      // the violation
   let shown = [];      // rows: { step } | { fold: [steps] } | { end }
   let here = 0;        // index into `shown`
+  let rowNodes = [];   // for each row
   let laneOf = new Map();
   let pasts = [];      // for each step the set of steps that happen before it
 
@@ -27,6 +28,7 @@
     if (!run) { openFile(0); return; }
     laneOf = new Map(run.threads.map((thread, lane) => [thread.id, lane]));
     pasts = [];
+    drawState();
     layout();
   }
 
@@ -71,6 +73,7 @@
     lanes.replaceChildren(make("span"), ...run.threads.map((thread, lane) => {
       const title = make("span");
       title.append(make("b", "", thread.name));
+      title.title = thread.name;
       title.style.setProperty("--c", color(lane));
       return title;
     }));
@@ -79,7 +82,10 @@
     const fragment = document.createDocumentFragment();
     shown.forEach((row, index) => fragment.append(drawRow(row, index, columns)));
     rows.append(fragment);
+    rowNodes = [...rows.querySelectorAll(".row")];
     fitLanes();
+    here = Math.min(here, shown.length - 1);
+    drawArrows();
   }
 
   /// Lanes are as wide as their widest cell where that fits. Else they move together: a row holds one step only, so a long
@@ -90,14 +96,14 @@
       const lane = Number(cell.dataset.lane);
       widest[lane] = Math.max(widest[lane], cell.offsetWidth + 8);
     });
-    const titles = [...at("lanes").children].slice(1).map((title) => title.firstElementChild.offsetWidth + 34);
+    const titles = [...at("lanes").children].slice(1).map((title) => title.firstElementChild.scrollWidth + 34);
     const room = at("timeline").clientWidth - 62;
     const sum = (list) => list.reduce((all, one) => all + one, 0);
     let widths = widest.map((width, lane) => Math.max(width, titles[lane]));
     if (sum(widths) > room && widths.length > 1) {
       const last = widths[widths.length - 1];
-      const pitch = Math.max(90, (room - last) / (widths.length - 1));
-      widths = widths.map((width, lane) => (lane === widths.length - 1 ? last : Math.max(titles[lane], Math.min(width, pitch))));
+      const pitch = Math.max(110, (room - last) / (widths.length - 1));
+      widths = widths.map((width, lane) => (lane === widths.length - 1 ? last : Math.min(width, pitch)));
       // The longest cell of any lane must still have room to its right.
       const need = widest.map((width, lane) => sum(widths.slice(0, lane)) + width);
       widths[widths.length - 1] += Math.max(0, Math.max(...need) - sum(widths));
@@ -152,6 +158,10 @@
     return node;
   };
 
+  let dots = [];       // for each row
+  let arrowsOf = [];   // for each row, the arrows that begin or end there
+  let marked = -1;     // the row whose arrows stand out
+
   function drawArrows() {
     const svg = at("arrows");
     svg.setAttribute("height", shown.length * ROW);
@@ -167,6 +177,8 @@
       return row === undefined ? null : [x[laneOf.get(run.steps[step].thread)], row * ROW + ROW / 2, row];
     };
     const parts = [heads()];
+    dots = [];
+    arrowsOf = shown.map(() => []);
     run.threads.forEach((_, lane) => {
       const own = shown.map((row, index) => [row, index]).filter(([row]) => laneOf.get(row.thread) === lane);
       if (own.length === 0) return;
@@ -178,7 +190,6 @@
     const arrow = (kind, from, to) => {
       const [a, b] = [point(from), point(to)];
       if (!a || !b || a[2] === b[2]) return;
-      const now = b[2] === here || a[2] === here;
       // Within a lane arrows bend to the left. Others go down beside their own lane, and over between two rows.
       const side = { rf: -5, co: -8, hb: 5 }[kind];
       const bend = Math.min(9, 4 + (b[1] - a[1]) / 60);
@@ -188,20 +199,37 @@
         ? `M${a[0] - 3} ${a[1]}C${a[0] - 3 - bend} ${a[1] + 8} ${b[0] - 3 - bend} ${b[1] - 8} ${b[0] - 4} ${b[1] - 2}`
         : `M${a[0]} ${a[1]}Q${a[0] + side} ${a[1] + 3} ${a[0] + side} ${a[1] + 8}V${turn - 4}Q${a[0] + side} ${turn} ${a[0] + side + 6 * way} ${turn}` +
           `H${b[0] - 8 * way}Q${b[0] - 3 * way} ${turn} ${b[0] - 2 * way} ${b[1] - 4}`;
-      parts.push(shape("path", { class: kind + (now ? " now" : ""), d, "marker-end": `url(#head-${kind})`, "data-from": from, "data-to": to }));
+      const line = shape("path", { class: kind, d, "marker-end": `url(#head-${kind})`, "data-from": from, "data-to": to });
+      parts.push(line);
+      for (const row of [a[2], b[2]]) arrowsOf[row].push(line);
     };
     run.steps.forEach((step, index) => {
       if (at("rf").checked && step.rf !== null) arrow("rf", step.rf, index);
       if (at("co").checked && step.co !== null) arrow("co", step.co, index);
-      if (at("hb").checked) step.hb.forEach((before) => arrow("hb", before, index));
+      // The steps of one thread are in order anyway.
+      if (at("hb").checked) step.hb.filter((before) => run.steps[before].thread !== step.thread).forEach((before) => arrow("hb", before, index));
     });
     shown.forEach((row, index) => {
       const lane = laneOf.get(row.thread);
-      const dot = shape("circle", { cx: x[lane], cy: index * ROW + ROW / 2, r: row.fold ? 2 : index === here ? 5.5 : 3.5 });
+      const dot = shape("circle", { cx: x[lane], cy: index * ROW + ROW / 2, r: row.fold ? 2 : 3.5 });
+      dots.push(dot);
       dot.style.setProperty("--c", row.end !== undefined || (row.step !== undefined && run.steps[row.step].mark) ? "var(--bad)" : color(lane));
       parts.push(dot);
     });
     svg.replaceChildren(...parts);
+    marked = -1;
+    markArrows();
+  }
+
+  /// Makes the arrows of the present row stand out. Drawing all of them at each step would be slow in a long execution.
+  function markArrows() {
+    if (marked >= 0) {
+      dots[marked].setAttribute("r", shown[marked].fold ? 2 : 3.5);
+      arrowsOf[marked].forEach((line) => line.classList.remove("now"));
+    }
+    marked = here;
+    dots[here].setAttribute("r", 5.5);
+    arrowsOf[here].forEach((line) => line.classList.add("now"));
   }
 
   function heads() {
@@ -276,7 +304,7 @@
     into.append(rest.slice(done));
   }
 
-  /// Where each thread is, and the line of the present step.
+  /// Where each thread is, and the line of the present step, which is returned.
   function markSource(follow) {
     const row = shown[here];
     const now = row.end !== undefined ? run.end[row.end] : run.steps[stepOf(row)];
@@ -304,8 +332,8 @@
     if (target) {
       target.classList.add("here");
       target.style.setProperty("--c", color(laneOf.get(now.thread)));
-      if (follow) reveal(code, target);
     }
+    return target;
   }
 
   /// Scrolls only as far as needed, and only the pane.
@@ -316,7 +344,29 @@
     else if (inner.bottom > outer.bottom - margin) pane.scrollTop += inner.bottom - outer.bottom + margin;
   }
 
+  /// The same from side to side: the beginning of what is to be seen, and as much of the rest as fits.
+  function revealAcross(pane, target) {
+    const [outer, inner] = [pane.getBoundingClientRect(), target.getBoundingClientRect()];
+    const beyond = inner.right - outer.right;
+    const before = inner.left - outer.left - 70;
+    if (before < 0) pane.scrollLeft += before;
+    else if (beyond > 0) pane.scrollLeft += Math.min(beyond, before);
+  }
+
   // ---- state
+
+  let lines = [];      // for each cell of memory its line in the table
+
+  function drawState() {
+    lines = run.cells.map((cell) => {
+      const [line, name, value, by] = [make("tr"), make("td", "name"), make("td", "value"), make("td", "by")];
+      // Long names break where a part of an object begins.
+      cell.name.split(/(?=[.[_])/).forEach((part) => name.append(part, make("wbr")));
+      line.append(name, value, by);
+      return { line, value, by };
+    });
+    at("cells").replaceChildren(...lines.map(({ line }) => line));
+  }
 
   function markState() {
     const row = shown[here];
@@ -338,17 +388,19 @@
       for (const cell of step.dies) cells[cell].dead = true;
       for (const [thread, text] of step.prints) output.push([thread, text]);
     }
-    at("cells").replaceChildren(...run.cells.flatMap((cell, index) => {
-      const now = cells[index];
-      if (now.dead && now.by === null) return [];
-      const line = make("tr");
-      line.classList.toggle("changed", changed.has(index));
-      line.classList.toggle("read", read.has(index));
-      if (now.dead) { line.classList.add("dead"); line.title = "freed"; }
-      const by = make("td", "by", now.by === null ? "" : `step ${now.by + 1}`);
-      line.append(make("td", "name", cell.name), make("td", "value", now.value), by);
-      return [line];
-    }));
+    cells.forEach((now, index) => {
+      const looks = [changed.has(index) && "changed", read.has(index) && "read", now.dead && "dead"].filter(Boolean).join(" ");
+      const told = `${now.value} ${now.by} ${looks}`;
+      const { line, value, by } = lines[index];
+      // A table of hundreds of lines is slow to lay out: what stays is not touched.
+      if (line.dataset.told === told) return;
+      line.dataset.told = told;
+      line.className = looks;
+      line.hidden = now.dead && now.by === null;
+      line.title = now.dead ? "freed" : "";
+      value.textContent = value.title = now.value;
+      by.textContent = now.by === null ? "" : `step ${now.by + 1}`;
+    });
     at("buffers").hidden = !run.steps.some((step) => step.delays);
     at("delayed").replaceChildren(...run.threads.map((thread, lane) => {
       const line = make("div", "buffer");
@@ -365,6 +417,7 @@
       part.style.setProperty("--c", color(laneOf.get(thread) || 0));
       return part;
     }));
+    return at("cells").querySelector(".changed") || at("cells").querySelector(".read");
   }
 
   // ---- moving
@@ -373,7 +426,7 @@
     here = Math.max(0, Math.min(shown.length - 1, index));
     const row = shown[here];
     const past = at("hb").checked && row.step !== undefined ? pastOf(row.step) : null;
-    at("rows").querySelectorAll(".row").forEach((node, number) => {
+    rowNodes.forEach((node, number) => {
       node.classList.toggle("now", number === here);
       node.classList.toggle("later", number > here);
       const step = shown[number].step;
@@ -382,11 +435,14 @@
     at("position").textContent = row.end !== undefined ? `✗ / ${run.steps.length}` : `${stepOf(row) + 1} / ${run.steps.length}`;
     at("first").disabled = at("prev").disabled = here === 0;
     at("last").disabled = at("next").disabled = here === shown.length - 1;
-    drawArrows();
-    markSource(true);
-    markState();
-    const node = at("rows").querySelector(".row.now");
-    if (node) reveal(at("timeline"), node);
+    markArrows();
+    const line = markSource(true);
+    const touched = markState();
+    // Looking where things are is slow right after changes: all changes first.
+    if (line) reveal(at("code"), line);
+    if (touched) reveal(at("state"), touched);
+    reveal(at("timeline"), rowNodes[here]);
+    revealAcross(at("timeline"), rowNodes[here].querySelector(".event"));
     history.replaceState(null, "", row.end !== undefined ? "#end" : `#step=${stepOf(row) + 1}`);
   }
 
@@ -436,7 +492,7 @@
   on("last", "click", keys.End);
   on("switch", "click", nextSwitch);
   on("theme", "click", () => theme(true));
-  for (const id of ["rf", "co", "hb"]) on(id, "change", () => go(here));
+  for (const id of ["rf", "co", "hb"]) on(id, "change", () => { drawArrows(); go(here); });
   on("all", "change", () => layout(stepOf(shown[here])));
   on("violations", "change", (event) => show(Number(event.target.value)));
   window.addEventListener("resize", () => { if (run) { fitLanes(); drawArrows(); } });

@@ -1,18 +1,25 @@
 //! Names of threads, objects, locations and values, as the source calls them.
 
+mod values;
+
+use crate::source::{is_known, position};
 use cpp_demangle::{DemangleOptions, Symbol};
 use raddle_ir::debug::{SourceType, SourceTypeId};
-use raddle_program::op::sign_extend;
-use raddle_program::{LocId, ObjectId, ObjectKind, Op, Program, Tables, ThreadId, Value};
+use raddle_program::{LocId, Meaning, ObjectId, ObjectKind, Op, Program, Tables, ThreadId};
 use raddle_search::Trace;
 use std::collections::BTreeMap;
 
 /// Names for one reported execution. Heap blocks have no names in the source: they are numbered in the order in which the
-/// execution allocates them. Nor does `malloc` tell a type: it is taken from the pointers that the execution keeps to them.
+/// execution allocates them. Nor does `malloc` tell a type: it is taken from the variable that gets its result, or else from
+/// the pointers that the execution keeps to the block.
 pub struct Names<'a> {
+    program: &'a Program,
     tables: &'a Tables,
     heap: BTreeMap<ObjectId, usize>,
     heap_types: BTreeMap<ObjectId, SourceTypeId>,
+    /// Where threads are started, and the function that they look up before the program's own code is run.
+    start_lines: BTreeMap<ThreadId, u32>,
+    runs: BTreeMap<ThreadId, String>,
 }
 
 impl<'a> Names<'a> {
@@ -20,26 +27,73 @@ impl<'a> Names<'a> {
     pub fn new(program: &'a Program, trace: &Trace) -> Self {
         let tables = program.tables();
         let mut heap = BTreeMap::new();
+        // What the variables that get a new block point to.
+        let mut variables = Vec::new();
+        let mut start_lines = BTreeMap::new();
+        let mut runs = BTreeMap::new();
         for step in &trace.steps {
+            if let Op::Spawn { child, .. } = *program.op(step.state)
+                && let Some(loc) = position(tables, program.at(step.state))
+            {
+                start_lines.insert(child, loc.line);
+            }
+            if let Op::Load { .. } = program.op(step.state)
+                && let Some(Meaning::Function(function)) = program.meaning(step.value)
+                && !is_known(tables, program.at(step.state))
+            {
+                runs.entry(step.thread).or_insert(demangled(&function));
+            }
             if let Op::Alloc { object } = *program.op(step.state)
                 && tables.object_info(object).kind == ObjectKind::Heap
             {
                 let next = heap.len() + 1;
                 heap.entry(object).or_insert(next);
+                if let Some(&ty) = tables.block_types.get(&program.at(step.state)) {
+                    variables.push((object, ty));
+                }
             }
         }
         let mut names = Self {
+            program,
             tables,
             heap,
             heap_types: BTreeMap::new(),
+            start_lines,
+            runs,
         };
+        for &(object, ty) in &variables {
+            if names.is_telling(ty) {
+                names.heap_types.insert(object, ty);
+            }
+        }
         // The type of one block may tell that of the next one in a list.
-        while names.learn_types(program, trace) {}
+        while names.learn_types(program, trace, Self::is_telling) {}
+        // Nothing better is known of what is left.
+        for (object, ty) in variables {
+            if names.is_text(ty) {
+                names.heap_types.entry(object).or_insert(ty);
+            }
+        }
+        while names.learn_types(program, trace, Self::is_text) {}
         names
     }
 
+    /// Does a pointer to this type tell what it points to? `void *` and `char *` point to anything.
+    fn is_telling(&self, ty: SourceTypeId) -> bool {
+        self.size(ty).is_some_and(|size| size > 1)
+    }
+
+    fn is_text(&self, ty: SourceTypeId) -> bool {
+        matches!(self.source_type(ty), Some(SourceType::Scalar { name, .. }) if &**name == "char")
+    }
+
     /// Gives a type to blocks whose address lies where a pointer to that type belongs. Was there a new one?
-    fn learn_types(&mut self, program: &Program, trace: &Trace) -> bool {
+    fn learn_types(
+        &mut self,
+        program: &Program,
+        trace: &Trace,
+        is_wanted: impl Fn(&Self, SourceTypeId) -> bool,
+    ) -> bool {
         let known = self.heap_types.len();
         for step in &trace.steps {
             let (loc, value) = match *program.op(step.state) {
@@ -51,8 +105,7 @@ impl<'a> Names<'a> {
             if let Some(SourceType::Pointer { to: Some(ty) }) = self.leaf(loc)
                 && let Some((object, 0)) = self.tables.resolve(value)
                 && self.heap.contains_key(&object)
-                // `void *` and `char *` point to anything.
-                && self.size(*ty).is_some_and(|size| size > 1)
+                && is_wanted(self, *ty)
             {
                 let ty = *ty;
                 self.heap_types.entry(object).or_insert(ty);
@@ -82,9 +135,18 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The function that the thread runs.
+    /// The function that the thread runs. `std::thread` runs what it finds in memory when it starts; a lambda has no name, and
+    /// is told by the line that starts it.
     pub(crate) fn entry(&self, thread: ThreadId) -> String {
-        demangled(&self.tables.thread_info(thread).entry)
+        let entry = demangled(&self.tables.thread_info(thread).entry);
+        if entry != "std::thread" {
+            return entry;
+        }
+        match (self.runs.get(&thread), self.start_lines.get(&thread)) {
+            (Some(function), _) => function.clone(),
+            (None, Some(line)) => format!("{entry}@{line}"),
+            (None, None) => entry,
+        }
     }
 
     /// The object's name as an expression: `x`, `heap2`, `local@T1`.
@@ -96,9 +158,7 @@ impl<'a> Names<'a> {
                 Some(number) => format!("heap{number}"),
                 None => "heap".to_owned(),
             },
-            (ObjectKind::Constant, _) if info.name.starts_with(".str") => {
-                "string literal".to_owned()
-            }
+            (ObjectKind::Constant, _) if is_string(&info.name) => "string literal".to_owned(),
             _ if info.name.is_empty() => format!("object {}", object.index()),
             // Other threads have variables of the same name: say whose this is.
             (ObjectKind::Stack | ObjectKind::ThreadLocal, Some(thread))
@@ -156,14 +216,26 @@ impl<'a> Names<'a> {
     /// A mutex is named as a whole, not by its first field.
     fn sync_place(&self, object: ObjectId, offset: u64) -> String {
         let name = self.object(object);
-        match self
-            .type_of(object)
-            .and_then(|ty| self.public_path(ty, offset))
-        {
+        let path = self.type_of(object).and_then(|ty| {
+            let (index, rest) = self.element_of(object, ty, offset)?;
+            Some(index + &self.public_path(ty, rest)?)
+        });
+        match path {
             Some(path) => name + &path,
             None if offset == 0 => name,
             None => format!("{name}+{offset}"),
         }
+    }
+
+    /// A heap block may hold several elements of its type: which one a byte lies in, and where in that one.
+    fn element_of(&self, object: ObjectId, ty: SourceTypeId, offset: u64) -> Option<(String, u64)> {
+        let size = self.size(ty)?.max(1);
+        let is_single =
+            !self.heap.contains_key(&object) || self.tables.object_info(object).size <= size;
+        Some(match is_single {
+            true => (String::new(), offset),
+            false => (format!("[{}]", offset / size), offset % size),
+        })
     }
 
     /// The path to what begins at `offset`, stopping at types whose parts are the library's business.
@@ -190,29 +262,45 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The path to the innermost part of an object at `offset`. A block may hold several elements of its type.
+    /// The path to the innermost part of an object at `offset`.
     fn path_in(&self, object: ObjectId, offset: u64, size: u64) -> Option<Part> {
         let ty = self.type_of(object)?;
-        let element = self.size(ty)?.max(1);
-        if !self.heap.contains_key(&object) || self.tables.object_info(object).size <= element {
-            return self.path(ty, offset, size);
+        let (index, rest) = self.element_of(object, ty, offset)?;
+        if !index.is_empty()
+            && let Some(part) = self.several(ty, offset, size)
+        {
+            return Some(part);
         }
-        let part = self.path(ty, offset % element, size)?;
-        Some(part.under(&format!("[{}]", offset / element)))
+        Some(self.path(ty, rest, size)?.under(&index))
+    }
+
+    /// Elements of an array that are accessed at once, as `memset` and `memcpy` do.
+    fn several(&self, element: SourceTypeId, offset: u64, size: u64) -> Option<Part> {
+        let own = self.size(element)?.max(1);
+        let is_scalar = matches!(self.source_type(element)?, SourceType::Scalar { .. });
+        let fits =
+            is_scalar && size > own && offset.is_multiple_of(own) && size.is_multiple_of(own);
+        fits.then(|| Part {
+            text: format!("[{}..{}]", offset / own, (offset + size) / own),
+            ty: element,
+            exact: false,
+        })
     }
 
     /// The path to the innermost part of a type at `offset`.
     fn path(&self, ty: SourceTypeId, offset: u64, size: u64) -> Option<Part> {
         match self.source_type(ty)? {
-            SourceType::Scalar { size: own, .. } => (offset < (*own).max(1)).then(|| Part {
-                text: if offset == 0 {
-                    String::new()
-                } else {
-                    format!(":{offset}")
-                },
-                ty,
-                exact: *own == size && offset == 0,
-            }),
+            SourceType::Scalar { size: own, .. } | SourceType::Enum { size: own, .. } => {
+                (offset < (*own).max(1)).then(|| Part {
+                    text: if offset == 0 {
+                        String::new()
+                    } else {
+                        format!(":{offset}")
+                    },
+                    ty,
+                    exact: *own == size && offset == 0,
+                })
+            }
             SourceType::Pointer { .. } => (offset < 8).then(|| Part {
                 text: if offset == 0 {
                     String::new()
@@ -228,6 +316,9 @@ impl<'a> Names<'a> {
                 if index >= *len {
                     return None;
                 }
+                if let Some(part) = self.several(*element, offset, size) {
+                    return Some(part);
+                }
                 let part = self.path(*element, offset % element_size, size)?;
                 Some(part.under(&format!("[{index}]")))
             }
@@ -238,8 +329,9 @@ impl<'a> Names<'a> {
                     .filter(|(_, start, _)| *start <= offset)
                     .filter_map(|(field, start, ty)| {
                         let part = self.path(*ty, offset - start, size)?;
-                        // The only member of a library type (`_M_i` of an atomic) is the thing itself.
-                        let name = if fields.len() == 1 {
+                        // The only member of a library type (`_M_i` of an atomic) is the thing itself, and what lies
+                        // between a container and its members is nobody's business.
+                        let name = if fields.len() == 1 || !part.text.is_empty() {
                             dotted(field)
                         } else {
                             format!(".{field}")
@@ -262,7 +354,9 @@ impl<'a> Names<'a> {
 
     fn size(&self, ty: SourceTypeId) -> Option<u64> {
         Some(match self.source_type(ty)? {
-            SourceType::Scalar { size, .. } | SourceType::Record { size, .. } => *size,
+            SourceType::Scalar { size, .. }
+            | SourceType::Enum { size, .. }
+            | SourceType::Record { size, .. } => *size,
             SourceType::Pointer { .. } => 8,
             SourceType::Array { element, len } => self.size(*element)?.checked_mul(*len)?,
         })
@@ -273,79 +367,6 @@ impl<'a> Names<'a> {
         let info = self.tables.loc_info(loc);
         let part = self.path_in(info.object, info.offset, u64::from(info.size))?;
         self.source_type(part.ty).filter(|_| part.exact)
-    }
-
-    /// A value of a location, in the notation of its type.
-    #[must_use]
-    pub fn value(&self, loc: LocId, value: Value) -> String {
-        let size = self.tables.loc_info(loc).size;
-        match self.leaf(loc) {
-            Some(SourceType::Pointer { .. }) => self.pointer(value),
-            Some(SourceType::Scalar { name, .. }) if &**name == "float" => {
-                f32::from_bits(value as u32).to_string()
-            }
-            Some(SourceType::Scalar { name, .. }) if &**name == "double" => {
-                f64::from_bits(value).to_string()
-            }
-            Some(SourceType::Scalar { signed, .. }) => {
-                if *signed {
-                    sign_extend(value, size).to_string()
-                } else {
-                    self.unsigned(value)
-                }
-            }
-            _ => self.untyped(value, size),
-        }
-    }
-
-    /// A value as a number, by its type: what scripts get.
-    #[must_use]
-    pub fn number(&self, loc: LocId, value: Value) -> serde_json::Number {
-        let size = self.tables.loc_info(loc).size;
-        let signed = match self.leaf(loc) {
-            Some(SourceType::Scalar { signed, .. }) => *signed,
-            _ => false,
-        };
-        if signed {
-            sign_extend(value, size).into()
-        } else {
-            value.into()
-        }
-    }
-
-    pub(crate) fn untyped(&self, value: Value, size: u8) -> String {
-        const SMALL: i64 = -0x1_0000;
-        if size == 8 && self.tables.resolve(value).is_some() {
-            return self.pointer(value);
-        }
-        match sign_extend(value, size.max(1)) {
-            signed @ SMALL..0 => signed.to_string(),
-            _ => self.unsigned(value),
-        }
-    }
-
-    fn unsigned(&self, value: Value) -> String {
-        if value < 1 << 32 {
-            value.to_string()
-        } else if self.tables.resolve(value).is_some() {
-            self.pointer(value)
-        } else {
-            format!("{value:#x}")
-        }
-    }
-
-    pub(crate) fn pointer(&self, address: u64) -> String {
-        if address == 0 {
-            return "null".to_owned();
-        }
-        match self.tables.resolve(address) {
-            Some((object, offset)) => shortened(match self.tables.object_info(object).kind {
-                ObjectKind::Function => self.object(object),
-                _ if offset == 0 => format!("&{}", self.object(object)),
-                _ => format!("&{}", self.place(object, offset, 1)),
-            }),
-            None => format!("{address:#x}"),
-        }
     }
 }
 
@@ -369,6 +390,11 @@ fn is_reserved(field: &str) -> bool {
     let mut chars = field.chars();
     field.is_empty()
         || (chars.next() == Some('_') && chars.next().is_some_and(|c| c == '_' || c.is_uppercase()))
+}
+
+/// Is this the name that clang gives a string literal?
+fn is_string(name: &str) -> bool {
+    name.starts_with(".str")
 }
 
 /// C++ names as the source writes them, without parameters.

@@ -192,7 +192,7 @@ impl Writer<'_> {
         let loc = position(self.program.tables(), at)?;
         let mut region = json!({ "startLine": loc.line });
         if loc.column > 0 {
-            region["startColumn"] = loc.column.into();
+            region["startColumn"] = self.sources.column(loc).into();
         }
         Some(json!({ "physicalLocation": {
             "artifactLocation": { "uri": uri(self.sources.display(&loc.file)) },
@@ -201,8 +201,13 @@ impl Writer<'_> {
     }
 }
 
-/// A path as an address. Relative paths stay relative: whoever reads the log knows where the sources are.
+/// A path as an address. Relative paths stay relative: whoever reads the log knows where the sources are. Compilers find their
+/// own headers by way of `..`, which addresses must not have.
 pub(crate) fn uri(path: &str) -> String {
+    let path = match path.starts_with('/') {
+        true => without_steps_back(path),
+        false => path.to_owned(),
+    };
     let mut text = String::new();
     if path.starts_with('/') {
         text += "file://";
@@ -217,6 +222,20 @@ pub(crate) fn uri(path: &str) -> String {
     text
 }
 
+fn without_steps_back(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !part.is_empty()) {
+        match part {
+            "." => {}
+            ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::uri;
@@ -226,5 +245,7 @@ mod tests {
         assert_eq!(uri("src/a.c"), "src/a.c");
         assert_eq!(uri("/tmp/a b.c"), "file:///tmp/a%20b.c");
         assert_eq!(uri("ä:.c"), "%C3%A4%3A.c");
+        assert_eq!(uri("/usr/bin/../lib/./a.h"), "file:///usr/lib/a.h");
+        assert_eq!(uri("../a.c"), "../a.c");
     }
 }

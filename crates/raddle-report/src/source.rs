@@ -64,6 +64,17 @@ impl Sources {
         })
     }
 
+    /// The column in characters: compilers count bytes.
+    pub(crate) fn column(&self, loc: &SourceLoc) -> u32 {
+        let count = || {
+            let text = self.text(&loc.file)?;
+            let line = text.lines().nth(loc.line.checked_sub(1)? as usize)?;
+            let before = line.get(..loc.column.checked_sub(1)? as usize)?;
+            u32::try_from(before.chars().count() + 1).ok()
+        };
+        count().unwrap_or(loc.column)
+    }
+
     /// The bytes of the word (or else the one character) that a position points at.
     #[must_use]
     pub(crate) fn span(&self, loc: &SourceLoc) -> Option<(Rc<str>, std::ops::Range<usize>)> {
@@ -90,7 +101,47 @@ impl Sources {
     }
 }
 
-/// A position with a line number, if there is one.
+/// A position with a line number, if there is one. What a library does is told of the line that called it.
 pub(crate) fn position(tables: &Tables, at: SrcId) -> Option<&SourceLoc> {
-    tables.source_loc(at).filter(|loc| loc.line != 0)
+    let user = tables.user_source(at).unwrap_or(at);
+    tables.source_loc(user).filter(|loc| loc.line != 0)
+}
+
+/// Is the position one that users wrote, or was it called from there?
+pub(crate) fn is_known(tables: &Tables, at: SrcId) -> bool {
+    tables
+        .user_source(at)
+        .and_then(|user| tables.source_loc(user))
+        .is_some_and(|loc| loc.line != 0)
+}
+
+/// Did users not write what is done there?
+pub(crate) fn is_library(tables: &Tables, at: SrcId) -> bool {
+    tables
+        .source_loc(at)
+        .is_none_or(|loc| loc.line == 0 || loc.is_library())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_counted_in_characters() {
+        let sources = Sources::default();
+        sources.insert("a.c", "x;\n/* é */ y;\n");
+        let loc = |line, column| SourceLoc {
+            file: "a.c".into(),
+            line,
+            column,
+            function: None,
+            inlined_at: None,
+        };
+        assert_eq!(sources.column(&loc(1, 2)), 2);
+        assert_eq!(sources.column(&loc(2, 10)), 9);
+        // What does not fit the text is left as it is.
+        assert_eq!(sources.column(&loc(2, 5)), 5);
+        assert_eq!(sources.column(&loc(9, 7)), 7);
+        assert_eq!(sources.column(&loc(1, 0)), 0);
+    }
 }

@@ -14,7 +14,7 @@ use raddle_memory::race::RaceAccess;
 use raddle_program::{ObjectId, Op, Program, SrcId, ThreadId, Unsupported};
 use raddle_search::verdict::Waiting;
 use raddle_search::{
-    EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
+    Bound, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
 };
 
 /// How a text looks.
@@ -50,13 +50,25 @@ pub fn render(report: &Report<'_>, sources: &Sources, look: Look) -> String {
     let outcome = report.outcome;
     match &outcome.verdict {
         Verdict::Violation(violations) => writer.violations(outcome, violations),
-        Verdict::Verified(bound) => format!(
-            "{}: {} ({})\n",
-            writer.paint.good("verified"),
-            words::coverage(bound),
-            effort(outcome)
-        ),
-        Verdict::Inconclusive(reason) => writer.inconclusive(outcome, reason),
+        Verdict::Verified(bound) => {
+            let mut text = format!(
+                "{}: {} ({})\n",
+                writer.paint.good("verified"),
+                words::coverage(bound),
+                effort(report)
+            );
+            let Statistics {
+                complete, blocked, ..
+            } = outcome.statistics;
+            let is_whole = *bound == Bound::Complete;
+            if is_whole && complete == 0 && blocked > 0 && !look.quiet {
+                text += &writer.note(
+                    "no execution runs to its end: threads spin for good (`--check livelock` says where), or an assumption fails",
+                );
+            }
+            text
+        }
+        Verdict::Inconclusive(reason) => writer.inconclusive(report, reason),
         Verdict::Unsupported {
             what,
             thread,
@@ -127,7 +139,8 @@ impl Spot {
 }
 
 /// What was done for the answer.
-fn effort(outcome: &Outcome) -> String {
+fn effort(report: &Report<'_>) -> String {
+    let outcome = report.outcome;
     let Statistics {
         complete, blocked, ..
     } = outcome.statistics;
@@ -174,9 +187,10 @@ impl<'a> Writer<'a> {
         let Statistics {
             complete, blocked, ..
         } = outcome.statistics;
-        let place = match outcome.engine {
-            EngineKind::Bmc => String::new(),
-            _ => format!(" in {}", words::executions(complete + blocked)),
+        let place = match (outcome.engine, complete + blocked) {
+            (EngineKind::Bmc, _) => String::new(),
+            (_, 0) => " in the first execution".to_owned(),
+            (_, executions) => format!(" in {}", words::executions(executions)),
         };
         text += &format!(
             "{} found{place} ({})\n",
@@ -211,7 +225,7 @@ impl<'a> Writer<'a> {
             output: self.look.output,
         };
         text += &timeline.render(self.look.columns, self.paint);
-        if let Some(hint) = words::violation_hint(&violation.kind) {
+        if let Some(hint) = words::violation_hint(violation) {
             text += &self.hint(hint);
         }
         text.push('\n');
@@ -399,12 +413,12 @@ impl<'a> Writer<'a> {
         renderer.term_width(self.look.columns).render(&[group]) + "\n"
     }
 
-    fn inconclusive(&self, outcome: &Outcome, reason: &Reason) -> String {
+    fn inconclusive(&self, report: &Report<'_>, reason: &Reason) -> String {
         let mut text = format!(
             "{}: {} ({})\n",
             self.paint.doubtful("inconclusive"),
             words::reason(reason),
-            effort(outcome)
+            effort(report)
         );
         if self.look.quiet {
             return text;
@@ -436,6 +450,10 @@ impl<'a> Writer<'a> {
         let mut text = self.snippet(Level::ERROR.with_name("unsupported"), &headline, &spots);
         text += &self.hint(words::unsupported_hint(what));
         text
+    }
+
+    fn note(&self, note: &str) -> String {
+        format!("{}: {note}\n", self.paint.bold("note"))
     }
 
     fn hint(&self, hint: &str) -> String {

@@ -1,7 +1,8 @@
 //! An execution as a table: one lane per thread, one row per step, so that context switches are seen as jumps.
 //!
 //! A row holds one step only, so a long cell may run over the lanes to its right; that is what makes four threads fit in
-//! 80 columns. Where even that does not fit, the table becomes a list with the thread's name in front.
+//! 80 columns. Where even that does not fit, the table becomes a list with the thread's name in front. What ends the
+//! execution may be longer than that, and takes several lines.
 
 use crate::names::short;
 use crate::source::position;
@@ -39,6 +40,13 @@ const HEAD_ROWS: usize = 20;
 const TAIL_ROWS: usize = 180;
 /// Lanes closer together than this are no lanes.
 const LEAST_PITCH: usize = 12;
+/// Names of threads are cut in the title where space is scarce: the row in which a thread starts has them in full.
+const LONGEST_TITLE: usize = 28;
+const SHORT_TITLE: usize = 12;
+/// What ends an execution is not broken into shorter lines than this.
+const LEAST_WRAPPED: usize = 36;
+/// Stands in place of the number of what ends the execution.
+const END: &str = "✗";
 const GAP: usize = 2;
 /// Stands before the first step of a thread that takes over.
 const SWITCH: &str = "▸ ";
@@ -55,8 +63,17 @@ struct Row {
 }
 
 impl Row {
+    /// What ends the execution takes as many lines as it needs.
     fn cell_width(&self) -> usize {
-        width(NO_SWITCH) + width(&self.line) + width(&self.text)
+        let text = match self.is_end() {
+            true => width(&self.text).min(LEAST_WRAPPED),
+            false => width(&self.text),
+        };
+        width(NO_SWITCH) + width(&self.line) + text
+    }
+
+    fn is_end(&self) -> bool {
+        self.number == END
     }
 }
 
@@ -78,9 +95,15 @@ impl Timeline<'_> {
         let lanes = self.lanes(&threads, &rows);
         let numbers = rows.iter().map(|row| width(&row.number)).max().unwrap_or(0);
         let prefix = numbers.max(4) + 2 * GAP;
-        let table = match offsets(&lanes, &rows, columns.saturating_sub(prefix)) {
-            Some(offsets) => table(&lanes, &rows, &offsets, prefix - GAP, paint),
-            None => list(&lanes, &rows, prefix - GAP, paint),
+        let columns = columns.saturating_sub(prefix);
+        let page = Page {
+            columns,
+            numbers: prefix - GAP,
+            paint,
+        };
+        let table = match offsets(&lanes, &rows, columns) {
+            Some(offsets) => table(&lanes, &rows, &offsets, page),
+            None => list(&lanes, &rows, page),
         };
         table + &paint.dim(&self.footer(&rows))
     }
@@ -136,7 +159,7 @@ impl Timeline<'_> {
             elide(&mut rows);
         }
         rows.extend(self.end.iter().map(|mark| Row {
-            number: "✗".to_owned(),
+            number: END.to_owned(),
             lane: lane_of(mark.thread),
             line: self.line(mark.at, several_files),
             text: mark.text.clone(),
@@ -212,7 +235,10 @@ impl Timeline<'_> {
             let own = |row: &Row| row.lane == lane;
             let entry = self.view.names.entry(thread);
             Lane {
-                title: format!("{} {entry}", short(thread)).trim_end().to_owned(),
+                title: cut(
+                    format!("{} {entry}", short(thread)).trim_end(),
+                    LONGEST_TITLE,
+                ),
                 first: rows.iter().position(own).unwrap_or(0),
                 last: rows.iter().rposition(own).unwrap_or(0),
             }
@@ -329,7 +355,7 @@ fn offsets(lanes: &[Lane], rows: &[Row], columns: usize) -> Option<Vec<usize>> {
         // The last lane has nothing to its right to run over: it gets its full width, the others share the rest.
         let (&last, others) = natural.split_last()?;
         let pitch = columns.checked_sub(last)? / others.len().max(1);
-        let title = |lane: &Lane| width(NO_SWITCH) + width(&lane.title) + GAP;
+        let title = |lane: &Lane| width(NO_SWITCH) + width(&lane.title).min(SHORT_TITLE) + GAP;
         let least_title = lanes.iter().map(title).max()?;
         if pitch < LEAST_PITCH.max(least_title) {
             return None;
@@ -356,34 +382,66 @@ fn offsets(lanes: &[Lane], rows: &[Row], columns: usize) -> Option<Vec<usize>> {
     )
 }
 
-fn table(lanes: &[Lane], rows: &[Row], offsets: &[usize], numbers: usize, paint: Paint) -> String {
+/// What lines are written on.
+#[derive(Clone, Copy)]
+struct Page {
+    /// Columns beside the numbers.
+    columns: usize,
+    /// Columns of the numbers.
+    numbers: usize,
+    paint: Paint,
+}
+
+impl Page {
+    /// The lines of a row's text that begins in some column.
+    fn lines(self, row: &Row, column: usize) -> Vec<String> {
+        if !row.is_end() {
+            return vec![row.text.clone()];
+        }
+        let room = self.columns.saturating_sub(column + width(&row.line));
+        wrapped(&row.text, room.max(LEAST_WRAPPED))
+    }
+}
+
+fn table(lanes: &[Lane], rows: &[Row], offsets: &[usize], page: Page) -> String {
+    let Page { numbers, paint, .. } = page;
     let mut text = String::new();
     let mut line = Line::new(paint, numbers, "step");
     for (index, lane) in lanes.iter().enumerate() {
         line.to(offsets[index] + width(NO_SWITCH));
-        line.put(width(&lane.title), &paint.thread(index, &lane.title));
+        let title = match offsets.get(index + 1) {
+            Some(next) => cut(&lane.title, next - line.column - GAP),
+            None => lane.title.clone(),
+        };
+        line.put(width(&title), &paint.thread(index, &title));
     }
     line.end(&mut text);
     for (number, row) in rows.iter().enumerate() {
-        let mut line = Line::new(paint, numbers, &row.number);
-        let is_step = row.number != "✗";
-        let switched = is_step && number > 0 && rows[number - 1].lane != row.lane;
-        for (index, lane) in lanes.iter().enumerate() {
-            if index == row.lane {
-                line.to(offsets[index]);
-                line.switch(switched);
-                line.cell(row, index);
-            } else if (lane.first..=lane.last).contains(&number) && line.column <= offsets[index] {
-                line.to(offsets[index]);
-                line.put(1, &paint.dim("│"));
+        let switched = !row.is_end() && number > 0 && rows[number - 1].lane != row.lane;
+        let lines = page.lines(row, offsets[row.lane] + width(NO_SWITCH));
+        for (part, cell) in lines.iter().enumerate() {
+            let label = if part == 0 { &*row.number } else { "" };
+            let mut line = Line::new(paint, numbers, label);
+            for (index, lane) in lanes.iter().enumerate() {
+                if index == row.lane {
+                    line.to(offsets[index]);
+                    line.switch(switched);
+                    line.cell(row, cell, part, index);
+                } else if (lane.first..=lane.last).contains(&number)
+                    && line.column <= offsets[index]
+                {
+                    line.to(offsets[index]);
+                    line.put(1, &paint.dim("│"));
+                }
             }
+            line.end(&mut text);
         }
-        line.end(&mut text);
     }
     text
 }
 
-fn list(lanes: &[Lane], rows: &[Row], numbers: usize, paint: Paint) -> String {
+fn list(lanes: &[Lane], rows: &[Row], page: Page) -> String {
+    let Page { numbers, paint, .. } = page;
     let titles = lanes
         .iter()
         .map(|lane| width(&lane.title))
@@ -396,18 +454,58 @@ fn list(lanes: &[Lane], rows: &[Row], numbers: usize, paint: Paint) -> String {
     line.end(&mut text);
     let mut previous = None;
     for row in rows {
-        let mut line = Line::new(paint, numbers, &row.number);
-        // The name stands where the thread changes, so that switches stand out.
-        if previous != Some(row.lane) {
-            let title = &lanes[row.lane].title;
-            line.put(width(title), &paint.thread(row.lane, title));
+        for (part, cell) in page.lines(row, titles).iter().enumerate() {
+            let label = if part == 0 { &*row.number } else { "" };
+            let mut line = Line::new(paint, numbers, label);
+            // The name stands where the thread changes, so that switches stand out.
+            if previous != Some(row.lane) {
+                let title = &lanes[row.lane].title;
+                line.put(width(title), &paint.thread(row.lane, title));
+            }
+            line.to(titles);
+            line.cell(row, cell, part, row.lane);
+            line.end(&mut text);
+            previous = Some(row.lane);
         }
-        line.to(titles);
-        line.cell(row, row.lane);
-        line.end(&mut text);
-        previous = Some(row.lane);
     }
     text
+}
+
+/// A text in lines of at most so many columns, broken at spaces where there are any.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    if width(text) <= columns {
+        return vec![text.to_owned()];
+    }
+    // Two spaces stand between parts.
+    text.split("  ")
+        .flat_map(|part| wrapped_part(part, columns))
+        .collect()
+}
+
+fn wrapped_part(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_inclusive(' ') {
+        let line = lines.last().map_or(0, |line| width(line));
+        if line > 0 && line + width(word.trim_end()) > columns {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(word);
+        }
+    }
+    for line in &mut lines {
+        line.truncate(line.trim_end().len());
+    }
+    lines
+}
+
+/// As much of a text as fits.
+fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
+    kept + "…"
 }
 
 /// A line under construction: colours take no columns.
@@ -420,7 +518,7 @@ struct Line {
 impl Line {
     fn new(paint: Paint, numbers: usize, number: &str) -> Self {
         let pad = " ".repeat(numbers.saturating_sub(width(number)));
-        let number = if number == "✗" {
+        let number = if number == END {
             paint.bad(number)
         } else {
             paint.dim(number)
@@ -450,15 +548,20 @@ impl Line {
         self.put(width(mark), &self.paint.bold(mark));
     }
 
-    fn cell(&mut self, row: &Row, lane: usize) {
-        self.put(width(&row.line), &self.paint.dim(&row.line));
-        let painted = if row.pointed {
-            self.paint.bad(&row.text)
+    /// The line of a row that holds `text`; only the first one has the source line in front.
+    fn cell(&mut self, row: &Row, text: &str, part: usize, lane: usize) {
+        if part == 0 {
+            self.put(width(&row.line), &self.paint.dim(&row.line));
         } else {
-            self.paint.thread(lane, &row.text)
+            self.to(self.column + width(&row.line));
+        }
+        let painted = if row.pointed {
+            self.paint.bad(text)
+        } else {
+            self.paint.thread(lane, text)
         };
         // One more column, so that a lane line never touches the text.
-        self.put(width(&row.text) + 1, &painted);
+        self.put(width(text) + 1, &painted);
         self.text.push(' ');
     }
 

@@ -1,7 +1,7 @@
 //! Which steps of an execution a reader wants to see.
 
 use crate::names::Names;
-use crate::source::position;
+use crate::source::{is_known, is_library};
 use crate::steps::{self, is_heap};
 use raddle_memory::race::RaceInfo;
 use raddle_program::{Fault, LocId, ObjectId, Op, Program, ThreadId};
@@ -32,6 +32,13 @@ pub(crate) struct View<'a> {
     touched: BTreeMap<LocId, Option<ThreadId>>,
     /// The same for each object that comes and goes.
     users: BTreeMap<ObjectId, Option<ThreadId>>,
+    /// Locations and objects that steps of the user's own code work on; what only libraries touch is their business.
+    public: BTreeSet<LocId>,
+    public_objects: BTreeSet<ObjectId>,
+    /// Steps of libraries that read what their thread has just read there: containers look at themselves again and again.
+    repeated: BTreeSet<usize>,
+    /// Is it known at all what users wrote?
+    has_positions: bool,
     /// Steps between which a location passes from one thread to another: the last of the one, the first of the other.
     passing: BTreeSet<usize>,
 }
@@ -56,16 +63,38 @@ impl<'a> View<'a> {
             },
             touched: BTreeMap::new(),
             users: BTreeMap::new(),
+            public: BTreeSet::new(),
+            public_objects: BTreeSet::new(),
+            repeated: BTreeSet::new(),
+            has_positions: false,
             passing: BTreeSet::new(),
         };
+        view.has_positions = trace
+            .steps
+            .iter()
+            .any(|step| is_known(names.tables(), program.at(step.state)));
         let mut latest = BTreeMap::new();
+        let mut read = BTreeMap::new();
         for (index, step) in trace.steps.iter().enumerate() {
             view.enter(step);
+            if let Op::Load { loc, .. } = *program.op(step.state) {
+                let source = Some((step.reads_from, step.value));
+                let before = read.insert((step.thread, loc), source);
+                if before == Some(source) && view.is_in_library(step) {
+                    view.repeated.insert(index);
+                }
+            } else if let Some(loc) = location(program.op(step.state)) {
+                read.insert((step.thread, loc), None);
+            }
             if let Some(loc) = location(program.op(step.state))
                 && let Some(before) = latest.insert(loc, index)
                 && trace.steps[before].thread != step.thread
             {
                 view.passing.extend([before, index]);
+                // Containers are worked on in libraries only; but what nobody calls is how a thread is started.
+                if !view.is_vtable(step) && is_known(names.tables(), program.at(step.state)) {
+                    view.public.insert(loc);
+                }
             }
         }
         view
@@ -77,10 +106,14 @@ impl<'a> View<'a> {
                 *known = None;
             }
         }
+        let is_public = !self.is_in_library(step);
         let object = match *self.program.op(step.state) {
             Op::Alloc { object } | Op::Free { object } => object,
             ref op => match location(op) {
                 Some(loc) => {
+                    if is_public {
+                        self.public.insert(loc);
+                    }
                     let entry = self.touched.entry(loc);
                     by(entry.or_insert(Some(step.thread)), step.thread);
                     self.names.tables().loc_info(loc).object
@@ -88,6 +121,9 @@ impl<'a> View<'a> {
                 None => return,
             },
         };
+        if is_public {
+            self.public_objects.insert(object);
+        }
         by(
             self.users.entry(object).or_insert(Some(step.thread)),
             step.thread,
@@ -114,7 +150,7 @@ impl<'a> View<'a> {
             Op::Alloc { object } | Op::Free { object } => {
                 if self.accused == Some(object) {
                     Weight::Shared
-                } else if !is_heap(self.names, object) {
+                } else if !is_heap(self.names, object) || !self.public_objects.contains(&object) {
                     Weight::Noise
                 } else if self.users.get(&object) == Some(&None) {
                     Weight::Shared
@@ -128,7 +164,10 @@ impl<'a> View<'a> {
             | Op::Cas { loc, .. }) => {
                 let is_own = self.touched.get(&loc) == Some(&Some(step.thread));
                 let is_plain = matches!(op, Op::Load { .. } | Op::Store { .. });
-                if tables.loc_info(loc).mixed || self.passing.contains(&index) {
+                let is_private = !self.public.contains(&loc) || self.is_vtable(step);
+                if is_plain && (is_private || self.repeated.contains(&index)) {
+                    Weight::Noise
+                } else if tables.loc_info(loc).mixed || self.passing.contains(&index) {
                     Weight::Shared
                 } else if is_own && is_plain && self.is_in_library(step) {
                     Weight::Noise
@@ -142,8 +181,20 @@ impl<'a> View<'a> {
     }
 
     fn is_in_library(&self, step: &TraceStep) -> bool {
-        position(self.names.tables(), self.program.at(step.state))
-            .is_some_and(|at| is_system_header(&at.file))
+        self.has_positions && is_library(self.names.tables(), self.program.at(step.state))
+    }
+
+    /// Does the step read or write the table of an object's virtual functions, which no source shows?
+    fn is_vtable(&self, step: &TraceStep) -> bool {
+        let value = match *self.program.op(step.state) {
+            Op::Load { .. } => step.value,
+            Op::Store { value, .. } => value,
+            _ => return false,
+        };
+        let tables = self.names.tables();
+        tables
+            .resolve(value)
+            .is_some_and(|(object, _)| tables.object_info(object).name.starts_with("_ZTV"))
     }
 
     /// Does the store that the step does reach memory in the very next one, as if it were not delayed?
@@ -194,10 +245,6 @@ pub(crate) fn location(op: &Op) -> Option<LocId> {
         | Op::Cas { loc, .. } => Some(loc),
         _ => None,
     }
-}
-
-pub(crate) fn is_system_header(file: &str) -> bool {
-    file.starts_with("/usr/") || file.contains("/include/c++/") || file.contains("/lib/clang/")
 }
 
 /// The execution up to the fault. What memory refuses to do is the last step of its trace, with no result to show.

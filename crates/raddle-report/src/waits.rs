@@ -43,9 +43,9 @@ impl Explanation<'_> {
         );
         match *self.program.op(waiting.state) {
             Op::Sync {
+                cell,
                 action: SyncAction::CondAwait,
-                ..
-            } => text += ": no signal comes",
+            } => text += &self.missed_signal(cell, waiting.thread),
             Op::Sync {
                 action: SyncAction::SemWait,
                 ..
@@ -63,6 +63,32 @@ impl Explanation<'_> {
             _ => text += ": no thread will write there again",
         }
         text
+    }
+
+    /// What became of the signals, if there were any.
+    fn missed_signal(&self, cond: LocId, waiter: ThreadId) -> String {
+        let steps = &self.violation.trace.steps;
+        let on_cond = |index: usize, is_meant: fn(SyncAction) -> bool| {
+            matches!(*self.program.op(steps[index].state), Op::Sync { cell, action }
+                if cell == cond && is_meant(action))
+        };
+        let waits = |action| matches!(action, SyncAction::CondRelease { .. });
+        let signals = |action| matches!(action, SyncAction::Signal | SyncAction::Broadcast);
+        let began = (0..steps.len())
+            .rfind(|&index| steps[index].thread == waiter && on_cond(index, waits))
+            .unwrap_or(0);
+        let later = (began..steps.len()).rfind(|&index| on_cond(index, signals));
+        let earlier = (0..began).rfind(|&index| on_cond(index, signals));
+        match (later, earlier) {
+            (Some(index), _) => format!(": the signal of step {} woke another thread", index + 1),
+            (None, Some(index)) => {
+                format!(
+                    ": the signal of step {} came before it waited, and is lost",
+                    index + 1
+                )
+            }
+            (None, None) => ": no signal comes".to_owned(),
+        }
     }
 
     fn holder(&self, cell: LocId, holder: ThreadId, waiter: ThreadId) -> String {

@@ -3,10 +3,12 @@
 use crate::names::{Names, bytes, demangled, short};
 use crate::operands;
 use crate::steps::intention;
+use raddle_memory::race::{RaceAccess, RaceInfo};
 use raddle_program::{
-    AccessKind, Fault, Limit, Misuse, ObjectKind, Op, Order, Program, Unsupported,
+    AccessKind, Fault, Limit, Misuse, ObjectKind, Op, Order, Program, ThreadId, Unsupported,
 };
-use raddle_search::{Bound, Reason, ViolationKind};
+use raddle_search::verdict::Waiting;
+use raddle_search::{Bound, Effect, MemoryModel, Reason, TraceStep, Violation, ViolationKind};
 use std::time::Duration;
 
 /// The kind of a violation for scripts. Stable.
@@ -91,39 +93,93 @@ fn fault_kind(fault: &Fault) -> &'static str {
 pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> String {
     match kind {
         ViolationKind::Fault(fault) => fault_headline(names, fault),
-        ViolationKind::Race(race) => format!(
-            "data race: {} by {}, {} by {}",
-            access(names, program.op(race.first.state)),
-            names.thread(race.first.thread),
-            access(names, program.op(race.second.state)),
-            names.thread(race.second.thread)
-        ),
+        ViolationKind::Race(race) => race_headline(names, program, race),
         ViolationKind::Livelock { spinning } => match spinning.as_slice() {
             [one] => format!("livelock: {} spins for good", names.thread(one.thread)),
             _ => format!("livelock: {} threads spin for good", spinning.len()),
         },
         ViolationKind::Deadlock { waiting } => match waiting.as_slice() {
             [one] => format!("deadlock: {} waits for good", names.thread(one.thread)),
-            _ => format!("deadlock: {} threads wait for good", waiting.len()),
+            _ => match circle(waiting).as_slice() {
+                [] => format!("deadlock: {} threads wait for good", waiting.len()),
+                [one] => format!("deadlock: {} waits for itself", names.thread(*one)),
+                [others @ .., last] => {
+                    let others: Vec<String> = others.iter().map(|&it| short(it)).collect();
+                    format!(
+                        "deadlock: {} and {} wait for each other",
+                        others.join(", "),
+                        short(*last)
+                    )
+                }
+            },
         },
+    }
+}
+
+/// Threads of which each waits for the next one, and the last for the first; the first circle that there is.
+fn circle(waiting: &[Waiting]) -> Vec<ThreadId> {
+    let next = |thread: ThreadId| {
+        let entry = waiting.iter().find(|it| it.thread == thread)?;
+        entry.on.first().copied()
+    };
+    for first in waiting {
+        let mut path = vec![first.thread];
+        while let Some(thread) = path.last().and_then(|&last| next(last)) {
+            if thread == first.thread {
+                return path;
+            }
+            if path.contains(&thread) {
+                break;
+            }
+            path.push(thread);
+        }
+    }
+    Vec::new()
+}
+
+fn race_headline(names: &Names<'_>, program: &Program, race: &RaceInfo) -> String {
+    let (first, second) = (&race.first, &race.second);
+    let thread = |access: &RaceAccess| names.thread(access.thread);
+    let parts = |access: &RaceAccess| access_parts(names, program.op(access.state));
+    match (parts(first), parts(second)) {
+        (Some((verb, place)), Some((other, same))) if place == same => format!(
+            "data race on {place}: {verb} by {}, {other} by {}",
+            thread(first),
+            thread(second)
+        ),
+        _ => format!(
+            "data race: {} by {}, {} by {}",
+            access(names, program.op(first.state)),
+            thread(first),
+            access(names, program.op(second.state)),
+            thread(second)
+        ),
     }
 }
 
 /// One side of a race: `atomic write of x`.
 pub(crate) fn access(names: &Names<'_>, op: &Op) -> String {
-    let atomic = |order: Order| if order.is_atomic() { "atomic " } else { "" };
-    match *op {
-        Op::Load { loc, order } => format!("{}read of {}", atomic(order), names.location(loc)),
-        Op::Store { loc, order, .. } => {
-            format!("{}write of {}", atomic(order), names.location(loc))
-        }
-        Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
-            format!("atomic update of {}", names.location(loc))
-        }
-        Op::Free { object } => format!("free of {}", names.object(object)),
-        Op::Sync { cell, action } => intention(names, cell, action),
-        _ => "access".to_owned(),
+    match (access_parts(names, op), op) {
+        (Some((verb, place)), _) => format!("{verb} of {place}"),
+        (None, &Op::Sync { cell, action }) => intention(names, cell, action),
+        (None, _) => "access".to_owned(),
     }
+}
+
+/// What is done, and where.
+fn access_parts(names: &Names<'_>, op: &Op) -> Option<(&'static str, String)> {
+    let by_order = |order: Order, atomic, plain| if order.is_atomic() { atomic } else { plain };
+    let (verb, place) = match *op {
+        Op::Load { loc, order } => (by_order(order, "atomic read", "read"), names.location(loc)),
+        Op::Store { loc, order, .. } => {
+            let verb = by_order(order, "atomic write", "write");
+            (verb, names.location(loc))
+        }
+        Op::Rmw { loc, .. } | Op::Cas { loc, .. } => ("atomic update", names.location(loc)),
+        Op::Free { object } => ("free", names.object(object)),
+        _ => return None,
+    };
+    Some((verb, place))
 }
 
 /// The values that an assertion compared, where they are known: `counter is 1`.
@@ -271,6 +327,9 @@ fn access_noun(access: AccessKind) -> &'static str {
 pub fn unsupported(what: &Unsupported) -> String {
     match what {
         Unsupported::UnknownFunction { name } => {
+            // The header has the library's own name for it.
+            let name = name.strip_prefix("__isoc99_").unwrap_or(name);
+            let name = name.strip_prefix("__isoc23_").unwrap_or(name);
             format!(
                 "`{}` is called, and Raddle does not know what it does",
                 demangled(name)
@@ -300,13 +359,24 @@ pub fn unsupported(what: &Unsupported) -> String {
 
 /// What the user can do about a violation, where that is more than to mend what is shown.
 #[must_use]
-pub fn violation_hint(kind: &ViolationKind) -> Option<&'static str> {
-    match kind {
+pub fn violation_hint(violation: &Violation) -> Option<&'static str> {
+    let is_delayed = |step: &TraceStep| matches!(step.effect, Effect::Delayed);
+    match &violation.kind {
         ViolationKind::Race(_) => {
             Some("let one mutex protect both accesses, or make both atomic (raddle explain race)")
         }
         ViolationKind::Deadlock { .. } => Some("raddle explain deadlock"),
         ViolationKind::Livelock { .. } => Some("raddle explain livelock"),
+        ViolationKind::Fault(_) if violation.trace.steps.iter().any(is_delayed) => {
+            match violation.schedule.memory {
+                MemoryModel::Pso => Some(
+                    "a delayed store is seen by other threads later than what comes after it: a fence in between, or memory_order_seq_cst, prevents that (raddle explain pso)",
+                ),
+                _ => Some(
+                    "a delayed store is seen by other threads later than what comes after it: a fence in between, or memory_order_seq_cst, prevents that (raddle explain tso)",
+                ),
+            }
+        }
         ViolationKind::Fault(_) => None,
     }
 }
@@ -401,7 +471,10 @@ fn thread_limit(limit: &Limit) -> String {
     match limit {
         Limit::Unroll { bound } => format!("a loop went round more than {bound} times"),
         Limit::PrivateSteps { steps } => {
-            format!("{steps} steps were run without any effect on other threads")
+            format!(
+                "{} steps were run without any effect on other threads",
+                grouped(*steps)
+            )
         }
         Limit::CallDepth { depth } => format!("calls nest deeper than {depth}"),
         Limit::Memory { bytes } => {

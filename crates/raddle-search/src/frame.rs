@@ -18,8 +18,10 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Time is looked at after so many events, and after every execution.
+/// Time is looked at after so many events.
 const EVENTS_BETWEEN_LOOKS: u32 = 1024;
+/// The end of an execution counts as so many: an engine may have more to do then than to run it.
+const END_IN_EVENTS: u32 = 64;
 /// Memory is measured, and progress told, this often.
 const BETWEEN_SLOW_LOOKS: Duration = Duration::from_millis(100);
 /// What an atomic block without end is reported as; the machine's own bound is about that.
@@ -168,6 +170,15 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
+    /// Looks around now and then, and after the first execution.
+    fn after_execution(&mut self) -> ControlFlow<()> {
+        self.events_since_look += END_IN_EVENTS;
+        if self.executions() > 1 && self.events_since_look < EVENTS_BETWEEN_LOOKS {
+            return ControlFlow::Continue(());
+        }
+        self.look_around()
+    }
+
     // ---- violations
 
     /// Reports a violation of the present execution, unless it is known.
@@ -245,15 +256,28 @@ impl Frame {
     }
 
     /// A thread has a new local state: has it stopped there?
+    #[inline]
     pub(crate) fn arrived(
         &mut self,
         program: &mut Program,
         machine: &Machine,
         thread: ThreadId,
     ) -> ControlFlow<()> {
-        let Some(stop) = replay::stop_of(program, machine, thread).cloned() else {
-            return ControlFlow::Continue(());
-        };
+        match replay::stop_of(program, machine, thread).cloned() {
+            Some(stop) => self.stopped_at(program, machine, thread, stop),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    /// A thread has stopped in its present state.
+    #[cold]
+    fn stopped_at(
+        &mut self,
+        program: &mut Program,
+        machine: &Machine,
+        thread: ThreadId,
+        stop: Stop,
+    ) -> ControlFlow<()> {
         let at = machine
             .thread_state(thread)
             .map_or(SrcId::NOWHERE, |state| program.at(state));
@@ -465,7 +489,7 @@ impl Listener for Frame {
         if !complete {
             self.look_at_spinning(program, machine)?;
         }
-        self.look_around()
+        self.after_execution()
     }
 
     fn explored(&mut self, fraction: impl FnOnce() -> f64) {
@@ -476,7 +500,7 @@ impl Listener for Frame {
 
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
         self.count(false);
-        self.look_around()
+        self.after_execution()
     }
 
     fn predicted(&mut self, program: &mut Program, schedule: &Schedule) -> ControlFlow<()> {

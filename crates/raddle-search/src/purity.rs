@@ -20,6 +20,7 @@ pub(crate) struct Attempt {
 
 impl Attempt {
     /// The operation at `state`, if it is one that may be pure.
+    #[inline]
     pub(crate) fn of(program: &Program, state: StateId) -> Option<Self> {
         let op = *program.op(state);
         let loc = match op {
@@ -34,6 +35,7 @@ impl Attempt {
     ///
     /// Not where sizes are mixed: who could tell when to go on? And not where the read might race with a plain store, and learn
     /// of that store from something written to the location later: waiting for that would hide the race.
+    #[inline]
     pub(crate) fn can_wait(self, program: &Program) -> bool {
         let info = program.tables().loc_info(self.loc);
         let acquires = match self.op {

@@ -262,6 +262,7 @@ pub fn confirm(
 }
 
 /// Why a thread stopped by itself.
+#[inline]
 pub(crate) fn stop_of<'a>(
     program: &'a Program,
     machine: &Machine,

@@ -6,7 +6,7 @@ use crate::compile;
 use crate::error::Error;
 use crate::load::{Loaded, Source};
 use crate::options::{self, AnswerFormat, Options};
-use crate::progress::StatusLine;
+use crate::progress::{Clock, StatusLine};
 use raddle_bmc::BmcOptions;
 use raddle_program::Program;
 use raddle_report::source::Sources;
@@ -34,9 +34,10 @@ pub fn check(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Err
         program: &checked.loaded.program,
         file: &file,
     };
-    // Files first: an answer on the screen says that all is done.
-    write_files(&options, &report, &sources, &checked.loaded.fingerprint)?;
+    // Files first: an answer on the screen says that all is done. But it is too dear to be lost if they cannot be written.
+    let written = write_files(&options, &report, &sources, &checked.loaded.fingerprint);
     crate::print(&answer(&options, &report, &sources))?;
+    written?;
     Ok(status(&checked.outcome.verdict))
 }
 
@@ -84,6 +85,9 @@ fn solve(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Erro
         silent_abort: options.silent_abort,
     };
     let search = search_options(options, interrupt);
+    let _alive = options
+        .progress
+        .then(|| Clock::start("solving", options::error_columns()));
     let outcome = raddle_bmc::check(view, &mut loaded.program, bmc, search)
         .map_err(|error| Error::Internal(error.to_string()))?;
     Ok(Checked { loaded, outcome })

@@ -26,7 +26,7 @@ Examples:
   raddle check counter.c --check race,deadlock --keep-going
   raddle check spin.c --unroll 3 --time-limit 60
   raddle check peterson.c --memory tso
-  raddle check stack.c --report stack.html --trace stack.trace && raddle replay stack.trace
+  raddle check stack.c --report stack.html --trace stack.trace; raddle replay stack.trace
   raddle check task.i --property unreach-call.prp --witness witness.yml
   raddle check program.cpp --format json -- -std=c++20 -DTHREADS=2";
 

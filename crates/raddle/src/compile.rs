@@ -41,6 +41,10 @@ pub enum CompileError {
     BadClang {
         named: OsString,
     },
+    /// RADDLE_CLANG names something that is not clang.
+    NotClang {
+        clang: PathBuf,
+    },
     /// clang exists, but cannot be started.
     CannotRun {
         clang: PathBuf,
@@ -111,6 +115,11 @@ impl fmt::Display for CompileError {
                 "RADDLE_CLANG is set to `{}`, which does not exist",
                 named.display()
             ),
+            Self::NotClang { clang } => write!(
+                f,
+                "RADDLE_CLANG is set to `{}`, which is no clang",
+                clang.display()
+            ),
             Self::CannotRun { clang, error } => {
                 write!(f, "cannot run {}: {error}", clang.display())
             }
@@ -143,7 +152,7 @@ impl CompileError {
             Self::NoClang => {
                 "install it (`apt-get install clang`), or set RADDLE_CLANG to one".to_owned()
             }
-            Self::BadClang { .. } => {
+            Self::BadClang { .. } | Self::NotClang { .. } => {
                 "set it to a clang, or unset it to use the one on the PATH".to_owned()
             }
             Self::DoesNotCompile { file, because } => match because {
@@ -205,11 +214,20 @@ pub fn to_ir(file: &Path, clang_args: &[OsString]) -> Result<String, CompileErro
     if kind == Kind::Ir {
         return Ok(lossy(text));
     }
-    let clang = find_clang(
-        env::var_os("RADDLE_CLANG").as_deref(),
-        env::var_os("PATH").as_deref(),
-    )?;
-    run_clang(&clang, file, kind, clang_args)
+    let named = env::var_os("RADDLE_CLANG").filter(|named| !named.is_empty());
+    let clang = find_clang(named.as_deref(), env::var_os("PATH").as_deref())?;
+    let ir = run_clang(&clang, file, kind, clang_args);
+    // What another compiler says of arguments that it does not know is of no use to anybody.
+    let is_strange = ir.as_ref().map_or(true, String::is_empty);
+    if is_strange && named.is_some() && !is_clang(&clang) {
+        return Err(CompileError::NotClang { clang });
+    }
+    ir
+}
+
+fn is_clang(compiler: &Path) -> bool {
+    let version = Command::new(compiler).arg("--version").output();
+    version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("clang"))
 }
 
 /// Reads the file, also where only clang needs its text: its own errors are clearer than what clang would say.

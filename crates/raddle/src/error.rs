@@ -37,7 +37,7 @@ pub enum Error {
     },
     UnknownTopic {
         topic: String,
-        topics: String,
+        similar: Option<&'static str>,
     },
     Compile(CompileError),
     Bench(BenchError),
@@ -203,7 +203,13 @@ impl Error {
             }
             Self::OnlyForCheck { option } => Some(format!("leave `{option}` out")),
             Self::UnknownCommand { commands, .. } => Some(format!("commands: {commands}")),
-            Self::UnknownTopic { topics, .. } => Some(format!("topics: {topics}")),
+            Self::UnknownTopic {
+                similar: Some(similar),
+                ..
+            } => Some(format!(
+                "did you mean `{similar}`? `raddle explain` lists all topics"
+            )),
+            Self::UnknownTopic { .. } => Some("`raddle explain` lists all topics".to_owned()),
             Self::Compile(error) => error.hint(),
             Self::Bench(error) => error.hint(),
             Self::Ir { from_clang, .. } => Some(

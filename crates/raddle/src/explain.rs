@@ -4,6 +4,9 @@
 use crate::cli::name_of;
 use crate::error::Error;
 
+/// Longer lines are hard to read.
+pub(crate) const COLUMNS: usize = 80;
+
 struct Topic {
     /// The first is the one that lists show.
     names: &'static [&'static str],
@@ -123,7 +126,7 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["null-dereference"],
         text: "Violation `null-dereference`: an access through a null pointer, or an address close to it, such as a field of \
-               a record at address 0.",
+               a record at address 0. `malloc` of more than 1 GiB returns null here.",
     },
     Topic {
         names: &["wild-pointer"],
@@ -202,7 +205,9 @@ const TOPICS: &[Topic] = &[
         names: &["timeline", "execution", "trace"],
         text: "The timeline of a violation has one lane for each thread and one row for each step, top to bottom in \
                the order in which they happen. `x = 1` is a write, `read x → 1` a read, `CAS` a compare-exchange, \
-               `← step 4` the step that wrote what is read, `← initial` that nobody did. `▸` marks where another \
+               `← step 4` the step that wrote what is read, `← initial` that nobody did. `heap1` is the first block that \
+               is allocated, `i@T2` a local variable of thread T2, `std::thread@20` a thread without a name that line 20 \
+               starts; `(delayed)` is a store that reaches memory later. `▸` marks where another \
                thread takes over, `✗` what is wrong. Steps that only their own thread sees may be folded into one \
                row: `--full` shows all.",
     },
@@ -279,27 +284,142 @@ const TOPICS: &[Topic] = &[
     },
 ];
 
-/// The text for a topic, or the list of topics.
-pub fn explain(topic: Option<&str>) -> Result<String, Error> {
+/// The topics by what they are about, as `raddle explain` lists them.
+const GROUPS: &[(&str, &[&str])] = &[
+    (
+        "engines",
+        &[
+            "auto", "dpor", "rf", "rvf", "mcr", "bmc", "icb", "bpor", "naive",
+        ],
+    ),
+    ("memory models", &["sc", "tso", "pso"]),
+    (
+        "checks",
+        &[
+            "assert", "memory", "race", "deadlock", "livelock", "overflow",
+        ],
+    ),
+    (
+        "violations",
+        &[
+            "abort",
+            "error-reached",
+            "null-dereference",
+            "wild-pointer",
+            "out-of-bounds",
+            "misaligned",
+            "write-to-constant",
+            "use-after-free",
+            "double-free",
+            "invalid-free",
+            "division-by-zero",
+            "unreachable",
+            "misuse",
+            "panic",
+        ],
+    ),
+    (
+        "answers",
+        &[
+            "verified",
+            "violation",
+            "inconclusive",
+            "unsupported",
+            "exit-status",
+        ],
+    ),
+    (
+        "output",
+        &[
+            "timeline", "report", "replay", "json", "sarif", "witness", "property",
+        ],
+    ),
+    (
+        "programs",
+        &[
+            "unroll",
+            "nondet",
+            "verifier-functions",
+            "abstraction",
+            "reductions",
+        ],
+    ),
+];
+
+/// The text of a topic in lines of at most so many columns, or the list of all topics.
+pub fn explain(topic: Option<&str>, columns: usize) -> Result<String, Error> {
     let Some(topic) = topic else {
         return Ok(format!(
-            "topics: {}\n\n`raddle explain TOPIC` says what it is.\n",
-            list()
+            "{}\n`raddle explain TOPIC` says what it is.\n",
+            list(columns)
         ));
     };
     TOPICS
         .iter()
         .find(|it| it.names.iter().any(|name| name.eq_ignore_ascii_case(topic)))
-        .map(|it| format!("{}\n", it.text))
+        .map(|it| filled(it.text, "", columns))
         .ok_or_else(|| Error::UnknownTopic {
             topic: topic.to_owned(),
-            topics: list(),
+            similar: similar(topic),
         })
 }
 
-fn list() -> String {
-    let names: Vec<&str> = TOPICS.iter().map(|topic| topic.names[0]).collect();
-    names.join(", ")
+fn list(columns: usize) -> String {
+    let widest = GROUPS.iter().map(|(title, _)| title.len()).max();
+    let indent = " ".repeat(widest.unwrap_or(0) + 2);
+    let mut text = String::new();
+    for (title, topics) in GROUPS {
+        let lines = filled(&topics.join(", "), &indent, columns);
+        text += title;
+        text += &lines[title.len()..];
+    }
+    text
+}
+
+/// Breaks a text into lines, each with the indent in front.
+fn filled(text: &str, indent: &str, columns: usize) -> String {
+    let mut lines = String::new();
+    let mut line = indent.to_owned();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let is_first = line.len() == indent.len();
+        if !is_first && line.chars().count() + 1 + word.chars().count() > columns {
+            lines += &line;
+            lines.push('\n');
+            indent.clone_into(&mut line);
+        } else if !is_first {
+            line.push(' ');
+        }
+        line += word;
+    }
+    lines + &line + "\n"
+}
+
+/// The topic that was probably meant.
+fn similar(topic: &str) -> Option<&'static str> {
+    let topic = topic.to_lowercase();
+    let names = || TOPICS.iter().flat_map(|it| it.names).copied();
+    let related = |name: &&str| topic.contains(name) || name.contains(&topic);
+    let nearest = names().min_by_key(|name| distance(name, &topic));
+    let is_near = |name: &&str| distance(name, &topic) <= 1 + topic.chars().count() / 4;
+    nearest
+        .filter(is_near)
+        .or_else(|| names().find(|name| topic.len() > 2 && related(name)))
+}
+
+/// How many letters must be added, left out or changed to make one of the other.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, letter) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = index + 1;
+        for (column, other) in right.iter().enumerate() {
+            let changed = diagonal + usize::from(letter != *other);
+            diagonal = row[column + 1];
+            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[right.len()]
 }
 
 #[cfg(test)]
@@ -325,8 +445,42 @@ mod tests {
             .chain(kinds)
             .chain(verdicts)
         {
-            assert!(explain(Some(&topic)).is_ok(), "{topic}");
+            assert!(explain(Some(&topic), 80).is_ok(), "{topic}");
         }
+    }
+
+    #[test]
+    fn each_topic_is_listed_once() {
+        let mut listed: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, topics)| *topics)
+            .copied()
+            .collect();
+        let mut known: Vec<&str> = TOPICS.iter().map(|topic| topic.names[0]).collect();
+        listed.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(listed, known);
+    }
+
+    #[test]
+    fn texts_fit_on_the_page() {
+        for topic in TOPICS.iter().map(|topic| topic.names[0]) {
+            let text = explain(Some(topic), 60).unwrap();
+            assert!(
+                text.lines().all(|line| line.chars().count() <= 60),
+                "{text}"
+            );
+        }
+        assert!(list(60).lines().all(|line| line.len() <= 60));
+    }
+
+    #[test]
+    fn what_was_probably_meant_is_found() {
+        assert_eq!(similar("deadlok"), Some("deadlock"));
+        assert_eq!(similar("Races"), Some("race"));
+        assert_eq!(similar("free"), Some("use-after-free"));
+        assert_eq!(similar("kubernetes"), None);
+        assert_eq!(distance("rf", "rvf"), 1);
     }
 
     #[test]

@@ -43,10 +43,13 @@ pub fn run(cli: Cli, interrupt: &Arc<AtomicBool>) -> Status {
         Command::Bench(args) => bench::bench(&args, interrupt),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),
-        Command::Explain { topic } => explain::explain(topic.as_deref()).and_then(|text| {
-            print(&text)?;
-            Ok(Status::Verified)
-        }),
+        Command::Explain { topic } => {
+            let columns = options::columns().min(explain::COLUMNS);
+            explain::explain(topic.as_deref(), columns).and_then(|text| {
+                print(&text)?;
+                Ok(Status::Verified)
+            })
+        }
     };
     match result {
         Ok(status) => status,

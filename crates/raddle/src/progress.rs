@@ -3,8 +3,11 @@
 use raddle_report::words::grouped;
 use raddle_search::driver::Progress;
 use std::io::Write;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+const ERASE: &str = "\r\x1b[K";
 /// Often enough to look alive, seldom enough to be read.
 const INTERVAL: Duration = Duration::from_millis(250);
 
@@ -35,8 +38,56 @@ impl StatusLine {
     }
 }
 
+/// Time going by, for an engine that has no executions to count. Shown from a thread of its own.
+pub(crate) struct Clock {
+    /// Closed to end the thread.
+    running: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Clock {
+    pub(crate) fn start(what: &'static str, columns: usize) -> Self {
+        let (running, stopped) = mpsc::channel();
+        let began = Instant::now();
+        let thread = std::thread::spawn(move || {
+            let mut is_shown = false;
+            while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                let line = format!("{what}, {}", span(began.elapsed().as_secs_f64()));
+                let line: String = line.chars().take(columns - 1).collect();
+                write_line(&format!("\r{line}\x1b[K"));
+                is_shown = true;
+            }
+            if is_shown {
+                write_line(ERASE);
+            }
+        });
+        Self {
+            running: Some(running),
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Clock {
+    fn drop(&mut self) {
+        self.running = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been reported; it is no reason to lose the answer.
+            let _ = thread.join();
+        }
+    }
+}
+
 /// Executions, rate, time, and what is left as far as that can be told.
 fn line(progress: &Progress) -> String {
+    // An execution without end is seen by its length.
+    if progress.executions == 0 {
+        return format!(
+            "first execution, {} events so far, {}",
+            grouped(progress.depth as u64),
+            span(progress.elapsed.as_secs_f64())
+        );
+    }
     let blocked = match progress.blocked {
         0 => String::new(),
         blocked => format!(" ({} blocked)", grouped(blocked)),
@@ -81,7 +132,7 @@ fn span(seconds: f64) -> String {
 impl Drop for StatusLine {
     fn drop(&mut self) {
         if self.shown.is_some() {
-            write_line("\r\x1b[K");
+            write_line(ERASE);
         }
     }
 }
@@ -109,6 +160,15 @@ mod tests {
             explored: None,
         };
         assert_eq!(line(&progress), "12 345 executions, 617/s, 20 s");
+        let endless = Progress {
+            executions: 0,
+            depth: 123_456,
+            ..progress
+        };
+        assert_eq!(
+            line(&endless),
+            "first execution, 123 456 events so far, 20 s"
+        );
         let progress = Progress {
             explored: Some(0.25),
             blocked: 3,

@@ -218,7 +218,10 @@ fn topics_are_explained() {
     says(
         &output,
         2,
-        &["there is no topic `nonsense`", "help: topics: auto"],
+        &[
+            "there is no topic `nonsense`",
+            "help: `raddle explain` lists all topics",
+        ],
     );
 }
 
@@ -305,17 +308,67 @@ const ENDLESS: &str = "#include <pthread.h>\n#include <stdatomic.h>\nstatic atom
 fn progress_is_shown_on_terminals_only() {
     let scratch = Scratch::new("progress");
     let file = scratch.file("a.c", ENDLESS);
-    let limited = ["--time-limit", "0.6", "--no-ifaa", "--engine", "dpor"];
-    let output = check(&file, &limited);
-    says(&output, 3, &["the time limit"]);
-    assert!(output.stderr.is_empty());
-    let output = check(&file, &[&limited[..], &["--progress", "always"]].concat());
-    let shown = String::from_utf8_lossy(&output.stderr);
-    for part in [" executions", "/s, ", " explored"] {
-        assert!(shown.contains(part), "{part}: {shown}");
+    for engine in ["dpor", "rf", "rvf"] {
+        let limited = ["--time-limit", "0.6", "--no-ifaa", "--engine", engine];
+        let output = check(&file, &limited);
+        says(&output, 3, &["the time limit"]);
+        assert!(output.stderr.is_empty());
+        let output = check(&file, &[&limited[..], &["--progress", "always"]].concat());
+        let shown = String::from_utf8_lossy(&output.stderr);
+        for part in [" executions", "/s, ", " explored"] {
+            assert!(shown.contains(part), "{engine}, {part}: {shown}");
+        }
+        // It is wiped away in the end.
+        assert!(shown.ends_with("\r\u{1b}[K"), "{shown:?}");
     }
-    // It is wiped away in the end.
-    assert!(shown.ends_with("\r\u{1b}[K"), "{shown:?}");
+}
+
+/// Two primes to be found, which takes a solver long.
+const HARD: &str = "#include <assert.h>\nunsigned long __VERIFIER_nondet_ulong(void);\n\
+     int main(void) { unsigned long x = __VERIFIER_nondet_ulong(), y = __VERIFIER_nondet_ulong();\n\
+     if (x > 1 && y > 1 && x < (1ul << 32) && y < (1ul << 32)) assert(x * y != 9223372014706262389ul); return 0; }\n";
+
+/// A formula that grows for minutes.
+const LARGE: &str = "#include <pthread.h>\n#include <stdatomic.h>\nstatic atomic_int x[64];\n\
+     static void *f(void *p) { for (int i = 0; i < 63; i++) for (int j = 0; j < 63; j++) x[(i * j + x[j]) & 63] = x[i] + j; return p; }\n\
+     int main(void) { pthread_t t[3]; for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, f, 0); return 0; }\n";
+
+/// Engine `bmc` has no executions to count, but it shows that it is alive, and heeds Ctrl-C while it writes its formula and
+/// while it solves it.
+#[test]
+fn an_interrupted_solver_is_inconclusive() {
+    for (name, text) in [("hard", HARD), ("large", LARGE)] {
+        let scratch = Scratch::new(&format!("interrupt-{name}"));
+        let file = scratch.file("a.c", text);
+        let (shown, output) = interrupted(&file, &["--engine", "bmc"]);
+        assert!(shown.starts_with("\rsolving, "), "{shown:?}");
+        assert!(shown.ends_with("\r\u{1b}[K"), "{shown:?}");
+        says(&output, 3, &["inconclusive: it was interrupted ("]);
+    }
+}
+
+/// Runs a check, interrupts it when it shows its first status line, and waits for its end.
+fn interrupted(file: &std::path::Path, args: &[&str]) -> (String, std::process::Output) {
+    let mut child = raddle()
+        .arg("check")
+        .arg(file)
+        .args(["--progress", "always"])
+        .args(args)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut error = child.stderr.take().unwrap();
+    let mut shown = vec![0];
+    std::io::Read::read_exact(&mut error, &mut shown).unwrap();
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    std::io::Read::read_to_end(&mut error, &mut shown).unwrap();
+    let output = child.wait_with_output().unwrap();
+    (String::from_utf8_lossy(&shown).into_owned(), output)
 }
 
 /// Ctrl-C is no crash: what was done so far is told.
@@ -323,27 +376,7 @@ fn progress_is_shown_on_terminals_only() {
 fn an_interrupted_search_is_inconclusive() {
     let scratch = Scratch::new("interrupt");
     let file = scratch.file("a.c", ENDLESS);
-    let child = raddle()
-        .arg("check")
-        .arg(&file)
-        .args(["--no-ifaa", "--progress", "always"])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut child = child;
-    // The first status line shows that the search has begun.
-    let mut error = child.stderr.take().unwrap();
-    let mut byte = [0];
-    std::io::Read::read_exact(&mut error, &mut byte).unwrap();
-    let killed = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(killed.success());
-    let mut rest = Vec::new();
-    std::io::Read::read_to_end(&mut error, &mut rest).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let (_, output) = interrupted(&file, &["--no-ifaa"]);
     says(
         &output,
         3,

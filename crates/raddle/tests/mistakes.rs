@@ -173,6 +173,32 @@ fn m11_no_clang() {
     );
 }
 
+#[test]
+fn m11_another_compiler_in_place_of_clang() {
+    let scratch = Scratch::new("m11-other");
+    let file = scratch.file("a.c", EMPTY_MAIN);
+    let mut command = raddle();
+    command.arg("check").arg(&file).env("RADDLE_CLANG", "true");
+    says(
+        &command.output().unwrap(),
+        2,
+        &["true`, which is no clang", "help: set it to a clang"],
+    );
+}
+
+/// The answer may have taken hours: it is told even if a file cannot be written.
+#[test]
+fn m11_a_report_that_cannot_be_written() {
+    let scratch = Scratch::new("m11-report");
+    let file = scratch.file("a.c", EMPTY_MAIN);
+    let nowhere = scratch.0.join("no/such/directory/report.html");
+    let mut command = raddle();
+    command.arg("check").arg(&file).arg("--report").arg(nowhere);
+    let output = command.output().unwrap();
+    says(&output, 2, &["cannot write ", "help: is the directory"]);
+    assert!(output.stdout.starts_with(b"verified: "));
+}
+
 // ---- what cannot be run
 
 #[test]
@@ -281,7 +307,7 @@ fn m18_a_flag_that_is_not_atomic() {
         &program("m18", text, &[]),
         1,
         &[
-            "data race: ",
+            "data race on ready",
             " of ready by ",
             "help: let one mutex protect both accesses, or make both atomic",
         ],

@@ -44,11 +44,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// How a program is encoded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct EncodeOptions {
+pub(crate) struct EncodeOptions<'a> {
     /// Rounds of loops, and nested calls of a function, that are not known to end.
     pub(crate) unroll: u32,
     pub(crate) checks: Checks,
@@ -60,6 +61,17 @@ pub(crate) struct EncodeOptions {
     pub(crate) silent_abort: bool,
     /// When to give up.
     pub(crate) deadline: Option<Instant>,
+    pub(crate) interrupt: Option<&'a AtomicBool>,
+}
+
+impl EncodeOptions<'_> {
+    fn is_over(&self) -> bool {
+        let is_raised = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        self.interrupt.is_some_and(is_raised)
+            || self
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
+    }
 }
 
 /// Function shapes, which do not change from one encoding to the next.
@@ -77,7 +89,7 @@ pub(crate) struct Encoder<'a> {
     view: &'a mut View,
     facts: &'a mut Facts,
     shapes: &'a mut Shapes,
-    options: EncodeOptions,
+    options: EncodeOptions<'a>,
     out: Encoding,
     /// The thread that is encoded now.
     thread: ThreadIndex,
@@ -101,7 +113,7 @@ impl<'a> Encoder<'a> {
         view: &'a mut View,
         facts: &'a mut Facts,
         shapes: &'a mut Shapes,
-        options: EncodeOptions,
+        options: EncodeOptions<'a>,
     ) -> Self {
         Self {
             view,
@@ -176,11 +188,7 @@ impl<'a> Encoder<'a> {
         while let Some((_, states)) = self.queue.pop_first() {
             let state = self.meet(states)?;
             self.advance(state)?;
-            if self
-                .options
-                .deadline
-                .is_some_and(|deadline| Instant::now() >= deadline)
-            {
+            if self.options.is_over() {
                 return Err(Stop::Limit(LATE));
             }
             if self.out.steps.len() > MOST_STEPS {

@@ -99,15 +99,35 @@ impl<'t> Parser<'t, '_> {
                 })
             }
             "DW_TAG_array_type" => self.source_array(node, work),
+            "DW_TAG_enumeration_type" => self.enumeration(node),
             _ => Ok(SourceType::Scalar {
                 name: name(),
                 size: node.bytes("size"),
-                signed: matches!(
-                    node.word("encoding"),
-                    Some("DW_ATE_signed" | "DW_ATE_signed_char")
-                ),
+                signed: is_signed(node),
             }),
         }
+    }
+
+    fn enumeration(&mut self, node: &Node<'t>) -> PResult<SourceType> {
+        let base = match node.node("baseType") {
+            Some(base) => Some(self.node(base)?),
+            None => None,
+        };
+        let mut values = Vec::new();
+        if let Some(elements) = node.node("elements") {
+            for element in self.node(elements)?.elements() {
+                let enumerator = self.node(element)?;
+                let value = enumerator.int("value").map(i64::try_from);
+                if let (Some(name), Some(Ok(value))) = (enumerator.str("name"), value) {
+                    values.push((unescape_name(name).into(), value));
+                }
+            }
+        }
+        Ok(SourceType::Enum {
+            size: node.bytes("size"),
+            signed: base.as_ref().is_some_and(is_signed),
+            values,
+        })
     }
 
     fn fields(
@@ -181,6 +201,13 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
+fn is_signed(node: &Node<'_>) -> bool {
+    matches!(
+        node.word("encoding"),
+        Some("DW_ATE_signed" | "DW_ATE_signed_char")
+    )
+}
+
 /// A node, and the name of the type as the source has it.
 struct NamedNode<'t> {
     node: Node<'t>,
@@ -197,7 +224,9 @@ fn is_finite(types: &[SourceType], first: usize) -> bool {
         let parts: Vec<SourceTypeId> = match &types[id] {
             SourceType::Record { fields, .. } => fields.iter().map(|&(_, _, ty)| ty).collect(),
             SourceType::Array { element, .. } => vec![*element],
-            SourceType::Scalar { .. } | SourceType::Pointer { .. } => Vec::new(),
+            SourceType::Scalar { .. } | SourceType::Enum { .. } | SourceType::Pointer { .. } => {
+                Vec::new()
+            }
         };
         let new = parts.into_iter().map(SourceTypeId::index);
         new.filter(|&part| part >= first).collect()

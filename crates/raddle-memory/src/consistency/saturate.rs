@@ -34,6 +34,9 @@ impl Graph {
     fn before_later_writes(&mut self, reader: EventId, cell: CellId, source: EventId) -> bool {
         for writer in 0..self.cells[cell as usize].writers.len() {
             let events = &self.cells[cell as usize].writers[writer].events;
+            let Some(&last) = events.last() else {
+                continue;
+            };
             let first = if source == INIT {
                 0
             } else {
@@ -42,11 +45,13 @@ impl Graph {
                     *write == source
                         || self.clocks[*write as usize * self.width + thread as usize] < index
                 };
+                // Most new events read what was written last.
+                if is_before(&last) {
+                    continue;
+                }
                 events.partition_point(is_before)
             };
-            let Some(&write) = events.get(first) else {
-                continue;
-            };
+            let write = events[first];
             if write != reader && !self.add_edge(reader, write) {
                 return false;
             }

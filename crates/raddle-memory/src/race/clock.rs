@@ -1,74 +1,134 @@
-//! Vector clocks that are shared, not copied: taking one over from a message or to an undo log costs a reference count.
+//! Vector clocks in one arena that grows and shrinks with the execution, like a stack: making one copies its times behind
+//! the others, and going back to a prefix forgets those made since. Nothing is allocated for a clock, nothing is counted.
+//!
+//! Invariants
+//! - A clock never changes. It is valid in every execution that extends the one it was made in.
+//! - Whoever holds a clock gives it up no later than its maker is undone: what a step stores, its undo log takes back.
 
 use raddle_program::ThreadId;
-use std::rc::Rc;
 
-/// How many steps of each thread are known to have happened. Threads beyond its length: none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Clock(Option<Rc<[u32]>>);
+/// How many steps of each thread are known to have happened: a row of [`Clocks`]. The first row knows of none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Clock(u32);
 
-impl Clock {
-    fn times(&self) -> &[u32] {
-        self.0.as_deref().unwrap_or(&[])
+#[derive(Clone, Debug)]
+pub(super) struct Clocks {
+    times: Vec<u32>,
+    /// Length of a row; thread ids are below it.
+    width: usize,
+}
+
+impl Default for Clocks {
+    fn default() -> Self {
+        const WIDTH: usize = 4;
+        Self {
+            times: vec![0; WIDTH],
+            width: WIDTH,
+        }
+    }
+}
+
+impl Clocks {
+    /// Makes room for a thread in every clock.
+    #[inline]
+    pub(super) fn ensure(&mut self, thread: ThreadId) {
+        if thread.index() >= self.width {
+            self.widen(thread.index() + 1);
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self, needed: usize) {
+        let width = needed.next_power_of_two();
+        let mut times = vec![0; self.times.len() / self.width * width];
+        let rows = self.times.chunks_exact(self.width);
+        for (new, old) in times.chunks_exact_mut(width).zip(rows) {
+            new[..self.width].copy_from_slice(old);
+        }
+        self.times = times;
+        self.width = width;
+    }
+
+    /// How many clocks there are: a point to return to.
+    #[inline]
+    pub(super) fn count(&self) -> u32 {
+        (self.times.len() / self.width) as u32
+    }
+
+    /// Forgets all clocks but the first `count`.
+    #[inline]
+    pub(super) fn truncate(&mut self, count: u32) {
+        self.times.truncate(count as usize * self.width);
     }
 
     #[inline]
-    pub(super) fn get(&self, thread: ThreadId) -> u32 {
-        self.times().get(thread.index()).copied().unwrap_or(0)
+    pub(super) fn row(&self, clock: Clock) -> &[u32] {
+        let start = clock.0 as usize * self.width;
+        &self.times[start..start + self.width]
     }
 
-    /// Is all that `other` knows known here?
-    pub(super) fn covers(&self, other: &Self) -> bool {
-        let times = self.times();
-        other
-            .times()
-            .iter()
-            .enumerate()
-            .all(|(index, &time)| time <= times.get(index).copied().unwrap_or(0))
+    #[inline]
+    pub(super) fn get(&self, clock: Clock, thread: ThreadId) -> u32 {
+        self.row(clock)[thread.index()]
+    }
+
+    /// Is all that `b` knows known to `a`?
+    #[inline]
+    pub(super) fn covers(&self, a: Clock, b: Clock) -> bool {
+        let behind = |(a, b): (&u32, &u32)| b > a;
+        a == b || b == Clock::default() || !self.row(a).iter().zip(self.row(b)).any(behind)
     }
 
     /// Everything known to either.
-    pub(super) fn joined(&self, other: &Self) -> Self {
-        if self.covers(other) {
-            return self.clone();
+    pub(super) fn joined(&mut self, a: Clock, b: Clock) -> Clock {
+        if self.covers(a, b) {
+            a
+        } else if self.covers(b, a) {
+            b
+        } else {
+            let start = self.copied(a);
+            self.raise(start, b);
+            self.newest()
         }
-        if other.covers(self) {
-            return other.clone();
-        }
-        let (a, b) = (self.times(), other.times());
-        let length = a.len().max(b.len());
-        let at = |times: &[u32], index: usize| times.get(index).copied().unwrap_or(0);
-        Self(Some(
-            (0..length)
-                .map(|index| at(a, index).max(at(b, index)))
-                .collect(),
-        ))
     }
 
     /// Everything known to either, and `thread` up to `time`.
-    pub(super) fn joined_with(&self, other: &Self, thread: ThreadId, time: u32) -> Self {
-        let (a, b) = (self.times(), other.times());
-        let length = a.len().max(b.len()).max(thread.index() + 1);
-        let at = |index: usize| {
-            let own = if index == thread.index() { time } else { 0 };
-            let of = |times: &[u32]| times.get(index).copied().unwrap_or(0);
-            of(a).max(of(b)).max(own)
-        };
-        Self(Some((0..length).map(at).collect()))
+    pub(super) fn joined_with(&mut self, a: Clock, b: Clock, thread: ThreadId, time: u32) -> Clock {
+        let start = self.copied(a);
+        self.raise(start, b);
+        let own = &mut self.times[start + thread.index()];
+        *own = time.max(*own);
+        self.newest()
     }
 
     /// The same with `thread` known up to `time`.
-    pub(super) fn advanced(&self, thread: ThreadId, time: u32) -> Self {
-        if self.get(thread) >= time {
-            return self.clone();
+    pub(super) fn advanced(&mut self, clock: Clock, thread: ThreadId, time: u32) -> Clock {
+        if self.get(clock, thread) >= time {
+            return clock;
         }
-        let times = self.times();
-        let length = times.len().max(thread.index() + 1);
-        let at = |index: usize| match index == thread.index() {
-            true => time,
-            false => times.get(index).copied().unwrap_or(0),
-        };
-        // Collecting a range takes one allocation.
-        Self(Some((0..length).map(at).collect()))
+        let start = self.copied(clock);
+        self.times[start + thread.index()] = time;
+        self.newest()
+    }
+
+    /// Appends a copy of a clock; where it starts.
+    fn copied(&mut self, clock: Clock) -> usize {
+        let from = clock.0 as usize * self.width;
+        let start = self.times.len();
+        self.times.extend_from_within(from..from + self.width);
+        start
+    }
+
+    /// Joins `clock` into the row that starts at `start`, the last one.
+    fn raise(&mut self, start: usize, clock: Clock) {
+        let from = clock.0 as usize * self.width;
+        let (older, row) = self.times.split_at_mut(start);
+        for (mine, theirs) in row.iter_mut().zip(&older[from..from + self.width]) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    fn newest(&self) -> Clock {
+        Clock(self.count() - 1)
     }
 }

@@ -6,19 +6,31 @@ use smallvec::SmallVec;
 
 /// How an access takes part in races.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Class {
-    pub(super) writes: bool,
-    pub(super) atomic: bool,
-    /// Inside an atomic block.
-    pub(super) in_block: bool,
-}
+pub(super) struct Class(u8);
+
+const WRITES: u8 = 1;
+const ATOMIC: u8 = 2;
+const IN_BLOCK: u8 = 4;
 
 impl Class {
+    #[inline]
+    pub(super) fn new(writes: bool, atomic: bool, in_block: bool) -> Self {
+        let bit = |is: bool, bit: u8| if is { bit } else { 0 };
+        Self(bit(writes, WRITES) | bit(atomic, ATOMIC) | bit(in_block, IN_BLOCK))
+    }
+
+    fn writes(self) -> bool {
+        self.0 & WRITES != 0
+    }
+
+    fn is_atomic(self) -> bool {
+        self.0 & ATOMIC != 0
+    }
+
     /// Do two accesses of these classes race if nothing orders them?
-    pub(super) fn races(self, other: Self) -> bool {
-        (self.writes || other.writes)
-            && !(self.atomic && other.atomic)
-            && !(self.in_block && other.in_block)
+    #[inline]
+    fn races(self, other: Self) -> bool {
+        (self.0 | other.0) & WRITES != 0 && self.0 & other.0 & (ATOMIC | IN_BLOCK) == 0
     }
 }
 
@@ -36,11 +48,15 @@ pub(super) struct Slot {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    pub(super) slots: SmallVec<[Slot; 4]>,
+    slots: SmallVec<[Slot; 4]>,
+    /// How many slots are of plain accesses, and how many of writes: most accesses need not look at the slots.
+    plain: u32,
+    writes: u32,
 }
 
 impl History {
     /// Replaces the slot of the same thread and class; its place and what was there.
+    #[inline]
     pub(super) fn record(&mut self, slot: Slot) -> (u32, Option<Slot>) {
         let same = |old: &Slot| old.thread == slot.thread && old.class == slot.class;
         match self.slots.iter().position(same) {
@@ -49,6 +65,8 @@ impl History {
                 (index as u32, Some(old))
             }
             None => {
+                self.plain += u32::from(!slot.class.is_atomic());
+                self.writes += u32::from(slot.class.writes());
                 self.slots.push(slot);
                 (self.slots.len() as u32 - 1, None)
             }
@@ -56,31 +74,36 @@ impl History {
     }
 
     /// Takes a [`Self::record`] back; only the last one.
+    #[inline]
     pub(super) fn restore(&mut self, index: u32, old: Option<Slot>) {
         match old {
             Some(old) => self.slots[index as usize] = old,
             None => {
-                self.slots.pop();
+                if let Some(slot) = self.slots.pop() {
+                    self.plain -= u32::from(!slot.class.is_atomic());
+                    self.writes -= u32::from(slot.class.writes());
+                }
             }
         }
     }
 
-    /// The latest access that races with one of this class, where `time_of` says how far each other thread is known.
-    pub(super) fn racing(
-        &self,
-        thread: ThreadId,
-        class: Class,
-        known: &Clock,
-    ) -> impl Iterator<Item = &Slot> {
-        let known = known.clone();
-        self.slots.iter().filter(move |slot| {
-            slot.thread != thread && slot.class.races(class) && slot.time > known.get(slot.thread)
-        })
+    /// The step of the latest access that races with one of this class by `thread`, which knows each thread up to `known`.
+    #[inline]
+    pub(super) fn racing(&self, thread: ThreadId, class: Class, known: &[u32]) -> Option<u32> {
+        if class.is_atomic() && self.plain == 0 || !class.writes() && self.writes == 0 {
+            return None;
+        }
+        let races = |slot: &&Slot| {
+            slot.thread != thread
+                && slot.class.races(class)
+                && slot.time > known[slot.thread.index()]
+        };
+        self.slots.iter().filter(races).map(|slot| slot.step).max()
     }
 }
 
 /// The last write through one location.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Message {
     /// One more than its step; 0: none yet.
     pub(super) stamp: u32,
@@ -91,7 +114,7 @@ pub(super) struct Message {
 }
 
 /// What a synchronisation object hands from releases to acquires.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cell {
     /// Published by unlocks (of writers, for a read-write lock), posts, signals, arrivals of the present generation, ends.
     pub(super) released: Clock,
@@ -99,6 +122,15 @@ pub(super) struct Cell {
     pub(super) readers: Clock,
     /// Who holds a read-write lock for writing.
     pub(super) writer: Option<ThreadId>,
-    /// What the arrivals of each past generation of a barrier published.
-    pub(super) generations: Vec<Clock>,
+    /// The last generation of a barrier that was opened: see [`Opened`].
+    pub(super) opened: Option<u32>,
+}
+
+/// A past generation of a barrier, and what its arrivals published.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opened {
+    pub(super) generation: u32,
+    pub(super) clock: Clock,
+    /// The generation that the same barrier opened before.
+    pub(super) before: Option<u32>,
 }

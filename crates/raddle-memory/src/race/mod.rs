@@ -32,11 +32,13 @@ mod tests;
 
 use crate::access::sync_mode;
 use crate::machine::{Effect, MicroStep};
-use clock::Clock;
-use history::{Cell, Class, History, Message, Slot};
+use clock::{Clock, Clocks};
+use history::{Cell, Class, History, Message, Opened, Slot};
+use raddle_program::tables::NO_SLOT;
 use raddle_program::{
     LocId, LocInfo, ObjectId, Op, Order, Program, SrcId, StateId, SyncAction, Tables, ThreadId,
 };
+use smallvec::SmallVec;
 
 /// One side of a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +59,7 @@ pub struct RaceInfo {
 }
 
 /// What one thread knows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Knowledge {
     /// What happened before its next step; its own component may be behind.
     clock: Clock,
@@ -83,22 +85,23 @@ struct Block {
     frees: History,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Undo {
     Knowledge(ThreadId, Knowledge),
     Access(LocId, u32, Option<Slot>),
     Message(LocId, Message),
     Object(ObjectId, u32, Option<Slot>),
     Free(ObjectId, u32, Option<Slot>),
-    Cell(LocId, Box<Cell>),
+    Cell(LocId, Cell),
+    Opened,
     BlockBegun,
     BlockGrown(u32, Clock),
     Delayed,
-    Flushed(usize, Delayed),
+    Flushed(u32, Delayed),
 }
 
 /// What a store will publish when it reaches memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Delayed {
     thread: ThreadId,
     loc: LocId,
@@ -115,14 +118,22 @@ pub struct RaceDetector {
     locations: Vec<Location>,
     objects: Vec<Block>,
     cells: Vec<Cell>,
+    opened: Vec<Opened>,
     /// What each atomic block publishes: all that happened before its last step so far.
     blocks: Vec<Clock>,
     /// In the order in which they were done.
     delayed: Vec<Delayed>,
     steps: Vec<MicroStep>,
     undo: Vec<Undo>,
-    /// Length of the undo log before each step.
-    marks: Vec<u32>,
+    marks: Vec<Before>,
+    clocks: Clocks,
+}
+
+/// How much there was before a step.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    undo: u32,
+    clocks: u32,
 }
 
 /// The entry of an id, made if there is none yet.
@@ -152,54 +163,66 @@ impl RaceDetector {
 
     /// Forgets all steps but the first `length`.
     pub fn truncate(&mut self, length: usize) {
-        while self.steps.len() > length {
-            if let (Some(step), Some(mark)) = (self.steps.pop(), self.marks.pop()) {
-                self.counts[step.thread.index()] -= 1;
-                self.undo_to(mark as usize);
-            }
+        let Some(&Before { undo, clocks }) = self.marks.get(length) else {
+            return;
+        };
+        for step in &self.steps[length..] {
+            self.counts[step.thread.index()] -= 1;
         }
+        self.steps.truncate(length);
+        self.marks.truncate(length);
+        while self.undo.len() > undo as usize {
+            let last = self.undo.pop().expect("the length was checked");
+            self.take_back(last);
+        }
+        self.clocks.truncate(clocks);
     }
 
-    fn undo_to(&mut self, mark: usize) {
-        for undo in self.undo.drain(mark..).rev() {
-            match undo {
-                Undo::Knowledge(thread, old) => self.threads[thread.index()] = old,
-                Undo::Access(loc, index, old) => {
-                    self.locations[loc.index()].history.restore(index, old);
-                }
-                Undo::Message(loc, old) => self.locations[loc.index()].message = old,
-                Undo::Object(object, index, old) => {
-                    self.objects[object.index()].history.restore(index, old);
-                }
-                Undo::Free(object, index, old) => {
-                    self.objects[object.index()].frees.restore(index, old);
-                }
-                Undo::Cell(cell, old) => self.cells[cell.index()] = *old,
-                Undo::BlockBegun => {
-                    self.blocks.pop();
-                }
-                Undo::BlockGrown(block, old) => self.blocks[block as usize] = old,
-                Undo::Delayed => {
-                    self.delayed.pop();
-                }
-                Undo::Flushed(position, delayed) => self.delayed.insert(position, delayed),
+    fn take_back(&mut self, undo: Undo) {
+        match undo {
+            Undo::Knowledge(thread, old) => self.threads[thread.index()] = old,
+            Undo::Access(loc, index, old) => {
+                self.locations[loc.index()].history.restore(index, old);
             }
+            Undo::Message(loc, old) => self.locations[loc.index()].message = old,
+            Undo::Object(object, index, old) => {
+                self.objects[object.index()].history.restore(index, old);
+            }
+            Undo::Free(object, index, old) => {
+                self.objects[object.index()].frees.restore(index, old);
+            }
+            Undo::Cell(cell, old) => self.cells[cell.index()] = old,
+            Undo::Opened => {
+                self.opened.pop();
+            }
+            Undo::BlockBegun => {
+                self.blocks.pop();
+            }
+            Undo::BlockGrown(block, old) => self.blocks[block as usize] = old,
+            Undo::Delayed => {
+                self.delayed.pop();
+            }
+            Undo::Flushed(position, delayed) => self.delayed.insert(position as usize, delayed),
         }
     }
 
     /// Takes the next step of the execution. Returns a race of this step with an earlier one: the latest such.
     pub fn push(&mut self, program: &Program, step: MicroStep) -> Option<RaceInfo> {
         let thread = step.thread;
-        self.marks.push(self.undo.len() as u32);
+        self.marks.push(Before {
+            undo: self.undo.len() as u32,
+            clocks: self.clocks.count(),
+        });
         self.steps.push(step);
         *entry(&mut self.counts, thread.index()) += 1;
         entry(&mut self.threads, thread.index());
+        self.clocks.ensure(thread);
         if let Effect::Flushed { store } = step.effect {
             self.flush(store);
             return None;
         }
         let op = *program.op(step.state);
-        if op == Op::AtomicBegin {
+        if matches!(op, Op::AtomicBegin) {
             let block = self.blocks.len() as u32;
             self.blocks.push(Clock::default());
             self.undo.push(Undo::BlockBegun);
@@ -209,20 +232,25 @@ impl RaceDetector {
         let tables = program.tables();
         // An access that acquires is itself ordered after what it learns of.
         self.synchronise(tables, step, op);
-        let first = self.find_race(tables, step, op);
-        self.record(tables, step, op);
+        let first = match op {
+            Op::Free { object } => self.free(thread, object),
+            _ => match self.classify(step, op) {
+                Some((loc, class)) => self.access(tables, thread, loc, class),
+                None => None,
+            },
+        };
         if let Some(block) = block {
             let present = self.present(thread);
             let old = std::mem::replace(&mut self.blocks[block as usize], present);
             self.undo.push(Undo::BlockGrown(block, old));
         }
         first.map(|first| RaceInfo {
-            first: self.access(program, first as usize),
-            second: self.access(program, self.steps.len() - 1),
+            first: self.side(program, first as usize),
+            second: self.side(program, self.steps.len() - 1),
         })
     }
 
-    fn access(&self, program: &Program, index: usize) -> RaceAccess {
+    fn side(&self, program: &Program, index: usize) -> RaceAccess {
         let MicroStep { thread, state, .. } = self.steps[index];
         RaceAccess {
             thread,
@@ -235,23 +263,22 @@ impl RaceDetector {
     // ---- knowledge of threads
 
     /// What is known after the thread's present step.
-    fn present(&self, thread: ThreadId) -> Clock {
-        self.threads[thread.index()]
-            .clock
-            .advanced(thread, self.counts[thread.index()])
+    fn present(&mut self, thread: ThreadId) -> Clock {
+        let known = self.threads[thread.index()].clock;
+        self.clocks
+            .advanced(known, thread, self.counts[thread.index()])
     }
 
     fn change(&mut self, thread: ThreadId, change: impl FnOnce(&mut Knowledge)) {
         let knowledge = entry(&mut self.threads, thread.index());
-        let old = knowledge.clone();
+        self.undo.push(Undo::Knowledge(thread, *knowledge));
         change(knowledge);
-        self.undo.push(Undo::Knowledge(thread, old));
     }
 
-    fn learn(&mut self, thread: ThreadId, clock: &Clock) {
-        let known = &self.threads[thread.index()].clock;
-        if !known.covers(clock) {
-            let joined = known.joined(clock);
+    fn learn(&mut self, thread: ThreadId, clock: Clock) {
+        let known = self.threads[thread.index()].clock;
+        if !self.clocks.covers(known, clock) {
+            let joined = self.clocks.joined(known, clock);
             self.change(thread, |knowledge| knowledge.clock = joined);
         }
     }
@@ -259,18 +286,19 @@ impl RaceDetector {
     /// Learns what is known after the present step of another thread.
     fn learn_present(&mut self, thread: ThreadId, of: ThreadId) {
         let time = self.counts[of.index()];
-        let known = &self.threads[thread.index()].clock;
-        let theirs = &self.threads[of.index()].clock;
-        if known.get(of) < time || !known.covers(theirs) {
-            let joined = known.joined_with(theirs, of, time);
+        let known = self.threads[thread.index()].clock;
+        let theirs = self.threads[of.index()].clock;
+        self.clocks.ensure(of);
+        if self.clocks.get(known, of) < time || !self.clocks.covers(known, theirs) {
+            let joined = self.clocks.joined_with(known, theirs, of, time);
             self.change(thread, |knowledge| knowledge.clock = joined);
         }
     }
 
-    fn learn_later(&mut self, thread: ThreadId, clock: &Clock) {
-        let known = &self.threads[thread.index()].pending;
-        if !known.covers(clock) {
-            let joined = known.joined(clock);
+    fn learn_later(&mut self, thread: ThreadId, clock: Clock) {
+        let known = self.threads[thread.index()].pending;
+        if !self.clocks.covers(known, clock) {
+            let joined = self.clocks.joined(known, clock);
             self.change(thread, |knowledge| knowledge.pending = joined);
         }
     }
@@ -278,11 +306,8 @@ impl RaceDetector {
     // ---- accesses
 
     fn class(&self, thread: ThreadId, writes: bool, atomic: bool) -> Class {
-        Class {
-            writes,
-            atomic,
-            in_block: self.threads[thread.index()].block.is_some(),
-        }
+        let in_block = self.threads[thread.index()].block.is_some();
+        Class::new(writes, atomic, in_block)
     }
 
     /// The bytes a step accesses, and how.
@@ -309,65 +334,63 @@ impl RaceDetector {
         Some((loc, self.class(step.thread, writes, order.is_atomic())))
     }
 
-    /// The latest earlier step that races with this one.
-    fn find_race(&self, tables: &Tables, step: MicroStep, op: Op) -> Option<u32> {
-        let thread = step.thread;
-        let known = &self.threads[thread.index()].clock;
-        let latest = |history: &History, class: Class| {
-            history
-                .racing(thread, class, known)
-                .map(|slot| slot.step)
-                .max()
-        };
-        if let Op::Free { object } = op {
-            let block = self.objects.get(object.index())?;
-            let class = self.class(thread, true, false);
-            return latest(&block.history, class).max(latest(&block.frees, class));
+    fn slot(&self, thread: ThreadId, class: Class) -> Slot {
+        Slot {
+            thread,
+            class,
+            time: self.counts[thread.index()],
+            step: self.steps.len() as u32 - 1,
         }
-        let (loc, class) = self.classify(step, op)?;
-        let info = tables.loc_info(loc);
-        let mut found = self
-            .objects
-            .get(info.object.index())
-            .and_then(|block| latest(&block.frees, class));
-        let mut look = |loc: LocId| {
-            let location = self.locations.get(loc.index());
-            found = found.max(location.and_then(|location| latest(&location.history, class)));
-        };
-        look(loc);
-        if info.mixed {
-            tables.overlaps(loc).iter().copied().for_each(look);
-        }
-        found
     }
 
-    fn record(&mut self, tables: &Tables, step: MicroStep, op: Op) {
-        let slot = |class| Slot {
-            thread: step.thread,
-            class,
-            time: self.counts[step.thread.index()],
-            step: self.steps.len() as u32 - 1,
-        };
-        if let Op::Free { object } = op {
-            let slot = slot(self.class(step.thread, true, false));
-            let (index, old) = entry(&mut self.objects, object.index()).frees.record(slot);
-            self.undo.push(Undo::Free(object, index, old));
-            return;
-        }
-        let Some((loc, class)) = self.classify(step, op) else {
-            return;
-        };
-        let slot = slot(class);
+    /// Notes a free; the latest earlier step that races with it.
+    fn free(&mut self, thread: ThreadId, object: ObjectId) -> Option<u32> {
+        let class = self.class(thread, true, false);
+        let slot = self.slot(thread, class);
+        let known = self.clocks.row(self.threads[thread.index()].clock);
+        let block = entry(&mut self.objects, object.index());
+        let first = block
+            .history
+            .racing(thread, class, known)
+            .max(block.frees.racing(thread, class, known));
+        let (index, old) = block.frees.record(slot);
+        self.undo.push(Undo::Free(object, index, old));
+        first
+    }
+
+    /// Notes an access; the latest earlier step that races with it.
+    fn access(
+        &mut self,
+        tables: &Tables,
+        thread: ThreadId,
+        loc: LocId,
+        class: Class,
+    ) -> Option<u32> {
+        let slot = self.slot(thread, class);
         let info = tables.loc_info(loc);
+        let known = self.clocks.row(self.threads[thread.index()].clock);
+        let mut first = None;
+        if info.mixed {
+            for other in tables.overlaps(loc) {
+                if let Some(location) = self.locations.get(other.index()) {
+                    first = first.max(location.history.racing(thread, class, known));
+                }
+            }
+        }
         if !info.is_sync() {
-            let (index, old) = entry(&mut self.locations, loc.index()).history.record(slot);
+            let history = &mut entry(&mut self.locations, loc.index()).history;
+            first = first.max(history.racing(thread, class, known));
+            let (index, old) = history.record(slot);
             self.undo.push(Undo::Access(loc, index, old));
         }
-        if tables.object_info(info.object).kind.has_lifetime() {
+        // Objects that do not come and go are not freed.
+        if info.life != NO_SLOT {
             let block = entry(&mut self.objects, info.object.index());
+            first = first.max(block.frees.racing(thread, class, known));
             let (index, old) = block.history.record(slot);
             self.undo.push(Undo::Object(info.object, index, old));
         }
+        first
     }
 
     // ---- synchronisation
@@ -403,6 +426,7 @@ impl RaceDetector {
             Op::Spawn { child, .. } => {
                 let clock = self.present(thread);
                 entry(&mut self.counts, child.index());
+                self.clocks.ensure(child);
                 self.change(child, |knowledge| knowledge.clock = clock);
             }
             // A join that is misuse finds no such thread, or one that it does not wait for.
@@ -415,11 +439,11 @@ impl RaceDetector {
     }
 
     /// What a write with this order publishes.
-    fn published(&self, thread: ThreadId, order: Order) -> Clock {
+    fn published(&mut self, thread: ThreadId, order: Order) -> Clock {
         match order {
             Order::Plain => Clock::default(),
             _ if order.releases() => self.present(thread),
-            _ => self.threads[thread.index()].fence.clone(),
+            _ => self.threads[thread.index()].fence,
         }
     }
 
@@ -451,8 +475,8 @@ impl RaceDetector {
             return;
         };
         let delayed = self.delayed.remove(position);
-        self.write(delayed.thread, delayed.loc, delayed.clock.clone());
-        self.undo.push(Undo::Flushed(position, delayed));
+        self.write(delayed.thread, delayed.loc, delayed.clock);
+        self.undo.push(Undo::Flushed(position as u32, delayed));
     }
 
     /// Does the thread read this byte from a store of its own that is delayed?
@@ -467,22 +491,20 @@ impl RaceDetector {
 
     fn read(&mut self, tables: &Tables, thread: ThreadId, loc: LocId, order: Order) {
         if self.threads[thread.index()].block.is_some() {
-            let mut clock = Clock::default();
-            self.for_messages(tables, thread, loc, |message| {
-                if let Some(block) = message.block {
-                    clock = clock.joined(&self.blocks[block as usize]);
-                }
-            });
-            self.learn(thread, &clock);
+            let mut blocks: SmallVec<[u32; 8]> = SmallVec::new();
+            self.for_messages(tables, thread, loc, |message| blocks.extend(message.block));
+            for block in blocks {
+                self.learn(thread, self.blocks[block as usize]);
+            }
         }
         if !order.is_atomic() {
             return;
         }
         let clock = self.message(tables, thread, loc);
         if order.acquires() {
-            self.learn(thread, &clock);
+            self.learn(thread, clock);
         } else {
-            self.learn_later(thread, &clock);
+            self.learn_later(thread, clock);
         }
     }
 
@@ -490,17 +512,21 @@ impl RaceDetector {
     fn update(&mut self, tables: &Tables, thread: ThreadId, loc: LocId, order: Order) {
         let continued = self.message(tables, thread, loc);
         self.read(tables, thread, loc, order);
-        let clock = self.published(thread, order).joined(&continued);
+        let published = self.published(thread, order);
+        let clock = self.clocks.joined(published, continued);
         self.write(thread, loc, clock);
     }
 
     /// What the last writes of a location's bytes publish.
-    fn message(&self, tables: &Tables, thread: ThreadId, loc: LocId) -> Clock {
-        let mut clock = Clock::default();
-        self.for_messages(tables, thread, loc, |message| {
-            clock = clock.joined(&message.clock);
-        });
-        clock
+    fn message(&mut self, tables: &Tables, thread: ThreadId, loc: LocId) -> Clock {
+        if !tables.loc_info(loc).mixed && self.delayed.is_empty() {
+            let location = self.locations.get(loc.index());
+            return location.map_or(Clock::default(), |location| location.message.clock);
+        }
+        let mut messages: SmallVec<[Clock; 8]> = SmallVec::new();
+        self.for_messages(tables, thread, loc, |message| messages.push(message.clock));
+        let joined = |all, clock| self.clocks.joined(all, clock);
+        messages.into_iter().fold(Clock::default(), joined)
     }
 
     /// Calls `f` with the last write of each of a location's bytes that `thread` reads from memory.
@@ -513,7 +539,8 @@ impl RaceDetector {
     ) {
         let at = |loc: LocId| self.locations.get(loc.index()).map(|found| &found.message);
         let info = tables.loc_info(loc);
-        let forwarded = |byte| self.is_forwarded(tables, thread, info, byte);
+        let forwarded =
+            |byte| !self.delayed.is_empty() && self.is_forwarded(tables, thread, info, byte);
         if !info.mixed {
             if let Some(message) = at(loc)
                 && !forwarded(info.offset)
@@ -543,8 +570,7 @@ impl RaceDetector {
 
     fn fence(&mut self, thread: ThreadId, order: Order) {
         if order.acquires() {
-            let pending = self.threads[thread.index()].pending.clone();
-            self.learn(thread, &pending);
+            self.learn(thread, self.threads[thread.index()].pending);
         }
         if order.releases() {
             let clock = self.present(thread);
@@ -565,65 +591,101 @@ impl RaceDetector {
             | A::CondAwait
             | A::CondTimeout
             | A::CondPoll => {
-                self.acquire(thread, cell, |cell| cell.released.clone());
+                let released = self.cell(cell).released;
+                self.learn(thread, released);
             }
             A::Unlock if failed => {}
             A::Unlock | A::SemPost | A::Signal | A::Broadcast | A::OnceEnd => {
-                self.release(thread, cell, |cell, clock| {
-                    cell.released = cell.released.joined(clock);
-                });
+                self.release(thread, cell);
             }
-            A::CondRelease { mutex } => self.release(thread, mutex, |cell, clock| {
-                cell.released = cell.released.joined(clock);
-            }),
-            A::OnceBegin if failed => self.acquire(thread, cell, |cell| cell.released.clone()),
+            A::CondRelease { mutex } => self.release(thread, mutex),
+            A::OnceBegin if failed => {
+                let released = self.cell(cell).released;
+                self.learn(thread, released);
+            }
             A::ReadLock | A::TryReadLock if !failed => {
-                self.acquire(thread, cell, |cell| cell.released.clone());
+                let released = self.cell(cell).released;
+                self.learn(thread, released);
             }
             A::WriteLock | A::TryWriteLock if !failed => {
-                self.acquire(thread, cell, |cell| cell.released.joined(&cell.readers));
-                self.release(thread, cell, |cell, _| cell.writer = Some(thread));
+                let Cell {
+                    released, readers, ..
+                } = *self.cell(cell);
+                self.learn(thread, released);
+                self.learn(thread, readers);
+                self.change_cell(cell, |cell| cell.writer = Some(thread));
             }
-            A::RwUnlock => self.release(thread, cell, |cell, clock| {
-                if cell.writer == Some(thread) {
-                    cell.writer = None;
-                    cell.released = cell.released.joined(clock);
-                } else {
-                    cell.readers = cell.readers.joined(clock);
-                }
-            }),
+            A::RwUnlock if self.cell(cell).writer == Some(thread) => {
+                self.release(thread, cell);
+                self.change_cell(cell, |cell| cell.writer = None);
+            }
+            A::RwUnlock => {
+                let present = self.present(thread);
+                let readers = self.cell(cell).readers;
+                let readers = self.clocks.joined(readers, present);
+                self.change_cell(cell, |cell| cell.readers = readers);
+            }
             A::BarrierArrive => {
-                let generation = (value >> 1) as usize;
-                let last = value & 1 == 1;
-                self.release(thread, cell, |cell, clock| {
-                    cell.released = cell.released.joined(clock);
-                    if last {
-                        let opened = std::mem::take(&mut cell.released);
-                        *entry(&mut cell.generations, generation) = opened;
-                    }
-                });
-                if last {
-                    self.acquire(thread, cell, |cell| cell.generations[generation].clone());
+                self.release(thread, cell);
+                if value & 1 == 1 {
+                    self.open(thread, cell, (value >> 1) as u32);
                 }
             }
-            A::BarrierAwait { generation } => self.acquire(thread, cell, |cell| {
-                let opened = cell.generations.get(generation as usize);
-                opened.cloned().unwrap_or_default()
-            }),
+            A::BarrierAwait { generation } => {
+                let clock = self.arrivals(cell, generation);
+                self.learn(thread, clock);
+            }
             _ => {}
         }
     }
 
-    fn acquire(&mut self, thread: ThreadId, cell: LocId, clock: impl FnOnce(&Cell) -> Clock) {
-        let clock = clock(entry(&mut self.cells, cell.index()));
-        self.learn(thread, &clock);
+    fn cell(&mut self, cell: LocId) -> &mut Cell {
+        entry(&mut self.cells, cell.index())
     }
 
-    fn release(&mut self, thread: ThreadId, cell: LocId, change: impl FnOnce(&mut Cell, &Clock)) {
-        let present = self.present(thread);
+    fn change_cell(&mut self, cell: LocId, change: impl FnOnce(&mut Cell)) {
         let state = entry(&mut self.cells, cell.index());
-        let old = Box::new(state.clone());
-        change(state, &present);
-        self.undo.push(Undo::Cell(cell, old));
+        self.undo.push(Undo::Cell(cell, *state));
+        change(state);
+    }
+
+    /// Publishes what is known after the present step.
+    fn release(&mut self, thread: ThreadId, cell: LocId) {
+        let present = self.present(thread);
+        let released = self.cell(cell).released;
+        let released = self.clocks.joined(released, present);
+        self.change_cell(cell, |cell| cell.released = released);
+    }
+
+    /// The last arrival at a barrier opens it, and learns of all others.
+    fn open(&mut self, thread: ThreadId, cell: LocId, generation: u32) {
+        let Cell {
+            released, opened, ..
+        } = *self.cell(cell);
+        let new = self.opened.len() as u32;
+        self.opened.push(Opened {
+            generation,
+            clock: released,
+            before: opened,
+        });
+        self.undo.push(Undo::Opened);
+        self.change_cell(cell, |cell| {
+            cell.released = Clock::default();
+            cell.opened = Some(new);
+        });
+        self.learn(thread, released);
+    }
+
+    /// What the arrivals of a generation published.
+    fn arrivals(&mut self, cell: LocId, generation: u32) -> Clock {
+        let mut next = self.cell(cell).opened;
+        while let Some(index) = next {
+            let opened = self.opened[index as usize];
+            if opened.generation == generation {
+                return opened.clock;
+            }
+            next = opened.before;
+        }
+        Clock::default()
     }
 }

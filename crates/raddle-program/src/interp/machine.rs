@@ -1,5 +1,7 @@
 //! One thread while it runs: from one visible operation to the next.
 
+mod position;
+
 use super::code::{Code, Point};
 use super::local::{Frame, FrameExtra, IrFrame, Link, Local, NativeFrame, ThreadState};
 use super::world::World;
@@ -9,7 +11,7 @@ use crate::ids::{SrcId, StateId, ThreadId};
 use crate::models::{self, Access, ModelId, Outcome, Pause, Script};
 use crate::op::{Op, Value};
 use crate::tables::Tables;
-use raddle_ir::{BlockId, DebugLocId, FuncId};
+use raddle_ir::{BlockId, FuncId};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -371,34 +373,6 @@ impl<'a> Machine<'a> {
         objects
     }
 
-    /// The source position of the innermost interpreted frame.
-    pub(crate) fn position(&mut self) -> SrcId {
-        let place = match &self.top {
-            Top::Ir(frame) => Some((Rc::clone(&frame.code), frame.block, frame.index)),
-            _ => self.calling_frame(),
-        };
-        match place {
-            Some((code, block, index)) => {
-                let loc = debug_loc(&code, block, index);
-                self.world.source(self.tables, code.function, loc)
-            }
-            None => SrcId::NOWHERE,
-        }
-    }
-
-    /// The code and point of the innermost interpreted frame below the top.
-    fn calling_frame(&self) -> Option<(Rc<Code>, u32, u32)> {
-        let mut link = self.state.callers.as_ref();
-        while let Some(here) = link {
-            if let Frame::Ir(frame) = &here.frame {
-                let code = self.world.cached_code(frame.function)?;
-                return Some((Rc::clone(code), frame.block, frame.index));
-            }
-            link = here.below.as_ref();
-        }
-        None
-    }
-
     /// The variadic arguments of the function that called the model on top.
     pub(crate) fn caller_varargs(&self) -> Option<Rc<[u8]>> {
         match &self.state.callers.as_ref()?.frame {
@@ -539,14 +513,6 @@ impl ActiveFrame {
 
 fn printed(output: String) -> Option<Box<str>> {
     (!output.is_empty()).then(|| output.into())
-}
-
-fn debug_loc(code: &Code, block: u32, index: u32) -> Option<DebugLocId> {
-    let block = code.body.blocks.get(block as usize)?;
-    match block.insts.get(index as usize) {
-        Some(inst) => inst.loc,
-        None => block.terminator_loc,
-    }
 }
 
 fn is_memory_fault(stop: &Stop) -> bool {

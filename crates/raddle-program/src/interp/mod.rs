@@ -36,7 +36,7 @@ mod world;
 pub use local::Local;
 pub use memory::Place;
 
-use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Program, Semantics, Transition};
+use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, Transition};
 use crate::ids::ThreadId;
 use crate::op::Value;
 use crate::tables::Tables;
@@ -196,6 +196,15 @@ impl Semantics for Interpreter {
 
     fn bytes(&self, local: &Local) -> usize {
         local.bytes()
+    }
+
+    fn meaning(&self, tables: &Tables, address: u64) -> Option<Meaning> {
+        if let Some(function) = self.world.function_at(address) {
+            return Some(Meaning::Function(
+                self.world.function_display_name(function),
+            ));
+        }
+        self.world.text_at(tables, address).map(Meaning::Text)
     }
 
     fn ignores_result(&self, local: &Local) -> bool {

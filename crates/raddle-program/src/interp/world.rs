@@ -10,7 +10,7 @@ use crate::ids::{ObjectId, SrcId};
 use crate::models::{self, ModelId};
 use crate::tables::{SourceLoc, Tables};
 use raddle_ir::passes::{BitSet, Escapes};
-use raddle_ir::{DebugLocId, FuncId, GlobalId, Module, TypeId};
+use raddle_ir::{Constant, DebugLocId, FuncId, GlobalId, Module, TypeId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -54,6 +54,8 @@ pub(crate) struct World {
     private_thread_locals: Option<BitSet>,
     named_objects: FxHashMap<&'static str, u32>,
     sources: FxHashMap<(FuncId, Option<DebugLocId>), SrcId>,
+    /// Positions in libraries with the positions that they were called from.
+    called: FxHashMap<(SrcId, SrcId), SrcId>,
 }
 
 impl World {
@@ -83,6 +85,7 @@ impl World {
             private_thread_locals: None,
             named_objects: FxHashMap::default(),
             sources: FxHashMap::default(),
+            called: FxHashMap::default(),
         }
     }
 
@@ -191,6 +194,19 @@ impl World {
         (index < self.module.functions.len()).then(|| FuncId::from_index(index))
     }
 
+    /// The characters of a string literal from an address on.
+    pub(crate) fn text_at(&self, tables: &Tables, address: u64) -> Option<Box<[u8]>> {
+        let (object, offset) = tables.resolve(address)?;
+        let global = self.constant_objects.get(&object)?;
+        let initializer = self.module.global(*global).initializer?;
+        let Constant::Bytes(_, bytes) = self.module.constant(initializer) else {
+            return None;
+        };
+        let rest = bytes.get(usize::try_from(offset).ok()?..)?;
+        let text = rest.split(|&byte| byte == 0).next()?;
+        (text.len() < rest.len()).then(|| text.into())
+    }
+
     /// The source name of a function.
     pub(crate) fn function_display_name(&self, id: FuncId) -> Rc<str> {
         let function = self.module.function(id);
@@ -230,6 +246,18 @@ impl World {
         };
         self.sources.insert((function, loc), id);
         id
+    }
+
+    /// The position `own` in a library, when it was called from `caller`.
+    pub(crate) fn called_from(&mut self, tables: &mut Tables, own: SrcId, caller: SrcId) -> SrcId {
+        let entry = self.called.entry((own, caller));
+        *entry.or_insert_with(|| match tables.source_loc(own).cloned() {
+            Some(loc) => tables.source(SourceLoc {
+                inlined_at: Some(caller),
+                ..loc
+            }),
+            None => caller,
+        })
     }
 
     fn debug_source(&mut self, tables: &mut Tables, loc: DebugLocId, depth: u32) -> SrcId {

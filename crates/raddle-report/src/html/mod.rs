@@ -14,7 +14,7 @@ use crate::view::{View, Weight, before_fault};
 use crate::words;
 use order::Order;
 use raddle_program::{Op, Program, SrcId, ThreadId};
-use raddle_search::{Effect, Verdict, Violation, ViolationKind};
+use raddle_search::{Effect, EngineKind, Verdict, Violation, ViolationKind};
 use serde::Serialize;
 use state::{Cell, States};
 use std::cell::RefCell;
@@ -192,18 +192,25 @@ impl Builder<'_> {
     fn statistics(&self) -> Vec<(&'static str, String)> {
         let outcome = self.report.outcome;
         let it = &outcome.statistics;
-        vec![
-            ("executions", words::grouped(it.complete + it.blocked)),
-            ("complete", words::grouped(it.complete)),
-            ("blocked", words::grouped(it.blocked)),
+        let mut numbers = Vec::new();
+        // A formula has no executions to count.
+        if outcome.engine != EngineKind::Bmc {
+            numbers.extend([
+                ("executions", words::grouped(it.complete + it.blocked)),
+                ("complete", words::grouped(it.complete)),
+                ("blocked", words::grouped(it.blocked)),
+            ]);
+        }
+        numbers.extend([
             ("time", words::seconds(it.elapsed)),
             ("engine", outcome.engine.name().to_owned()),
             ("memory model", outcome.memory.name().to_owned()),
             ("threads, at most", it.threads.to_string()),
-            ("events, at most", it.max_events.to_string()),
+            ("events, at most", words::grouped(it.max_events as u64)),
             ("local states", words::grouped(it.states as u64)),
             ("peak memory", words::mebibytes(it.peak_memory_bytes)),
-        ]
+        ]);
+        numbers
     }
 
     /// The number of a file that can be shown.
@@ -288,7 +295,7 @@ impl Builder<'_> {
                 .place(self.program.tables(), at)
                 .map_or(String::new(), |place| format!(" at {place}"))
         };
-        match &violation.kind {
+        let mut lines = match &violation.kind {
             ViolationKind::Fault(fault) => {
                 let who = format!("{}{}", names.thread(violation.thread), place(violation.at));
                 let values = words::operands(names, fault);
@@ -314,7 +321,14 @@ impl Builder<'_> {
                 let stuck = stuck(kind).unwrap_or_default();
                 stuck.iter().map(|it| explanation.sentence(it)).collect()
             }
+        };
+        if matches!(
+            violation.kind,
+            ViolationKind::Fault(_) | ViolationKind::Race(_)
+        ) {
+            lines.extend(words::violation_hint(violation).map(str::to_owned));
         }
+        lines
     }
 
     fn step(

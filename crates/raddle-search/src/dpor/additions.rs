@@ -6,8 +6,9 @@
 
 use super::Search;
 use super::awaits::awaits_with;
-use super::execution::{EventId, Last, NO_EVENT, Race};
-use super::races::{Goal, Position, Second};
+use super::execution::{EventId, NO_EVENT};
+use super::insertion::Position;
+use super::races::{Goal, Second};
 use crate::purity::Attempt;
 use raddle_memory::AccessMode;
 use raddle_program::{LocId, Op, Program, Value};
@@ -41,8 +42,10 @@ impl Search {
         };
         for first in (0..end).rev() {
             let event = self.execution.event(first);
-            let Some(mode) = event
-                .footprint
+            let Some(mode) = self
+                .execution
+                .footprints
+                .accesses(event.footprint)
                 .iter()
                 .find(|access| access.loc == attempt.loc)
                 .map(|access| access.mode)
@@ -99,28 +102,13 @@ impl Search {
                 Some(_) => AccessMode::Read,
                 None => AccessMode::Update,
             };
-            let race = Race {
-                first,
-                last: Last::Mode(mode),
-            };
-            let footprint = self.changed_footprint(
-                program.tables(),
-                program.op(waits.second.state),
-                race,
-                waits.second,
-            );
             let goal = Goal {
                 second: waits.second,
                 is_block: false,
-                changed: Some(footprint),
+                footprint: self.footprint_with(program, waits.second, mode),
             };
             self.build_sequence(first);
-            let execution = &self.execution;
-            self.buffers.sequence.retain(|&event| {
-                !left_out
-                    .iter()
-                    .any(|&out| event == out || (out < event && execution.before(out, event)))
-            });
+            self.leave_out_of_sequence(|search, event| search.is_left_out(event, left_out));
             let is_redundant = self.sleep_set(first as usize).iter().any(|&sleeper| {
                 let step = &self.sleepers[sleeper as usize].step;
                 !matches!(
@@ -147,9 +135,10 @@ impl Search {
     }
 
     fn adds_to(&self, event: EventId, loc: LocId) -> bool {
+        let footprint = self.execution.event(event).footprint;
         self.execution
-            .event(event)
-            .footprint
+            .footprints
+            .accesses(footprint)
             .iter()
             .any(|access| access.loc == loc && access.mode == AccessMode::Add)
     }

@@ -11,7 +11,8 @@
 //!   of its algorithm 1 for events that may have to wait); they do not depend on what follows.
 
 use super::awaits::awaits_with;
-use super::footprint::Footprint;
+use super::footprint::{FootprintId, Footprints};
+use super::settled::Settled;
 use crate::purity::Attempt;
 use raddle_memory::access::sync_mode;
 use raddle_memory::{Access, AccessMode, Machine, Mark};
@@ -26,15 +27,17 @@ pub(super) type EventId = u32;
 
 pub(super) const NO_EVENT: EventId = u32::MAX;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub(super) thread: ThreadId,
     /// Counts the thread's events from 1.
     pub(super) index: u32,
+    /// No other event of the exploration has this number.
+    pub(super) serial: u64,
     /// The local state that it left.
     pub(super) state: StateId,
     pub(super) choices: ChoiceId,
-    pub(super) footprint: Footprint,
+    pub(super) footprint: FootprintId,
     /// What the first two locations of the footprint held before, where `before_known`.
     before: [u64; 2],
     before_known: bool,
@@ -53,11 +56,15 @@ pub(super) struct Event {
     races: u32,
 }
 
-/// A race of a later event with `first`.
+/// A race of `second` with the earlier `first`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Race {
     pub(super) first: EventId,
-    pub(super) last: Last,
+    pub(super) second: EventId,
+    /// What `second` will access when it is run before `first`. `None`: that has to be found out by running it, and also
+    /// whether it can be run.
+    pub(super) last: Option<FootprintId>,
+    pub(super) settled: Settled,
 }
 
 /// What the later event of a race will access when it is run before the first one.
@@ -107,7 +114,7 @@ pub(super) struct NewEvent {
     pub(super) thread: ThreadId,
     pub(super) state: StateId,
     pub(super) choices: ChoiceId,
-    pub(super) footprint: Footprint,
+    pub(super) footprint: FootprintId,
     pub(super) before: Option<[u64; 2]>,
     pub(super) is_block: bool,
     pub(super) is_pure: bool,
@@ -115,7 +122,7 @@ pub(super) struct NewEvent {
     pub(super) mark: Mark,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Execution {
     pub(super) events: Vec<Event>,
     clocks: Vec<u32>,
@@ -128,8 +135,12 @@ pub(super) struct Execution {
     reads: Vec<ReadNode>,
     races: Vec<Race>,
     candidates: Vec<EventId>,
-    scratch_clock: Vec<u32>,
     choices: ChoiceTable,
+    /// How many events there have been, in all executions.
+    serial: u64,
+    /// How many events chose.
+    chose: u32,
+    pub(super) footprints: Footprints,
     /// Do threads await what they spin on?
     pub(super) awaits: bool,
 }
@@ -151,17 +162,32 @@ impl Default for ChoiceTable {
 }
 
 impl Execution {
-    pub(super) fn new(awaits: bool) -> Self {
+    pub(super) fn new(awaits: bool, additions: bool) -> Self {
         Self {
+            events: Vec::new(),
+            clocks: Vec::new(),
+            width: 0,
+            last_of_thread: Vec::new(),
+            spawned_by: Vec::new(),
+            locs: Vec::new(),
+            touches: Vec::new(),
+            reads: Vec::new(),
+            races: Vec::new(),
+            candidates: Vec::new(),
+            choices: ChoiceTable::default(),
+            serial: 0,
+            chose: 0,
+            footprints: Footprints::new(additions),
             awaits,
-            ..Self::default()
         }
     }
 
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.events.len()
     }
 
+    #[inline]
     pub(super) fn event(&self, id: EventId) -> &Event {
         &self.events[id as usize]
     }
@@ -196,12 +222,14 @@ impl Execution {
     }
 
     /// Is the thread blocked behind its last event?
+    #[inline]
     pub(super) fn ends_thread(&self, thread: ThreadId) -> bool {
         let last = self.last_of(thread);
         last != NO_EVENT && self.event(last).ends_thread
     }
 
     /// The last event of a thread.
+    #[inline]
     pub(super) fn last_of(&self, thread: ThreadId) -> EventId {
         self.last_of_thread
             .get(thread.index())
@@ -220,21 +248,51 @@ impl Execution {
         }
     }
 
-    /// The races of an event that is in the execution.
-    pub(super) fn races_of(&self, event: EventId) -> std::ops::Range<usize> {
-        let start = self.events[event as usize].races as usize;
-        let end = self
-            .events
-            .get(event as usize + 1)
-            .map_or(self.races.len(), |next| next.races as usize);
-        start..end
+    /// Is the event at a position the one with this number?
+    #[inline]
+    pub(super) fn is_still(&self, event: EventId, serial: u64) -> bool {
+        self.events
+            .get(event as usize)
+            .is_some_and(|event| event.serial == serial)
     }
 
-    pub(super) fn race(&self, position: usize) -> Race {
-        self.races[position]
+    /// All races, in the order of their second events.
+    pub(super) fn races(&self) -> &[Race] {
+        &self.races
     }
 
+    pub(super) fn settle(&mut self, race: usize, settled: Settled) {
+        self.races[race].settled = settled;
+    }
+
+    /// Has any event made a choice?
+    pub(super) fn has_choices(&self) -> bool {
+        self.chose != 0
+    }
+
+    /// Calls `f` for the events after `first` that do not happen after it: notdep(first, E).
+    #[inline]
+    pub(super) fn for_independent(&self, first: EventId, mut f: impl FnMut(EventId, &Event)) {
+        let Event { thread, index, .. } = self.events[first as usize];
+        let next = first as usize + 1;
+        let mut at = next * self.width + thread.index();
+        for (position, event) in self.events[next..].iter().enumerate() {
+            if self.clocks[at] < index {
+                f((next + position) as EventId, event);
+            }
+            at += self.width;
+        }
+    }
+
+    #[inline]
     fn ensure_thread(&mut self, thread: ThreadId) {
+        if self.last_of_thread.len() <= thread.index() {
+            self.add_thread(thread);
+        }
+    }
+
+    #[cold]
+    fn add_thread(&mut self, thread: ThreadId) {
         let needed = thread.index() + 1;
         if self.last_of_thread.len() < needed {
             self.last_of_thread.resize(needed, NO_EVENT);
@@ -255,11 +313,12 @@ impl Execution {
         }
     }
 
-    fn loc_state(&mut self, loc: LocId) -> LocState {
-        if self.locs.len() <= loc.index() {
-            self.locs.resize(loc.index() + 1, LocState::UNTOUCHED);
+    #[inline]
+    fn loc_state(&self, loc: LocId) -> LocState {
+        match self.locs.get(loc.index()) {
+            Some(&state) => state,
+            None => LocState::UNTOUCHED,
         }
-        self.locs[loc.index()]
     }
 
     /// Appends an event that the machine has just done.
@@ -290,18 +349,30 @@ impl Execution {
         };
         self.finish_clock(new.thread, index);
         let races = self.races.len() as u32;
+        self.serial += 1;
+        self.chose += u32::from(new.choices != 0);
         for position in 0..self.candidates.len() {
             let first = self.candidates[position];
             let last = match new.is_block {
                 true => Last::Run,
                 false => self.last_of_race(program, machine, first, new.thread, op),
             };
-            self.races.push(Race { first, last });
+            let last = match last {
+                Last::Same => Some(new.footprint),
+                Last::Mode(mode) => Some(self.footprints.with_first_mode(new.footprint, mode)),
+                Last::Run => None,
+            };
+            self.races.push(Race {
+                first,
+                second: id,
+                last,
+                settled: Settled::No,
+            });
         }
         let touches = self.touches.len() as u32;
         let reads = self.reads.len() as u32;
-        for access in new.footprint.iter() {
-            self.touch(id, *access);
+        for position in 0..self.footprints.accesses(new.footprint).len() {
+            self.touch(id, self.footprints.accesses(new.footprint)[position]);
         }
         self.last_of_thread[new.thread.index()] = id;
         if let Op::Spawn { child, .. } = op {
@@ -310,6 +381,7 @@ impl Execution {
         self.events.push(Event {
             thread: new.thread,
             index,
+            serial: self.serial,
             state: new.state,
             choices: new.choices,
             footprint: new.footprint,
@@ -333,6 +405,7 @@ impl Execution {
             let touch = self.touches.pop().expect("the length was checked");
             self.locs[touch.loc.index()] = touch.before;
         }
+        self.chose -= u32::from(event.choices != 0);
         self.reads.truncate(event.reads as usize);
         self.races.truncate(event.races as usize);
         self.clocks.truncate(self.events.len() * self.width);
@@ -347,46 +420,48 @@ impl Execution {
         event
     }
 
+    /// Begins the clock of the next event: that of its parent.
     fn start_clock(&mut self, parent: EventId) {
-        self.scratch_clock.clear();
         if parent == NO_EVENT {
-            self.scratch_clock.resize(self.width, 0);
+            self.clocks.resize(self.clocks.len() + self.width, 0);
         } else {
             let start = parent as usize * self.width;
-            self.scratch_clock
-                .extend_from_slice(&self.clocks[start..start + self.width]);
+            self.clocks.extend_from_within(start..start + self.width);
         }
     }
 
+    /// Joins the clock of an event into that of the next one.
     fn join_clock(&mut self, event: EventId) {
         if event == NO_EVENT {
             return;
         }
         let start = event as usize * self.width;
-        for (mine, theirs) in self
-            .scratch_clock
-            .iter_mut()
-            .zip(&self.clocks[start..start + self.width])
-        {
+        let (clocks, next) = self.clocks.split_at_mut(self.events.len() * self.width);
+        for (mine, theirs) in next.iter_mut().zip(&clocks[start..start + self.width]) {
             *mine = (*mine).max(*theirs);
         }
     }
 
     fn finish_clock(&mut self, thread: ThreadId, index: u32) {
-        self.scratch_clock[thread.index()] = index;
-        self.clocks.extend_from_slice(&self.scratch_clock);
+        self.clocks[self.events.len() * self.width + thread.index()] = index;
     }
 
-    fn in_scratch(&self, event: EventId) -> bool {
+    /// Does an event happen before the next one, as far as its clock knows?
+    #[inline]
+    fn before_next(&self, event: EventId) -> bool {
         let Event { thread, index, .. } = self.events[event as usize];
-        self.scratch_clock[thread.index()] >= index
+        self.clocks[self.events.len() * self.width + thread.index()] >= index
     }
 
-    /// Leaves the races of the new event in `candidates`, and the clocks of all that it conflicts with in the scratch clock.
+    /// Leaves the races of the new event in `candidates`, and the clocks of all that it conflicts with in its clock.
     fn find_races(&mut self, program: &mut Program, machine: &mut Machine, new: &NewEvent, op: Op) {
         self.candidates.clear();
-        for access in new.footprint.iter() {
-            self.add_candidates(program, *access);
+        for position in 0..self.footprints.accesses(new.footprint).len() {
+            let access = self.footprints.accesses(new.footprint)[position];
+            self.add_candidates(program, access);
+        }
+        if self.candidates.is_empty() {
+            return;
         }
         let mut races = std::mem::take(&mut self.candidates);
         let waits_at = match op {
@@ -412,16 +487,18 @@ impl Execution {
     }
 
     /// Reduces conflicting events to those that are in a race with the new one: not known to happen before it, also not
-    /// through another of them. Joins the clocks of all into the scratch clock.
+    /// through another of them. Joins the clocks of all into its clock.
     fn adjacent_only(&mut self, events: &mut Vec<EventId>) {
-        events.retain(|&event| !self.in_scratch(event));
-        events.sort_unstable();
-        events.dedup();
+        events.retain(|&event| !self.before_next(event));
+        if events.len() > 1 {
+            events.sort_unstable();
+            events.dedup();
+        }
         // The clocks of later events cover earlier ones that happen before them.
         let mut kept = events.len();
         for position in (0..events.len()).rev() {
             let event = events[position];
-            if !self.in_scratch(event) {
+            if !self.before_next(event) {
                 self.join_clock(event);
                 kept -= 1;
                 events[kept] = event;
@@ -470,7 +547,11 @@ impl Execution {
     }
 
     fn touch(&mut self, id: EventId, access: Access) {
-        let before = self.loc_state(access.loc);
+        if self.locs.len() <= access.loc.index() {
+            self.locs
+                .resize(access.loc.index() + 1, LocState::UNTOUCHED);
+        }
+        let before = self.locs[access.loc.index()];
         self.touches.push(Touch {
             loc: access.loc,
             before,
@@ -503,7 +584,7 @@ impl Execution {
 
     /// Has anything been added to `loc` since its last write? Then the order of its writers is not fixed, and its value
     /// elsewhere than in the execution has to be found out.
-    pub(super) fn has_additions(&mut self, loc: LocId) -> bool {
+    pub(super) fn has_additions(&self, loc: LocId) -> bool {
         self.loc_state(loc).adders != NO_READ
     }
 
@@ -643,8 +724,9 @@ impl Execution {
     /// What `loc` held before `event`, which touched it.
     pub(super) fn value_before(&self, event: EventId, loc: LocId) -> Option<u64> {
         let event = &self.events[event as usize];
-        let position = event
-            .footprint
+        let position = self
+            .footprints
+            .accesses(event.footprint)
             .iter()
             .position(|access| access.loc == loc)?;
         (event.before_known && position < 2).then(|| event.before[position])

@@ -9,7 +9,9 @@ mod additions;
 mod awaits;
 mod execution;
 mod footprint;
+mod insertion;
 mod races;
+mod settled;
 #[cfg(test)]
 pub(crate) mod tests;
 mod wakeup;
@@ -19,7 +21,6 @@ use crate::purity::Attempt;
 use crate::replay::Schedule;
 use awaits::{Closing, closing};
 use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
-use footprint::{footprint, independent};
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::{Op, Program, StateId, Tables, ThreadId};
 use std::ops::ControlFlow;
@@ -75,6 +76,17 @@ struct Sleeper {
 
 type SleeperId = u32;
 
+/// What is known of the events that come after a prefix, one of whose sleepers depends on some of them: see
+/// `Search::is_held_back`.
+#[derive(Clone, Copy, Debug)]
+enum Held {
+    Unknown,
+    /// This event holds it back, as long as it is the one with this number.
+    By(EventId, u64),
+    /// No event up to this one does, as long as it is the one with this number.
+    NotUpTo(EventId, u64),
+}
+
 /// A prefix of the current execution.
 #[derive(Debug)]
 struct Level {
@@ -97,7 +109,13 @@ pub(crate) struct Search {
     levels: Vec<Level>,
     sleepers: Vec<Sleeper>,
     sleeping: Vec<SleeperId>,
-    buffers: races::Buffers,
+    /// For each of `sleeping`.
+    held: Vec<Held>,
+    /// So many events of the execution were there when races were last reversed.
+    shared: EventId,
+    /// Did the last look for a thread to run find one that has not come to its end?
+    unfinished: bool,
+    buffers: insertion::Buffers,
     reductions: Reductions,
 }
 
@@ -110,7 +128,7 @@ impl Search {
             scratch_start: machine.mark(),
             scratch: machine.clone(),
             machine,
-            execution: Execution::new(reductions.purity && reductions.awaits),
+            execution: Execution::new(reductions.purity && reductions.awaits, reductions.additions),
             trees,
             levels: vec![Level {
                 root,
@@ -119,7 +137,10 @@ impl Search {
             }],
             sleepers: Vec::new(),
             sleeping: Vec::new(),
-            buffers: races::Buffers::default(),
+            held: Vec::new(),
+            shared: 0,
+            unfinished: false,
+            buffers: insertion::Buffers::default(),
             reductions,
         }
     }
@@ -203,15 +224,24 @@ impl Search {
             .last()
             .map_or(0, |event| event.thread.index());
         let mut any_ready = false;
-        for offset in 0..count {
-            let thread = ThreadId::from_index((last + offset) % count);
-            if self.can_go_on(program, thread) {
-                any_ready = true;
-                if let Some(choices) = self.awake_choices(program, thread) {
-                    return Choice::Go(Step {
-                        choices,
-                        ..Step::unknown(thread)
-                    });
+        self.unfinished = false;
+        for index in (last..count).chain(0..last) {
+            let thread = ThreadId::from_index(index);
+            match self.machine.readiness(program, thread) {
+                Readiness::Ended(_) | Readiness::NotStarted => continue,
+                Readiness::Waiting => self.unfinished = true,
+                Readiness::Ready => {
+                    self.unfinished = true;
+                    if self.execution.ends_thread(thread) || self.is_awaiting(program, thread) {
+                        continue;
+                    }
+                    any_ready = true;
+                    if let Some(choices) = self.awake_choices(program, thread) {
+                        return Choice::Go(Step {
+                            choices,
+                            ..Step::unknown(thread)
+                        });
+                    }
                 }
             }
         }
@@ -281,12 +311,17 @@ impl Search {
     }
 
     fn sleep_set(&self, level: usize) -> &[SleeperId] {
+        &self.sleeping[self.asleep_at(level)]
+    }
+
+    /// Where in `sleeping` the sleep set of a prefix is.
+    fn asleep_at(&self, level: usize) -> std::ops::Range<usize> {
         let start = self.levels[level].first_sleeping as usize;
         let end = self
             .levels
             .get(level + 1)
             .map_or(self.sleeping.len(), |next| next.first_sleeping as usize);
-        &self.sleeping[start..end]
+        start..end
     }
 
     /// Lines 28-31: goes to the first child of the wakeup tree.
@@ -311,7 +346,7 @@ impl Search {
             .last()
             .expect("an event was just pushed");
         let step = self.trees.step_mut(child);
-        step.footprint.clone_from(&event.footprint);
+        step.footprint = event.footprint;
         step.choices = event.choices;
         step.is_block = event.is_block;
         self.fall_asleep(program.tables(), child);
@@ -334,10 +369,12 @@ impl Search {
             let id = self.sleeping[position];
             let sleeper = &mut self.sleepers[id as usize];
             let same = sleeper.step.thread == done.thread;
-            if same || !independent(tables, &sleeper.step.footprint, &done.footprint) {
+            let footprints = &self.execution.footprints;
+            if same || !footprints.independent(tables, sleeper.step.footprint, done.footprint) {
                 sleeper.woken_by = event;
             } else {
                 self.sleeping.push(id);
+                self.held.push(Held::Unknown);
             }
         }
     }
@@ -349,13 +386,17 @@ impl Search {
             .machine
             .thread_state(thread)
             .expect("a thread that is ready has a state");
-        let before = self.look_before(program, *program.op(state));
+        let op = *program.op(state);
+        let before = self.look_before(program, op);
         let in_block = self.machine.is_in_block(thread);
         let ends_thread = self.blocks_behind(program, thread, state);
         let end = self
             .machine
             .step(program, thread, self.execution.choices(choices));
-        let footprint = footprint(program, &self.machine, mark, self.reductions.additions);
+        let footprint = self
+            .execution
+            .footprints
+            .of_event(program, &self.machine, mark);
         let choices = if self.machine.chosen().is_empty() {
             0
         } else {
@@ -367,8 +408,7 @@ impl Search {
                 .collect();
             self.execution.choice_id(&taken)
         };
-        let is_block = in_block || *program.op(state) == Op::AtomicBegin;
-        let op = *program.op(state);
+        let is_block = in_block || matches!(op, Op::AtomicBegin);
         let is_pure = !is_block
             && match before {
                 Some([held, _]) => Attempt::of(program, state).is_some_and(|attempt| {
@@ -433,9 +473,9 @@ impl Search {
         while self.execution.len() > 0 {
             let level = self.levels.pop().expect("one level more than events");
             self.sleeping.truncate(level.first_sleeping as usize);
+            self.held.truncate(level.first_sleeping as usize);
             self.sleepers.truncate(level.first_sleeper as usize);
             let event = self.execution.pop(program);
-            self.machine.undo_to(event.mark);
             let undone = self.execution.len() as EventId;
             let parent = self.levels.len() - 1;
             for position in self.levels[parent].first_sleeping as usize..self.sleeping.len() {
@@ -454,10 +494,13 @@ impl Search {
                     footprint: event.footprint,
                 };
                 self.sleeping.push(self.sleepers.len() as SleeperId);
+                self.held.push(Held::Unknown);
                 self.sleepers.push(Sleeper {
                     step,
                     woken_by: NO_EVENT,
                 });
+                self.machine.undo_to(event.mark);
+                self.shared = undone;
                 listener.undone(event.mark.steps());
                 return true;
             }

@@ -1,4 +1,4 @@
-//! Race detection: lines 3-22 of algorithm 1, and the insertion into wakeup trees, lines 34-44.
+//! Race detection: lines 3-22 of algorithm 1.
 //!
 //! For a race of `e` with a later `e'`, the sequence `v` = notdep(e, E).ê' is what leads from the prefix before `e` to an
 //! execution in which `e'` comes first. It is inserted there unless a thread asleep makes it redundant.
@@ -9,12 +9,15 @@
 
 use super::Search;
 use super::awaits::{Closing, closing};
-use super::execution::{ChoiceId, EventId, Execution, Last, NO_EVENT, Race};
-use super::footprint::{Footprint, Summary, footprint, independent};
-use super::wakeup::{NodeId, Step};
+use super::execution::{ChoiceId, EventId, Last, NO_EVENT, Race};
+use super::footprint::FootprintId;
+use super::settled::{Settled, Suffix};
+use super::wakeup::Step;
+use super::{Held, Sleeper};
 use crate::purity::Attempt;
 use raddle_memory::{Access, AccessMode, Readiness};
 use raddle_program::{Op, Program, StateId, Tables, ThreadId};
+use smallvec::SmallVec;
 
 /// The second event of a race, which goes first in the sequence to explore.
 #[derive(Clone, Copy, Debug)]
@@ -27,62 +30,89 @@ pub(super) struct Second {
 }
 
 /// Where a wakeup sequence is to lead: its last step, for a race whose second event it is.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Goal {
     pub(super) second: Second,
     pub(super) is_block: bool,
-    /// What the step will access, if not what the event accesses in the execution.
-    pub(super) changed: Option<Footprint>,
+    /// What the step will access.
+    pub(super) footprint: FootprintId,
 }
 
 impl Goal {
-    fn footprint<'a>(&'a self, execution: &'a Execution) -> &'a Footprint {
-        match &self.changed {
-            Some(footprint) => footprint,
-            None => &execution.event(self.second.event).footprint,
-        }
-    }
-
-    fn to_step(&self, execution: &Execution) -> Step {
+    pub(super) fn to_step(self) -> Step {
         Step {
             thread: self.second.thread,
             choices: self.second.choices,
             is_block: self.is_block,
-            footprint: self.footprint(execution).clone(),
+            footprint: self.footprint,
         }
     }
-}
-
-/// Memory that is used again for every race.
-#[derive(Debug, Default)]
-pub(super) struct Buffers {
-    /// The sequence to insert: events of the execution, without the last one.
-    pub(super) sequence: Vec<EventId>,
-    /// What these access, and maybe more.
-    summary: Summary,
-    /// One bit for each of 64 sets of threads: those that run in the sequence, and maybe more.
-    threads: u64,
-}
-
-fn thread_bit(thread: ThreadId) -> u64 {
-    1 << (thread.index() % 64)
 }
 
 impl Search {
     /// Lines 3-22, for a maximal execution.
     pub(super) fn reverse_races(&mut self, program: &mut Program) {
-        for event in 0..self.execution.len() as EventId {
-            for position in self.execution.races_of(event) {
-                let race = self.execution.race(position);
-                let second = self.second(event);
-                self.reverse(program, race, second);
-            }
-            if self.execution.event(event).choices != 0 {
-                self.try_other_choices(program, event);
+        let suffix = self.suffix();
+        let mut race = 0;
+        if self.execution.has_choices() {
+            for event in 0..self.execution.len() as EventId {
+                race = self.reverse_races_to(program, &suffix, race, event);
+                if self.execution.event(event).choices != 0 {
+                    self.try_other_choices(program, event);
+                }
             }
         }
-        for index in 0..self.machine.thread_count() {
-            self.reverse_waiting(program, ThreadId::from_index(index));
+        self.reverse_races_to(program, &suffix, race, NO_EVENT);
+        if self.unfinished {
+            for index in 0..self.machine.thread_count() {
+                self.reverse_waiting(program, ThreadId::from_index(index));
+            }
+        }
+    }
+
+    /// Reverses the races from `race` on whose second event is at most `event`; the next one.
+    fn reverse_races_to(
+        &mut self,
+        program: &mut Program,
+        suffix: &Suffix,
+        mut race: usize,
+        event: EventId,
+    ) -> usize {
+        while let Some(found) = self.execution.races().get(race)
+            && found.second <= event
+        {
+            if !self.is_settled(program.tables(), found, suffix) {
+                let Race {
+                    first,
+                    second,
+                    last,
+                    ..
+                } = *found;
+                let settled = match (found.settled, last) {
+                    (
+                        Settled::Covered {
+                            leaf: Some(leaf), ..
+                        },
+                        Some(last),
+                    ) => self.leads_there(program.tables(), leaf, first, self.goal(second, last)),
+                    _ => Settled::No,
+                };
+                let settled = match settled {
+                    Settled::No => self.reverse(program, first, last, self.second(second)),
+                    settled => settled,
+                };
+                self.execution.settle(race, settled);
+            }
+            race += 1;
+        }
+        race
+    }
+
+    fn goal(&self, event: EventId, footprint: FootprintId) -> Goal {
+        Goal {
+            second: self.second(event),
+            is_block: self.execution.event(event).is_block,
+            footprint,
         }
     }
 
@@ -128,11 +158,19 @@ impl Search {
             .waiting_races(program, &mut self.machine, (thread, state), loc, &mut races);
         let in_block = self.machine.is_in_block(thread);
         for first in races {
-            let last = match in_block {
+            let mode = match in_block {
                 true => Last::Run,
                 false => self
                     .execution
                     .last_of_race(program, &mut self.machine, first, thread, op),
+            };
+            let last = match mode {
+                Last::Same => Some(self.waiting_footprint(program.tables(), op)),
+                Last::Mode(mode) => {
+                    let footprint = self.waiting_footprint(program.tables(), op);
+                    Some(self.execution.footprints.with_first_mode(footprint, mode))
+                }
+                Last::Run => None,
             };
             let second = Second {
                 thread,
@@ -140,7 +178,7 @@ impl Search {
                 event: NO_EVENT,
                 choices: 0,
             };
-            self.reverse(program, Race { first, last }, second);
+            self.reverse(program, first, last, second);
         }
     }
 
@@ -161,12 +199,9 @@ impl Search {
                         choices,
                         ..self.second(event)
                     };
-                    let last = if self.execution.event(event).is_block {
-                        Last::Run
-                    } else {
-                        Last::Same
-                    };
-                    self.reverse(program, Race { first: event, last }, second);
+                    let done = self.execution.event(event);
+                    let last = (!done.is_block).then_some(done.footprint);
+                    self.reverse(program, event, last, second);
                 }
             }
         }
@@ -189,60 +224,52 @@ impl Search {
             .collect()
     }
 
-    /// Lines 4-6 and 20-21: explores `second` before the race's first event, unless that is redundant.
-    fn reverse(&mut self, program: &mut Program, race: Race, second: Second) {
-        let first = race.first;
-        let changed = match race.last {
-            Last::Same if second.event != NO_EVENT => None,
-            Last::Mode(mode)
-                if second.event != NO_EVENT
-                    && self.execution.event(second.event).footprint.first_mode() == Some(mode) =>
-            {
-                None
+    /// Lines 4-6 and 20-21: explores `second` before the race's first event, unless that is redundant. `last` is what it
+    /// will access; it is run to find out where that is not known.
+    fn reverse(
+        &mut self,
+        program: &mut Program,
+        first: EventId,
+        last: Option<FootprintId>,
+        second: Second,
+    ) -> Settled {
+        if let Some(footprint) = last {
+            return self.reverse_to(program.tables(), first, second, footprint);
+        }
+        match self.simulate(program, first, second) {
+            Some((choices, footprint)) => {
+                let second = Second { choices, ..second };
+                self.reverse_to(program.tables(), first, second, footprint);
             }
-            Last::Same | Last::Mode(_) => Some(self.changed_footprint(
-                program.tables(),
-                program.op(second.state),
-                race,
-                second,
-            )),
-            Last::Run => match self.simulate(program, first, second) {
-                Some((choices, footprint)) => {
-                    let second = Second { choices, ..second };
-                    return self.reverse_to(program.tables(), first, second, Some(footprint));
+            None => {
+                if self.execution.awaits {
+                    self.reverse_await(program, second);
                 }
-                None => {
-                    if self.execution.awaits {
-                        self.reverse_await(program, second);
-                    }
-                    return;
-                }
-            },
-        };
-        self.reverse_to(program.tables(), first, second, changed);
+            }
+        }
+        Settled::No
     }
 
-    /// The same, knowing what the second event will access: `changed`, or what it accesses in the execution.
+    /// The same, knowing what the second event will access.
     fn reverse_to(
         &mut self,
         tables: &Tables,
         first: EventId,
         second: Second,
-        changed: Option<Footprint>,
-    ) {
+        footprint: FootprintId,
+    ) -> Settled {
+        for place in self.asleep_at(first as usize) {
+            if self.is_weak_initial(tables, place, first, second, footprint) {
+                return Settled::Asleep(self.sleeping[place]);
+            }
+        }
         let goal = Goal {
             second,
             is_block: self.is_block(second),
-            changed,
+            footprint,
         };
-        let footprint = goal.footprint(&self.execution);
-        for &sleeper in self.sleep_set(first as usize) {
-            if self.is_weak_initial(tables, sleeper as usize, first, second, footprint) {
-                return;
-            }
-        }
         self.build_sequence(first);
-        self.insert(tables, first, &goal);
+        self.insert(tables, first, &goal)
     }
 
     fn is_block(&self, second: Second) -> bool {
@@ -252,98 +279,100 @@ impl Search {
         }
     }
 
-    /// What a single operation will access, if not what it accesses in the execution.
-    pub(super) fn changed_footprint(
-        &self,
-        tables: &Tables,
-        op: &Op,
-        race: Race,
-        second: Second,
-    ) -> Footprint {
-        let footprint = match (second.event, *op) {
-            (
-                NO_EVENT,
-                Op::Sync { cell: loc, .. }
-                | Op::Load { loc, .. }
-                | Op::Rmw { loc, .. }
-                | Op::Cas { loc, .. },
-            ) => {
-                let mut footprint = Footprint::default();
-                let mode = if matches!(op, Op::Load { .. }) {
-                    AccessMode::Read
-                } else {
-                    AccessMode::Update
-                };
+    /// What an operation that waits at the end of the execution will access.
+    fn waiting_footprint(&mut self, tables: &Tables, op: Op) -> FootprintId {
+        let mut footprint = SmallVec::new();
+        if let Op::Sync { cell: loc, .. }
+        | Op::Load { loc, .. }
+        | Op::Rmw { loc, .. }
+        | Op::Cas { loc, .. } = op
+        {
+            let mode = match op {
+                Op::Load { .. } => AccessMode::Read,
+                _ => AccessMode::Update,
+            };
+            footprint.push(Access { loc, mode });
+            let object = tables.loc_info(loc).object;
+            if let Some(loc) = tables.object_info(object).life {
+                let mode = AccessMode::Read;
                 footprint.push(Access { loc, mode });
-                let object = tables.loc_info(loc).object;
-                if let Some(loc) = tables.object_info(object).life {
-                    let mode = AccessMode::Read;
-                    footprint.push(Access { loc, mode });
-                }
-                footprint
             }
-            (NO_EVENT, _) => Footprint::default(),
-            (event, _) => self.execution.event(event).footprint.clone(),
-        };
-        match race.last {
-            Last::Mode(mode) => footprint.with_first_mode(mode),
-            Last::Same | Last::Run => footprint,
         }
+        self.execution.footprints.intern(footprint)
     }
 
-    /// Line 5: notdep(e, E).
-    pub(super) fn build_sequence(&mut self, first: EventId) {
-        let execution = &self.execution;
-        let Buffers {
-            sequence,
-            summary,
-            threads,
-        } = &mut self.buffers;
-        sequence.clear();
-        *summary = Summary::default();
-        *threads = 0;
-        for event in first + 1..execution.len() as EventId {
-            if !execution.before(first, event) {
-                sequence.push(event);
-                let event = execution.event(event);
-                summary.join(event.footprint.summary());
-                *threads |= thread_bit(event.thread);
-            }
-        }
+    /// What the second event of a race will access if it accesses its first location in this way.
+    pub(super) fn footprint_with(
+        &mut self,
+        program: &Program,
+        second: Second,
+        mode: AccessMode,
+    ) -> FootprintId {
+        let footprint = match second.event {
+            NO_EVENT => self.waiting_footprint(program.tables(), *program.op(second.state)),
+            event => self.execution.event(event).footprint,
+        };
+        self.execution.footprints.with_first_mode(footprint, mode)
     }
 
     /// Is a sleeper of the prefix before `first` a weak initial of notdep(first, E).last?
     fn is_weak_initial(
-        &self,
+        &mut self,
         tables: &Tables,
-        sleeper: usize,
+        place: usize,
         first: EventId,
         second: Second,
-        last: &Footprint,
+        last: FootprintId,
     ) -> bool {
-        let sleeper = &self.sleepers[sleeper];
+        let sleeper = &self.sleepers[self.sleeping[place] as usize];
         let step = &sleeper.step;
         let is_last = step.thread == second.thread;
         if (is_last && step.choices != second.choices) || (!is_last && step.is_one_of_many()) {
             return false;
         }
-        let mut event = sleeper.woken_by;
-        while event != NO_EVENT && (event as usize) < self.execution.len() {
-            if event > first && !self.execution.before(first, event) {
-                let other = self.execution.event(event);
-                // A thread that woke itself made another choice, which is no more equivalent than a dependent event.
-                let depends = if other.thread == step.thread {
-                    event == sleeper.woken_by
-                } else {
-                    !independent(tables, &step.footprint, &other.footprint)
-                };
-                if depends {
-                    return false;
-                }
-            }
-            event += 1;
+        let footprints = &self.execution.footprints;
+        if !is_last && !footprints.independent(tables, step.footprint, last) {
+            return false;
         }
-        is_last || independent(tables, &step.footprint, last)
+        let from = match self.held[place] {
+            Held::By(event, serial) if self.execution.is_still(event, serial) => return false,
+            Held::NotUpTo(event, serial) if self.execution.is_still(event, serial) => {
+                sleeper.woken_by.max(event + 1)
+            }
+            _ => sleeper.woken_by,
+        };
+        let holder = self.held_back_by(tables, sleeper, first, from);
+        let end = self.execution.len() as EventId - 1;
+        let serial = |event| self.execution.event(event).serial;
+        self.held[place] = match holder {
+            Some(event) => Held::By(event, serial(event)),
+            None => Held::NotUpTo(end, serial(end)),
+        };
+        holder.is_none()
+    }
+
+    /// The first event, from `from` on, that is in notdep(first, E) and that a sleeper depends on. There is none before the
+    /// event that woke it. What is found does not depend on a race, only on its first event, and not on events that follow.
+    pub(super) fn held_back_by(
+        &self,
+        tables: &Tables,
+        sleeper: &Sleeper,
+        first: EventId,
+        from: EventId,
+    ) -> Option<EventId> {
+        let step = &sleeper.step;
+        let execution = &self.execution;
+        (from.max(first + 1)..execution.len() as EventId).find(|&event| {
+            let other = execution.event(event);
+            // A thread that woke itself made another choice, which is no more equivalent than a dependent event.
+            let depends = if other.thread == step.thread {
+                event == sleeper.woken_by
+            } else {
+                let footprints = &execution.footprints;
+                !footprints.independent(tables, step.footprint, other.footprint)
+            };
+            depends && !execution.before(first, event)
+        })
     }
 
     /// Runs the prefix before `first`, then notdep(first, E), then the second event, on a machine of its own.
@@ -352,7 +381,7 @@ impl Search {
         program: &mut Program,
         first: EventId,
         second: Second,
-    ) -> Option<(ChoiceId, Footprint)> {
+    ) -> Option<(ChoiceId, FootprintId)> {
         let machine = &mut self.scratch;
         machine.undo_to(self.scratch_start);
         for id in 0..self.execution.len() as EventId {
@@ -377,134 +406,8 @@ impl Search {
             let taken: Vec<u32> = machine.chosen().iter().map(|chosen| chosen.taken).collect();
             (
                 self.execution.choice_id(&taken),
-                footprint(program, machine, mark, self.reductions.additions),
+                self.execution.footprints.of_event(program, machine, mark),
             )
         })
     }
-
-    /// Lines 34-44: inserts the sequence in the buffer, followed by `goal`, into the wakeup tree of the prefix before
-    /// `first`.
-    pub(super) fn insert(&mut self, tables: &Tables, first: EventId, goal: &Goal) {
-        let mut last = Some(goal);
-        let mut node = self.levels[first as usize].root;
-        'descend: loop {
-            let mut child = self.trees.first_child(node);
-            while let Some(current) = child {
-                match self.position_of(tables, self.trees.step(current), last) {
-                    Position::Dependent => {
-                        child = self.trees.next_sibling(current);
-                        continue;
-                    }
-                    Position::Absent => return,
-                    Position::Last => last = None,
-                    Position::At(position) => {
-                        self.buffers.sequence.remove(position);
-                    }
-                }
-                let exhausted = last.is_none() && self.buffers.sequence.is_empty();
-                if exhausted || self.trees.first_child(current).is_none() {
-                    return;
-                }
-                node = current;
-                continue 'descend;
-            }
-            break;
-        }
-        self.append(node, last);
-    }
-
-    /// Line 38: is the thread of `step`, a node of the tree, a weak initial of the sequence, and where does it run there?
-    pub(super) fn position_of(
-        &self,
-        tables: &Tables,
-        step: &Step,
-        last: Option<&Goal>,
-    ) -> Position {
-        let Buffers {
-            sequence,
-            summary,
-            threads,
-        } = &self.buffers;
-        let execution = &self.execution;
-        if threads & thread_bit(step.thread) != 0
-            && let Some(position) = sequence
-                .iter()
-                .position(|&event| execution.event(event).thread == step.thread)
-        {
-            let event = sequence[position];
-            let is_initial = execution.event(event).choices == step.choices
-                && !sequence[..position]
-                    .iter()
-                    .any(|&earlier| execution.before(earlier, event));
-            return if is_initial {
-                Position::At(position)
-            } else {
-                Position::Dependent
-            };
-        }
-        let depends = |footprint: &Footprint| {
-            footprint.may_conflict(tables, *summary)
-                && sequence.iter().any(|&event| {
-                    !independent(tables, footprint, &execution.event(event).footprint)
-                })
-        };
-        match last {
-            Some(last) if last.second.thread == step.thread => {
-                let is_initial = last.second.choices == step.choices
-                    && !depends(last.footprint(execution))
-                    && !sequence
-                        .iter()
-                        .any(|&event| self.leads_to(event, last.second));
-                if is_initial {
-                    Position::Last
-                } else {
-                    Position::Dependent
-                }
-            }
-            _ if step.is_one_of_many() || depends(&step.footprint) => Position::Dependent,
-            Some(last) if !independent(tables, &step.footprint, last.footprint(execution)) => {
-                Position::Dependent
-            }
-            _ => Position::Absent,
-        }
-    }
-
-    /// Must `event` come before `second` whatever the two access: it is of the same thread, or spawned it?
-    pub(super) fn leads_to(&self, event: EventId, second: Second) -> bool {
-        if second.event == NO_EVENT {
-            return self.execution.before_next_of(event, second.thread);
-        }
-        let parent = self.execution.event(second.event).parent;
-        parent != NO_EVENT
-            && (event == parent || (event < parent && self.execution.before(event, parent)))
-    }
-
-    /// Line 43.
-    fn append(&mut self, mut node: NodeId, last: Option<&Goal>) {
-        for position in 0..self.buffers.sequence.len() {
-            let event = self.execution.event(self.buffers.sequence[position]);
-            let step = Step {
-                thread: event.thread,
-                choices: event.choices,
-                is_block: event.is_block,
-                footprint: event.footprint.clone(),
-            };
-            node = self.trees.add_child(node, step);
-        }
-        if let Some(last) = last {
-            self.trees.add_child(node, last.to_step(&self.execution));
-        }
-    }
-}
-
-/// Where a thread runs in a sequence.
-pub(super) enum Position {
-    /// It is no weak initial.
-    Dependent,
-    /// It does not run there, and is independent of all that does.
-    Absent,
-    /// At this place, independent of what comes before.
-    At(usize),
-    /// It is the last one, independent of all others.
-    Last,
 }

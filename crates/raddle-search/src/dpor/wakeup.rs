@@ -5,16 +5,16 @@
 //! still to be explored, whatever was explored before.
 
 use super::execution::ChoiceId;
-use super::footprint::Footprint;
+use super::footprint::FootprintId;
 use raddle_program::ThreadId;
 
 /// One event of a sequence that is to be explored: what is needed to run it, and what it will access.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) thread: ThreadId,
     pub(super) choices: ChoiceId,
     pub(super) is_block: bool,
-    pub(super) footprint: Footprint,
+    pub(super) footprint: FootprintId,
 }
 
 impl Step {
@@ -24,12 +24,13 @@ impl Step {
             thread,
             choices: 0,
             is_block: false,
-            footprint: Footprint::default(),
+            footprint: FootprintId::EMPTY,
         }
     }
 
     /// An atomic block with choices inside: its other choices may access other things, so that this one being explored
     /// says nothing about the thread (deviation 2).
+    #[inline]
     pub(super) fn is_one_of_many(&self) -> bool {
         self.choices != 0 && self.is_block
     }
@@ -44,6 +45,7 @@ const NONE: NodeId = NodeId(u32::MAX);
 #[derive(Debug)]
 struct Node {
     step: Step,
+    parent: NodeId,
     first_child: NodeId,
     last_child: NodeId,
     next_sibling: NodeId,
@@ -60,6 +62,7 @@ impl WakeupTrees {
     pub(super) fn new_node(&mut self, step: Step) -> NodeId {
         let node = Node {
             step,
+            parent: NONE,
             first_child: NONE,
             last_child: NONE,
             next_sibling: NONE,
@@ -76,6 +79,7 @@ impl WakeupTrees {
         }
     }
 
+    #[inline]
     pub(super) fn step(&self, node: NodeId) -> &Step {
         &self.nodes[node.0 as usize].step
     }
@@ -84,17 +88,30 @@ impl WakeupTrees {
         &mut self.nodes[node.0 as usize].step
     }
 
+    #[inline]
     pub(super) fn first_child(&self, node: NodeId) -> Option<NodeId> {
         some(self.nodes[node.0 as usize].first_child)
     }
 
+    #[inline]
     pub(super) fn next_sibling(&self, node: NodeId) -> Option<NodeId> {
         some(self.nodes[node.0 as usize].next_sibling)
+    }
+
+    /// The nodes from a child of `root` down to `node`, the last one first.
+    pub(super) fn path(&self, root: NodeId, node: NodeId) -> impl Iterator<Item = NodeId> {
+        let mut next = node;
+        std::iter::from_fn(move || {
+            let node = (next != root && next != NONE).then_some(next)?;
+            next = self.nodes[node.0 as usize].parent;
+            Some(node)
+        })
     }
 
     /// Adds a node as the rightmost child.
     pub(super) fn add_child(&mut self, parent: NodeId, step: Step) -> NodeId {
         let child = self.new_node(step);
+        self.nodes[child.0 as usize].parent = parent;
         let last = self.nodes[parent.0 as usize].last_child;
         if last == NONE {
             self.nodes[parent.0 as usize].first_child = child;

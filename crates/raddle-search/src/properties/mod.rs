@@ -441,7 +441,8 @@ impl Listener for Fractions {
     }
 }
 
-/// `naive` knows all branches of a prefix, and says in the end that it has explored everything. `dpor` finds more on its way.
+/// `naive` knows all branches of a prefix, and says in the end that it has explored everything. The others find more on their
+/// way, and some of what they count turns out to be impossible.
 #[test]
 fn what_is_explored_is_a_part_of_all() {
     for_each_program(60, GenOptions::default(), |_, built| {
@@ -460,5 +461,17 @@ fn what_is_explored_is_a_part_of_all() {
         let _ = dpor::Search::new(&program, Reductions::default()).run(&mut program, &mut dpor);
         let is_part = |fraction: &f64| *fraction > 0.0 && *fraction < 1.0;
         assert!(dpor.0.iter().all(is_part), "{:?}", dpor.0);
+        let mut rf = Fractions::default();
+        let _ = crate::rf::Search::new(&program, Reductions::default()).run(&mut program, &mut rf);
+        let is_share = |fraction: &f64| *fraction > 0.0 && *fraction < 1.0 + 1e-9;
+        assert!(rf.0.iter().all(is_share), "{:?}", rf.0);
+        let mut rvf = Fractions::default();
+        let options = crate::rvf::RvfOptions::default();
+        let _ = crate::rvf::Search::new(&program, options).run(&mut program, &mut rvf);
+        assert!(
+            rvf.0.iter().all(|it| (0.0..=1.0 + 1e-9).contains(it)),
+            "{:?}",
+            rvf.0
+        );
     });
 }

@@ -108,7 +108,16 @@ impl Cells {
         cells[usize::from(a)] == cells[usize::from(b)]
     }
 
+    #[inline]
     fn whole(&mut self, loc: LocId) -> CellId {
+        match self.whole.get(loc.index()) {
+            Some(&known) if known != NONE => known,
+            _ => self.new_whole(loc),
+        }
+    }
+
+    #[cold]
+    fn new_whole(&mut self, loc: LocId) -> CellId {
         let before = self.count;
         let id = slot(&mut self.whole, loc.index(), &mut self.count);
         if self.count > before {
@@ -126,6 +135,7 @@ impl Cells {
     }
 
     /// The number of a cell that is one.
+    #[inline]
     pub(crate) fn one(&mut self, tables: &Tables, cell: Cell) -> CellId {
         match cell {
             Cell::Loc(loc) => self.whole(loc),
@@ -135,6 +145,7 @@ impl Cells {
     }
 
     /// Calls `f` with the numbers of all cells that `cell` is made of.
+    #[inline]
     pub(crate) fn each(&mut self, tables: &Tables, cell: Cell, mut f: impl FnMut(CellId)) {
         if let Cell::Loc(loc) = cell {
             let info = tables.loc_info(loc);

@@ -90,22 +90,26 @@ impl Search {
     }
 
     /// May the event read several cells from different events, so that no single one decides?
+    #[inline]
     pub(super) fn is_complex(&self, program: &Program, pos: Pos) -> bool {
+        self.trace.event(pos).wide && self.is_wide_complex(program, pos)
+    }
+
+    fn is_wide_complex(&self, program: &Program, pos: Pos) -> bool {
         let event = self.trace.event(pos);
-        event.wide
-            && (event.is_block
-                || event.reads.iter().any(|read| {
-                    let tables = program.tables();
-                    is_mixed(tables, read.cell)
-                        || match read.cell {
-                            Cell::Loc(loc) => {
-                                is_life(tables, read.cell)
-                                    && !event.writes(read.cell)
-                                    && self.trace.is_freed(loc, Some(pos))
-                            }
-                            _ => false,
+        event.is_block
+            || event.reads.iter().any(|read| {
+                let tables = program.tables();
+                is_mixed(tables, read.cell)
+                    || match read.cell {
+                        Cell::Loc(loc) => {
+                            is_life(tables, read.cell)
+                                && !event.writes(read.cell)
+                                && self.trace.is_freed(loc, Some(pos))
                         }
-                }))
+                        _ => false,
+                    }
+            })
     }
 
     /// Line 5 for a new read: every write that it could read from.

@@ -99,6 +99,8 @@ struct Node {
     /// What was explored here or will be, or was found inconsistent.
     seen: Seen,
     pending: Vec<Alternative>,
+    /// How many ways to go on from here are behind us.
+    explored: u32,
 }
 
 impl Default for Node {
@@ -111,6 +113,7 @@ impl Default for Node {
             sources: SmallVec::new(),
             seen: Seen::default(),
             pending: Vec::new(),
+            explored: 0,
         }
     }
 }
@@ -180,6 +183,7 @@ impl Search {
             if !self.awaits.is_outdated() {
                 listener.ended(program, &mut self.machine)?;
                 self.detect(program);
+                listener.explored(|| self.fraction());
             }
             if self.awaits.is_outdated() {
                 self.restart(program, listener);
@@ -189,6 +193,20 @@ impl Search {
                 return ControlFlow::Continue(());
             }
         }
+    }
+
+    /// How much of the tree of executions has been explored, if all ways to go on from a prefix were equally large: Knuth's
+    /// estimate along the present path. It counts alternatives that will be found inconsistent, and misses those that later
+    /// executions add.
+    fn fraction(&self) -> f64 {
+        let (mut share, mut explored) = (1.0, 0.0);
+        for node in &self.nodes {
+            let branches = node.explored as usize + 1 + node.pending.len();
+            explored += share * f64::from(node.explored) / branches as f64;
+            share /= branches as f64;
+        }
+        // The execution that just ended.
+        explored + share
     }
 
     /// How often each phase of the consistency check decided.
@@ -307,6 +325,7 @@ impl Search {
             sources: self.sources_of(program, &event),
             seen: Seen::new(event.fingerprint),
             pending: Vec::new(),
+            explored: 0,
         };
         self.note_spawns(&event, pos);
         self.trace.place(event);
@@ -360,13 +379,14 @@ impl Search {
         listener: &mut impl Listener,
     ) -> ControlFlow<(), bool> {
         while let Some(pos) = self.nodes.iter().rposition(|node| !node.pending.is_empty()) {
-            self.cut(program, pos as Pos);
+            self.cut(pos as Pos);
             let Some(mut node) = self.nodes.pop() else {
                 break;
             };
             while let Some(alternative) = node.pending.pop() {
                 if let Some(kept) = self.try_alternative(program, &alternative, node.base) {
                     node.postponed = alternative.postponed;
+                    node.explored += 1;
                     self.nodes.push(node);
                     self.nodes
                         .resize_with(self.trace.len() as usize, Node::default);
@@ -380,7 +400,7 @@ impl Search {
 
     /// Removes the event at `pos` and all that were added after it; its node stays. The witness loses these events and all that
     /// come after the first of them there: those that stay are kept in `tail`.
-    fn cut(&mut self, program: &Program, pos: Pos) {
+    fn cut(&mut self, pos: Pos) {
         let graph = &self.trace.graph;
         let first = (pos..self.trace.len())
             .filter_map(|event| graph.ordered(event))
@@ -392,7 +412,7 @@ impl Search {
         self.tail.extend(before.filter(|&event| event < pos));
         self.trace.graph.retract_to(first);
         let base = self.nodes[pos as usize].base;
-        self.trace.remove_to(program, base);
+        self.trace.remove_to(base);
         self.trace.truncate(pos);
         self.nodes.truncate(pos as usize + 1);
     }
@@ -413,7 +433,7 @@ impl Search {
         let saturated = causal.clone().all(|pos| self.trace.add(program, pos));
         if !saturated {
             self.phases.saturation += 1;
-            self.trace.remove_to(program, base);
+            self.trace.remove_to(base);
             self.trace.truncate(pos);
             return None;
         }
@@ -429,7 +449,7 @@ impl Search {
             for &event in &self.moved {
                 graph.emit(event);
             }
-            self.trace.remove_to(program, base);
+            self.trace.remove_to(base);
             self.trace.truncate(pos);
             return None;
         };

@@ -59,7 +59,7 @@ impl Trace {
             branching: Branching::None,
             primary: primary(program.tables(), &op),
             wide: false,
-            is_block: before.inside || op == Op::AtomicBegin,
+            is_block: before.inside || matches!(op, Op::AtomicBegin),
             may_free: before.inside || matches!(op, Op::AtomicBegin | Op::Free { .. }),
             began_inside: before.inside,
             ends_inside: machine.is_in_block(thread),
@@ -85,7 +85,7 @@ impl Trace {
             );
         }
         note_values(program, machine, &mut event);
-        event.is_pure = *end == StepEnd::Done
+        event.is_pure = matches!(end, StepEnd::Done)
             && !event.is_block
             && match op {
                 Op::Load { .. } | Op::Fence { .. } => true,

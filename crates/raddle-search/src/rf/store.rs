@@ -4,16 +4,12 @@ use super::event::Event;
 
 pub(super) type StoreId = u32;
 
-struct Slot {
-    event: Event,
-    /// How many keep it.
-    users: u32,
-}
-
 /// Events with counts of their users; places are used again.
 #[derive(Default)]
 pub(super) struct Store {
-    slots: Vec<Slot>,
+    events: Vec<Event>,
+    /// How many keep each of them.
+    users: Vec<u32>,
     free: Vec<StoreId>,
 }
 
@@ -21,36 +17,37 @@ impl Store {
     /// Keeps an event for one user.
     #[inline]
     pub(super) fn insert(&mut self, event: Event) -> StoreId {
-        let slot = Slot { event, users: 1 };
         match self.free.pop() {
             Some(id) => {
-                self.slots[id as usize] = slot;
+                self.events[id as usize] = event;
+                self.users[id as usize] = 1;
                 id
             }
             None => {
-                self.slots.push(slot);
-                self.slots.len() as StoreId - 1
+                self.events.push(event);
+                self.users.push(1);
+                self.events.len() as StoreId - 1
             }
         }
     }
 
     #[inline]
     pub(super) fn event(&self, id: StoreId) -> &Event {
-        &self.slots[id as usize].event
+        &self.events[id as usize]
     }
 
     pub(super) fn event_mut(&mut self, id: StoreId) -> &mut Event {
-        &mut self.slots[id as usize].event
+        &mut self.events[id as usize]
     }
 
     /// There is one more user.
     pub(super) fn keep(&mut self, id: StoreId) {
-        self.slots[id as usize].users += 1;
+        self.users[id as usize] += 1;
     }
 
     /// An event with the same contents that has one user, who may change it; `id` has one user less.
     pub(super) fn take(&mut self, id: StoreId) -> StoreId {
-        if self.slots[id as usize].users == 1 {
+        if self.users[id as usize] == 1 {
             return id;
         }
         self.release(id);
@@ -60,9 +57,9 @@ impl Store {
 
     /// There is one user less.
     pub(super) fn release(&mut self, id: StoreId) {
-        let slot = &mut self.slots[id as usize];
-        slot.users -= 1;
-        if slot.users == 0 {
+        let users = &mut self.users[id as usize];
+        *users -= 1;
+        if *users == 0 {
             self.free.push(id);
         }
     }

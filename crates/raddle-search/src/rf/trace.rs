@@ -23,7 +23,12 @@ struct Added {
     pos: Pos,
     /// The graph before it.
     mark: GraphMark,
+    /// The cell under whose reads it is listed, or none.
+    listed: CellId,
 }
+
+/// Not listed under any cell.
+const UNLISTED: CellId = CellId::MAX;
 
 /// Unmarked events of one thread that read a cell, in order.
 #[derive(Clone, Debug)]
@@ -221,12 +226,10 @@ impl Trace {
     pub(super) fn add(&mut self, program: &Program, pos: Pos) -> bool {
         let Event { thread, parent, .. } = *self.event(pos);
         self.ensure(pos, thread);
-        self.added.push(Added {
-            pos,
-            mark: self.graph.mark(),
-        });
+        let mark = self.graph.mark();
         self.set_clock(pos, parent);
-        self.index(program, pos);
+        let listed = self.index(program, pos);
+        self.added.push(Added { pos, mark, listed });
         self.add_to_graph(program.tables(), pos)
     }
 
@@ -274,7 +277,8 @@ impl Trace {
         self.clocks[start + event.thread.index()] = event.index;
     }
 
-    /// Where the node of an event is listed, if it is one of those that are.
+    /// Where the node of an event is to be listed, if it is one of those that are.
+    #[inline]
     fn listed(&mut self, tables: &Tables, pos: Pos) -> Option<CellId> {
         let event = self.event(pos);
         if event.marked || event.is_block || event.branching != Branching::Reads {
@@ -284,18 +288,21 @@ impl Trace {
         (!is_mixed(tables, cell)).then(|| self.cells.one(tables, cell))
     }
 
-    fn index(&mut self, program: &Program, pos: Pos) {
+    /// Lists an event where it is looked for; the cell under whose reads it is.
+    fn index(&mut self, program: &Program, pos: Pos) -> CellId {
         if self.cells.has_cuts() {
             self.event_mut(pos).wide = is_wide(program.tables(), self.event(pos));
         }
-        for loc in self.freed(pos) {
-            if self.frees.len() <= loc.index() {
-                self.frees.resize(loc.index() + 1, SmallVec::new());
+        if self.event(pos).may_free {
+            for loc in self.freed(pos) {
+                if self.frees.len() <= loc.index() {
+                    self.frees.resize(loc.index() + 1, SmallVec::new());
+                }
+                self.frees[loc.index()].push(pos);
             }
-            self.frees[loc.index()].push(pos);
         }
         let Some(cell) = self.listed(program.tables(), pos) else {
-            return;
+            return UNLISTED;
         };
         if self.reads.len() <= cell as usize {
             self.reads.resize(cell as usize + 1, SmallVec::new());
@@ -309,20 +316,20 @@ impl Trace {
                 events: vec![pos],
             }),
         }
+        cell
     }
 
     /// The life cells of objects that an event frees. Blocks may do so in the middle; they count as frees of whatever they
-    /// change the life of.
-    #[inline]
+    /// change the life of. For events that may free anything.
     fn freed(&self, pos: Pos) -> SmallVec<[LocId; 2]> {
-        let event = self.event(pos);
-        if !event.may_free {
-            return SmallVec::new();
-        }
-        let locs = event.writes.iter().filter_map(|write| match write.cell {
-            Cell::Loc(loc) => Some(loc),
-            _ => None,
-        });
+        let locs = self
+            .event(pos)
+            .writes
+            .iter()
+            .filter_map(|write| match write.cell {
+                Cell::Loc(loc) => Some(loc),
+                _ => None,
+            });
         locs.collect()
     }
 
@@ -348,21 +355,23 @@ impl Trace {
     }
 
     /// Takes back all events after the first `count` that were added.
-    pub(super) fn remove_to(&mut self, program: &Program, count: usize) {
+    pub(super) fn remove_to(&mut self, count: usize) {
         let Some(&Added { mark, .. }) = self.added.get(count) else {
             return;
         };
         self.graph.undo_to(mark);
         while self.added.len() > count {
-            let Some(Added { pos, .. }) = self.added.pop() else {
+            let Some(Added { pos, listed, .. }) = self.added.pop() else {
                 return;
             };
-            for loc in self.freed(pos) {
-                self.frees[loc.index()].pop();
+            if self.event(pos).may_free {
+                for loc in self.freed(pos) {
+                    self.frees[loc.index()].pop();
+                }
             }
-            if let Some(cell) = self.listed(program.tables(), pos) {
+            if listed != UNLISTED {
                 let thread = self.event(pos).thread;
-                if let Some(reads) = self.reads[cell as usize]
+                if let Some(reads) = self.reads[listed as usize]
                     .iter_mut()
                     .find(|reads| reads.thread == thread)
                 {
@@ -381,7 +390,7 @@ impl Trace {
         for position in 0..self.added.len() {
             let pos = self.added[position].pos;
             self.added[position].mark = self.graph.mark();
-            self.index(program, pos);
+            self.added[position].listed = self.index(program, pos);
             let consistent = self.add_to_graph(program.tables(), pos);
             debug_assert!(consistent, "finer cells do not make a trace inconsistent");
         }

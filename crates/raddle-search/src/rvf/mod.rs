@@ -108,6 +108,8 @@ struct Mutation {
     index: u32,
     /// Still to be tried, the next one last.
     outcomes: Vec<Event>,
+    /// How many there were.
+    count: usize,
     /// It watches for signals; if there is none it is the last one explored at the node.
     watching: Option<Touches>,
     has_child: bool,
@@ -171,6 +173,9 @@ pub(crate) struct Search {
     /// Sources of synchronising reads are told apart.
     by_source: bool,
     decisions: Decisions,
+    /// After how many reads another one was explored at the same node, of how many: for the estimate of what is left.
+    followed: u64,
+    finished: u64,
     /// Buffers.
     reads: Vec<(CellId, Ordinals)>,
     writes: Vec<(CellId, u64)>,
@@ -199,6 +204,8 @@ impl Search {
             is_contested: false,
             by_source: false,
             decisions: Decisions::default(),
+            followed: 0,
+            finished: 0,
             reads: Vec::new(),
             writes: Vec::new(),
             accesses: Vec::new(),
@@ -262,9 +269,32 @@ impl Search {
                 Some(event) => self.try_outcome(program, event, listener)?,
                 None => self.go_on(program, listener)?,
             }
+            listener.explored(|| self.fraction());
         }
         listener.undone(0);
         ControlFlow::Continue(())
+    }
+
+    /// How much of the tree of executions has been explored, if all reads of a node and all outcomes of a read lead to equally
+    /// many: Knuth's estimate along the present path. How many reads will be explored at a node is guessed from how it was
+    /// so far; outcomes that no execution has are counted.
+    fn fraction(&self) -> f64 {
+        let again = self.followed as f64 / self.finished.max(1) as f64;
+        let (mut share, mut explored) = (1.0, 0.0);
+        for (place, node) in self.nodes.iter().enumerate() {
+            let Some(mutation) = node.mutation.as_ref().filter(|it| it.count > 0) else {
+                continue;
+            };
+            let begun = mutation.count - mutation.outcomes.len();
+            let is_open = place + 1 < self.nodes.len();
+            let done = begun.saturating_sub(usize::from(is_open)) as f64 / mutation.count as f64;
+            let later = (node.mutate.len() - node.explored) as i32;
+            let expected: f64 = (1..=later).map(|nth| again.powi(nth)).sum();
+            let reads = node.explored as f64 + expected;
+            explored += share * (node.explored as f64 - 1.0 + done) / reads;
+            share /= reads * mutation.count as f64;
+        }
+        explored
     }
 
     fn begin(&mut self, program: &mut Program, listener: &mut impl Listener) -> ControlFlow<()> {
@@ -279,7 +309,9 @@ impl Search {
         let Some(node) = self.nodes.last_mut() else {
             return ControlFlow::Continue(());
         };
+        self.finished += 1;
         if backtrack && let Some(thread) = node.next_read(&self.maps) {
+            self.followed += 1;
             self.start_mutation(program, thread);
             return ControlFlow::Continue(());
         }
@@ -363,6 +395,7 @@ impl Search {
         self.nodes[place].mutation = Some(Mutation {
             thread,
             index,
+            count: events.len(),
             outcomes: events,
             watching,
             has_child: false,

@@ -235,10 +235,20 @@ fn five_hundred_events_and_none() {
     assert_eq!(page.text("#position"), "21 / 505");
     page.press("End");
     // What is looked at is in sight.
-    let seen = "(() => { const pane = document.getElementById('timeline').getBoundingClientRect(); \
-                const row = document.querySelector('.row.now').getBoundingClientRect(); \
-                return row.top >= pane.top && row.bottom <= pane.bottom; })()";
-    assert_eq!(page.eval(seen), true);
+    let seen = |pane: &str, target: &str| {
+        format!(
+            "(() => {{ const pane = document.querySelector({pane:?}).getBoundingClientRect(); \
+             const target = document.querySelector({target:?}).getBoundingClientRect(); \
+             return target.top >= pane.top && target.bottom <= pane.bottom && target.left >= pane.left; }})()"
+        )
+    };
+    assert_eq!(page.eval(&seen("#timeline", ".row.now .event")), true);
+    assert_eq!(page.eval(&seen("#code", ".ln.here .no")), true);
+    assert_eq!(page.count("#arrows path.now"), 0);
+    page.press("ArrowLeft");
+    assert_eq!(page.count("#arrows path.now"), 1);
+    page.press("ArrowLeft");
+    assert_eq!(page.count("#arrows path.now"), 0);
 
     let file = report(&scratch, &example("stack.c"), 0, &["--engine", "dpor"]);
     page.open(&file);

@@ -169,6 +169,29 @@ fn types_may_point_to_themselves() {
 }
 
 #[test]
+fn enumerators_have_names() {
+    let module = module(
+        "@g = global i32 0, !dbg !0
+!0 = !DIGlobalVariable(name: \"g\", type: !1)
+!1 = !DIDerivedType(tag: DW_TAG_atomic_type, baseType: !2)
+!2 = !DICompositeType(tag: DW_TAG_enumeration_type, name: \"state\", baseType: !3, size: 32, elements: !4)
+!3 = !DIBasicType(name: \"int\", size: 32, encoding: DW_ATE_signed)
+!4 = !{!5, !6}
+!5 = !DIEnumerator(name: \"LOST\", value: -1)
+!6 = !DIEnumerator(name: \"FOUND\", value: 4)",
+    );
+    let ty = module.globals[0].source_type.expect("a type");
+    assert_eq!(
+        *module.debug.source_type(ty),
+        SourceType::Enum {
+            size: 4,
+            signed: true,
+            values: vec![("LOST".into(), -1), ("FOUND".into(), 4)]
+        }
+    );
+}
+
+#[test]
 fn globals_have_the_name_and_type_of_the_source() {
     let module = module(&format!(
         "@_ZL7counter = internal global i64 0, align 8, !dbg !52{}",

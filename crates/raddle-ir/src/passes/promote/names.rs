@@ -130,14 +130,16 @@ fn step_into(
             let index = offset / each;
             (index < *len).then(|| (format!("[{index}]"), *element, offset % each))
         }
-        SourceType::Scalar { .. } | SourceType::Pointer { .. } => None,
+        SourceType::Scalar { .. } | SourceType::Enum { .. } | SourceType::Pointer { .. } => None,
     }
 }
 
 /// Bytes of a source type. `depth` bounds arrays of arrays, which malformed metadata could make circular.
 fn source_size(debug: &DebugInfo, id: SourceTypeId, depth: u32) -> Option<u64> {
     match debug.types.get(id.index())? {
-        SourceType::Scalar { size, .. } | SourceType::Record { size, .. } => Some(*size),
+        SourceType::Scalar { size, .. }
+        | SourceType::Enum { size, .. }
+        | SourceType::Record { size, .. } => Some(*size),
         SourceType::Pointer { .. } => Some(8),
         SourceType::Array { element, len } => {
             source_size(debug, *element, depth.checked_sub(1)?)?.checked_mul(*len)

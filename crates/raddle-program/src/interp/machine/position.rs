@@ -1,0 +1,94 @@
+//! Where in the source a thread is, and what the source calls the result of a call.
+
+use super::{Machine, Top};
+use crate::ids::SrcId;
+use crate::interp::code::Code;
+use crate::interp::local::{Frame, Link};
+use raddle_ir::debug::{SourceType, SourceTypeId};
+use raddle_ir::{DebugLocId, InstKind, Operand};
+use std::rc::Rc;
+
+impl Machine<'_> {
+    /// The source position of the innermost interpreted frame. In a library it says who called that.
+    pub(crate) fn position(&mut self) -> SrcId {
+        let mut link = self.state.callers.clone();
+        let own = match &self.top {
+            Top::Ir(frame) => {
+                let loc = debug_loc(&frame.code, frame.block, frame.index);
+                self.world.source(self.tables, frame.code.function, loc)
+            }
+            _ => match self.next_position(&mut link) {
+                Some(position) => position,
+                None => return SrcId::NOWHERE,
+            },
+        };
+        if self.tables.user_source(own).is_some() {
+            return own;
+        }
+        while let Some(caller) = self.next_position(&mut link) {
+            if self.tables.user_source(caller).is_some() {
+                return self.world.called_from(self.tables, own, caller);
+            }
+        }
+        own
+    }
+
+    /// The source position of the first interpreted frame of a list, which is left with those below it.
+    fn next_position(&mut self, link: &mut Option<Rc<Link>>) -> Option<SrcId> {
+        while let Some(here) = link.take() {
+            link.clone_from(&here.below);
+            if let Frame::Ir(frame) = &here.frame {
+                let code = Rc::clone(self.world.cached_code(frame.function)?);
+                let loc = debug_loc(&code, frame.block, frame.index);
+                return Some(self.world.source(self.tables, code.function, loc));
+            }
+        }
+        None
+    }
+
+    /// The code and point of the innermost interpreted frame below the top.
+    fn calling_frame(&self) -> Option<(Rc<Code>, u32, u32)> {
+        let mut link = self.state.callers.as_ref();
+        while let Some(here) = link {
+            if let Frame::Ir(frame) = &here.frame {
+                let code = self.world.cached_code(frame.function)?;
+                return Some((Rc::clone(code), frame.block, frame.index));
+            }
+            link = here.below.as_ref();
+        }
+        None
+    }
+
+    /// What the variable points to that gets the result of the call that is going on.
+    pub(crate) fn result_points_to(&self) -> Option<SourceTypeId> {
+        let (code, block, index) = self.calling_frame()?;
+        let insts = &code.body.blocks[block as usize].insts;
+        let result = insts.get(index as usize)?.result?;
+        // Where pointers have types (before LLVM 15) the variable holds it as another one.
+        let cast = insts.iter().find_map(|inst| match &inst.kind {
+            InstKind::Cast { value, .. } if *value == Operand::Value(result) => inst.result,
+            _ => None,
+        });
+        let variables = code.body.variables.iter();
+        variables
+            .filter(|(value, variable)| {
+                (*value == result || Some(*value) == cast) && !variable.is_address
+            })
+            .find_map(|(_, variable)| match self.source_type(variable.ty?)? {
+                SourceType::Pointer { to } => *to,
+                _ => None,
+            })
+    }
+
+    fn source_type(&self, ty: SourceTypeId) -> Option<&SourceType> {
+        self.world.module.debug.types.get(ty.index())
+    }
+}
+
+fn debug_loc(code: &Code, block: u32, index: u32) -> Option<DebugLocId> {
+    let block = code.body.blocks.get(block as usize)?;
+    match block.insts.get(index as usize) {
+        Some(inst) => inst.loc,
+        None => block.terminator_loc,
+    }
+}

@@ -1,0 +1,306 @@
+//! Insertion into wakeup trees: lines 34-44 of algorithm 1.
+
+use super::Search;
+use super::execution::EventId;
+use super::execution::NO_EVENT;
+use super::footprint::{FootprintId, Summary};
+use super::races::{Goal, Second};
+use super::settled::{Guard, Settled};
+use super::wakeup::{NodeId, Step};
+use raddle_program::{Tables, ThreadId};
+
+/// Memory that is used again for every race.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    /// The sequence to insert, without the last event.
+    pub(super) sequence: Sequence,
+    /// The nodes on the way to a leaf, the last one first.
+    pub(super) path: Vec<NodeId>,
+    /// What these access, and maybe more.
+    summary: Summary,
+    /// One bit for each of 64 sets of threads: those that run in the sequence, and maybe more.
+    threads: u64,
+}
+
+/// The bit of a thread in [`Buffers::threads`].
+pub(super) fn thread_bit(thread: ThreadId) -> u64 {
+    1 << (thread.index() % 64)
+}
+
+/// Events of the execution, some of which may have been taken out.
+#[derive(Debug, Default)]
+pub(super) struct Sequence {
+    items: Vec<Item>,
+    /// All before this one have been taken.
+    start: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    event: EventId,
+    /// Its thread; [`TAKEN`] if it was taken.
+    thread: u32,
+}
+
+const TAKEN: u32 = u32::MAX;
+
+impl Sequence {
+    fn clear(&mut self) {
+        self.items.clear();
+        self.start = 0;
+    }
+
+    fn push(&mut self, event: EventId, thread: ThreadId) {
+        let thread = thread.0;
+        self.items.push(Item { event, thread });
+    }
+
+    fn is_empty(&self) -> bool {
+        self.start == self.items.len()
+    }
+
+    /// Takes the event at a position out.
+    fn take(&mut self, position: usize) -> EventId {
+        self.items[position].thread = TAKEN;
+        while let Some(item) = self.items.get(self.start)
+            && item.thread == TAKEN
+        {
+            self.start += 1;
+        }
+        self.items[position].event
+    }
+
+    /// Where the first event of a thread is.
+    fn position(&self, thread: ThreadId) -> Option<usize> {
+        let mut rest = self.items[self.start..].iter();
+        let position = rest.position(|item| item.thread == thread.0)?;
+        Some(self.start + position)
+    }
+
+    /// The events before a position.
+    fn before(&self, position: usize) -> impl Iterator<Item = EventId> {
+        self.items[self.start..position]
+            .iter()
+            .filter(|item| item.thread != TAKEN)
+            .map(|item| item.event)
+    }
+
+    fn events(&self) -> impl Iterator<Item = EventId> {
+        self.before(self.items.len())
+    }
+}
+
+impl Search {
+    /// Line 5: notdep(e, E).
+    pub(super) fn build_sequence(&mut self, first: EventId) {
+        let footprints = &self.execution.footprints;
+        let Buffers {
+            sequence,
+            summary,
+            threads,
+            ..
+        } = &mut self.buffers;
+        sequence.clear();
+        *summary = Summary::default();
+        *threads = 0;
+        self.execution.for_independent(first, |id, event| {
+            sequence.push(id, event.thread);
+            summary.join(footprints.summary(event.footprint));
+            *threads |= thread_bit(event.thread);
+        });
+    }
+
+    /// Takes events out of the sequence.
+    pub(super) fn leave_out_of_sequence(&mut self, leave_out: impl Fn(&Self, EventId) -> bool) {
+        for position in 0..self.buffers.sequence.items.len() {
+            if leave_out(self, self.buffers.sequence.items[position].event) {
+                self.buffers.sequence.take(position);
+            }
+        }
+    }
+
+    /// Lines 34-44: inserts the sequence in the buffer, followed by `goal`, into the wakeup tree of the prefix before
+    /// `first`.
+    pub(super) fn insert(&mut self, tables: &Tables, first: EventId, goal: &Goal) -> Settled {
+        let mut walk = Walk::new(first, *goal);
+        let mut node = self.levels[first as usize].root;
+        'descend: loop {
+            let mut child = self.trees.first_child(node);
+            while let Some(current) = child {
+                let step = self.trees.step(current);
+                match self.position_of(tables, step, walk.last.as_ref()) {
+                    Position::Dependent => {
+                        child = self.trees.next_sibling(current);
+                        continue;
+                    }
+                    Position::Absent => return walk.stopped_by(step),
+                    position => walk.take(position, &mut self.buffers.sequence),
+                }
+                if self.trees.first_child(current).is_none() {
+                    return walk.reached(Some(current));
+                }
+                if walk.last.is_none() && self.buffers.sequence.is_empty() {
+                    return Settled::No;
+                }
+                node = current;
+                continue 'descend;
+            }
+            break;
+        }
+        if let Some(event) = self.buffers.sequence.events().last() {
+            walk.events = walk.events.max(event + 1);
+        }
+        walk.guard = Guard::Last;
+        let leaf = self.append(node, walk.last);
+        walk.reached(Some(leaf))
+    }
+
+    /// Line 38: is the thread of `step`, a node of the tree, a weak initial of the sequence, and where does it run there?
+    pub(super) fn position_of(
+        &self,
+        tables: &Tables,
+        step: &Step,
+        last: Option<&Goal>,
+    ) -> Position {
+        let Buffers {
+            sequence,
+            summary,
+            threads,
+            ..
+        } = &self.buffers;
+        let execution = &self.execution;
+        if threads & thread_bit(step.thread) != 0
+            && let Some(position) = sequence.position(step.thread)
+        {
+            let event = sequence.items[position].event;
+            let is_initial = execution.event(event).choices == step.choices
+                && !sequence
+                    .before(position)
+                    .any(|earlier| execution.before(earlier, event));
+            return if is_initial {
+                Position::At(position)
+            } else {
+                Position::Dependent
+            };
+        }
+        let footprints = &execution.footprints;
+        let depends = |footprint: FootprintId| {
+            footprints.may_conflict(tables, footprint, *summary)
+                && sequence.events().any(|event| {
+                    !footprints.independent(tables, footprint, execution.event(event).footprint)
+                })
+        };
+        match last {
+            Some(last) if last.second.thread == step.thread => {
+                let is_initial = last.second.choices == step.choices
+                    && !depends(last.footprint)
+                    && !sequence
+                        .events()
+                        .any(|event| self.leads_to(event, last.second));
+                if is_initial {
+                    Position::Last
+                } else {
+                    Position::Dependent
+                }
+            }
+            Some(last) if !footprints.independent(tables, step.footprint, last.footprint) => {
+                Position::Dependent
+            }
+            _ if step.is_one_of_many() || depends(step.footprint) => Position::Dependent,
+            _ => Position::Absent,
+        }
+    }
+
+    /// Must `event` come before `second` whatever the two access: it is of the same thread, or spawned it?
+    pub(super) fn leads_to(&self, event: EventId, second: Second) -> bool {
+        if second.event == NO_EVENT {
+            return self.execution.before_next_of(event, second.thread);
+        }
+        let parent = self.execution.event(second.event).parent;
+        parent != NO_EVENT
+            && (event == parent || (event < parent && self.execution.before(event, parent)))
+    }
+
+    /// Line 43.
+    fn append(&mut self, mut node: NodeId, last: Option<Goal>) -> NodeId {
+        for event in self.buffers.sequence.events() {
+            let event = self.execution.event(event);
+            let step = Step {
+                thread: event.thread,
+                choices: event.choices,
+                is_block: event.is_block,
+                footprint: event.footprint,
+            };
+            node = self.trees.add_child(node, step);
+        }
+        match last {
+            Some(last) => self.trees.add_child(node, last.to_step()),
+            None => node,
+        }
+    }
+}
+
+/// A way down a wakeup tree with a sequence: what was taken from the sequence so far.
+pub(super) struct Walk {
+    /// The last event of the sequence, if it was not taken.
+    pub(super) last: Option<Goal>,
+    /// Only these first events of the execution were taken.
+    events: EventId,
+    guard: Guard,
+}
+
+impl Walk {
+    pub(super) fn new(first: EventId, goal: Goal) -> Self {
+        Self {
+            last: Some(goal),
+            events: first + 1,
+            guard: Guard::Nothing,
+        }
+    }
+
+    pub(super) fn take(&mut self, position: Position, sequence: &mut Sequence) {
+        match position {
+            Position::At(position) => {
+                let event = sequence.take(position);
+                self.events = self.events.max(event + 1);
+            }
+            Position::Last => {
+                self.last = None;
+                self.guard = Guard::Last;
+            }
+            Position::Dependent | Position::Absent => {}
+        }
+    }
+
+    pub(super) fn reached(self, leaf: Option<NodeId>) -> Settled {
+        Settled::Covered {
+            leaf,
+            events: self.events,
+            guard: self.guard,
+        }
+    }
+
+    /// The step of a node is not in the sequence, and independent of all that is.
+    pub(super) fn stopped_by(self, step: &Step) -> Settled {
+        match self.guard {
+            Guard::Nothing => Settled::Covered {
+                leaf: None,
+                events: self.events,
+                guard: Guard::Step(step.thread, step.footprint),
+            },
+            _ => Settled::No,
+        }
+    }
+}
+
+/// Where a thread runs in a sequence.
+pub(super) enum Position {
+    /// It is no weak initial.
+    Dependent,
+    /// It does not run there, and is independent of all that does.
+    Absent,
+    /// At this place, independent of what comes before.
+    At(usize),
+    /// It is the last one, independent of all others.
+    Last,
+}
