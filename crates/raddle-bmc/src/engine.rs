@@ -9,7 +9,7 @@ use raddle_order::bits::Bit;
 use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Outcome as Answer, Stopped};
 use raddle_program::interp::view::View;
-use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId};
+use raddle_program::{Fault, Program, SourceLoc, SrcId, Stop, ThreadId, Unsupported};
 use raddle_search::driver::{InternalError, SearchOptions};
 use raddle_search::{
     Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, guided,
@@ -130,7 +130,7 @@ impl Run {
         let mut facts = Facts::default();
         let options = EncodeOptions {
             unroll: bound,
-            check_overflow: self.search.checks.overflows,
+            checks: self.search.checks,
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
             silent_abort: self.options.silent_abort,
@@ -203,6 +203,49 @@ impl Run {
             Answer::Unsat => {}
             Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
         }
+        let rest = self.incomplete(view, program, &mut problem);
+        if !checks.races {
+            return Ok(rest);
+        }
+        match problem.ask_for_race(&self.limits()) {
+            Answer::Sat => {
+                let found = problem.found();
+                self.confirm(view, program, &problem, found)
+                    .map(Round::Done)
+            }
+            Answer::Unsat => Ok(self.without_dead_accesses(&mut problem, rest)),
+            Answer::Unknown(why) => Ok(Round::Done(self.stopped(why))),
+        }
+    }
+
+    /// Accesses to memory that was freed are no steps of the formula, but may race with each other all the same. Where such
+    /// faults are looked for, there are none by now.
+    fn without_dead_accesses(&self, problem: &mut Problem, rest: Round) -> Round {
+        let dead: Vec<Bit> = problem
+            .encoding
+            .bad
+            .iter()
+            .filter(|bad| !self.search.checks.covers(&bad.fault))
+            .filter(|bad| {
+                matches!(
+                    bad.fault,
+                    Fault::UseAfterFree { .. } | Fault::DoubleFree { .. }
+                )
+            })
+            .map(|bad| bad.guard)
+            .collect();
+        match problem.ask(&dead, &self.limits()) {
+            Answer::Sat => Round::Done(beyond(Stop::Unsupported(Unsupported::Instruction {
+                what: "races of accesses to freed memory, without `--check memory` (not supported by bmc)"
+                    .into(),
+            }))),
+            Answer::Unsat => rest,
+            Answer::Unknown(why) => Round::Done(self.stopped(why)),
+        }
+    }
+
+    /// What is to be said where nothing goes wrong: is something met that cannot be encoded, or the bound exceeded?
+    fn incomplete(&self, view: &View, program: &mut Program, problem: &mut Problem) -> Round {
         let beyond: Vec<Bit> = problem
             .encoding
             .beyond
@@ -210,16 +253,16 @@ impl Run {
             .map(|beyond| beyond.guard)
             .collect();
         match problem.ask(&beyond, &self.limits()) {
-            Answer::Sat => return Ok(Round::Done(problem.unsupported(view, program))),
+            Answer::Sat => return Round::Done(problem.unsupported(view, program)),
             Answer::Unsat => {}
-            Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
+            Answer::Unknown(why) => return Round::Done(self.stopped(why)),
         }
         let cuts = problem.encoding.cuts.clone();
-        Ok(match problem.ask(&cuts, &self.limits()) {
+        match problem.ask(&cuts, &self.limits()) {
             Answer::Sat => Round::Exceeded,
             Answer::Unsat => Round::Done(Verdict::Verified(Bound::Complete)),
             Answer::Unknown(why) => Round::Done(self.stopped(why)),
-        })
+        }
     }
 
     /// Runs the execution that was found.

@@ -1,6 +1,7 @@
 //! What encoding makes of a program: the steps that threads may take, with the conditions under which they do.
 
 use crate::contents::Contents;
+use crate::encode::OWNER_BITS;
 use crate::facts::{Cell, Region};
 use crate::path::Path;
 use crate::value::ReadId;
@@ -42,6 +43,10 @@ pub(crate) enum What {
     Fence {
         stores_only: bool,
     },
+    /// An atomic block begins.
+    Block,
+    /// A fence that orders nothing in memory, but what its thread knows.
+    AcquireFence,
     Spawn {
         child: ThreadIndex,
     },
@@ -66,7 +71,10 @@ pub(crate) struct Step {
     pub(crate) thread: ThreadIndex,
     pub(crate) what: What,
     pub(crate) guard: Bit,
+    /// Plain for what is no access and no fence of the program.
     pub(crate) order: Order,
+    /// Of a compare-exchange that fails.
+    pub(crate) failure: Order,
     pub(crate) accesses: Vec<Access>,
     /// Are the accesses one indivisible event (as opposed to alternatives)?
     pub(crate) is_atomic: bool,
@@ -76,6 +84,50 @@ pub(crate) struct Step {
     pub(crate) object: Option<Place>,
     /// Critical sections that it is in: positions in [`Encoding::sections`].
     pub(crate) sections: Vec<usize>,
+    /// What it learns from the cell of its synchronisation object, and hands on by it.
+    pub(crate) handover: Handover,
+}
+
+/// Conditions under which a step learns what earlier steps on the same cell handed on, or hands on what its thread knows.
+/// What readers of a read-write lock hand on is for writers only.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Handover {
+    pub(crate) acquires: Bit,
+    pub(crate) acquires_of_readers: Bit,
+    pub(crate) releases: Bit,
+    pub(crate) releases_to_writers: Bit,
+}
+
+impl Handover {
+    pub(crate) const NONE: Self = Self {
+        acquires: Bit::FALSE,
+        acquires_of_readers: Bit::FALSE,
+        releases: Bit::FALSE,
+        releases_to_writers: Bit::FALSE,
+    };
+
+    pub(crate) fn acquire(condition: Bit) -> Self {
+        Self {
+            acquires: condition,
+            ..Self::NONE
+        }
+    }
+
+    pub(crate) fn release(condition: Bit) -> Self {
+        Self {
+            releases: condition,
+            ..Self::NONE
+        }
+    }
+}
+
+/// A thread at a barrier: it arrives in a generation, and leaves when that is over.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) barrier: Place,
+    pub(crate) arrive: StepIndex,
+    pub(crate) leave: StepIndex,
+    pub(crate) generation: Word,
 }
 
 /// The place of a synchronisation object.
@@ -87,8 +139,8 @@ pub(crate) struct Section {
     pub(crate) mutex: Place,
     pub(crate) thread: ThreadIndex,
     pub(crate) lock: StepIndex,
-    /// Steps that leave it; at most one happens. A fault in it counts, as if the mutex were given back there: what others do
-    /// after a fault does not matter, and it must not keep them from what they did before.
+    /// Steps that leave it; at most one happens. A fault that is looked for counts, as if the mutex were given back there: what
+    /// others do after it does not matter, and it must not keep them from what they did before.
     pub(crate) unlocks: Vec<StepIndex>,
     pub(crate) entered: Path,
     pub(crate) left: Vec<Path>,
@@ -124,8 +176,12 @@ pub(crate) enum Rule {
     Positive,
     /// The cell is 0, or one of these.
     ZeroOr(u32, u32),
-    /// No bit of these is set.
-    Clear(u32),
+    /// The cell is 0 or the second number, or its low part is the first: the owner of a mutex.
+    FreeOrOf(u32, u32),
+    /// No bit of these is set, or the cell is this number.
+    ClearOr(u32, u32),
+    /// The cell is not this number.
+    Not(u32),
     /// The high half differs from this word, or nothing has to be waited for.
     Past(Word, Bit),
 }
@@ -148,13 +204,27 @@ impl Rule {
                 let differs = bits.ne(&high, word);
                 bits.bit_or(differs, *anyway)
             }
-            Self::Clear(mask) => {
+            Self::FreeOrOf(owner, other) => {
+                let low = value.extract(0, OWNER_BITS);
+                let owner = Word::constant(OWNER_BITS, u128::from(*owner));
+                let owned = bits.eq(&low, &owner);
+                let free = Self::ZeroOr(*other, *other).holds(bits, value);
+                bits.bit_or(owned, free)
+            }
+            Self::ClearOr(mask, number) => {
                 let set = value.bits().iter().enumerate();
                 let set: Vec<Bit> = set
                     .filter(|(at, _)| mask >> at & 1 == 1)
                     .map(|(_, &bit)| bit)
                     .collect();
-                !bits.any(set)
+                let clear = !bits.any(set);
+                let is_it = Word::constant(value.width(), u128::from(*number));
+                let is_it = bits.eq(value, &is_it);
+                bits.bit_or(clear, is_it)
+            }
+            Self::Not(number) => {
+                let number = Word::constant(value.width(), u128::from(*number));
+                bits.ne(value, &number)
             }
         }
     }
@@ -189,6 +259,8 @@ pub(crate) struct Waiter {
     pub(crate) thread: ThreadIndex,
     pub(crate) enter: StepIndex,
     pub(crate) leave: StepIndex,
+    /// Did no signal wake it?
+    pub(crate) timed_out: Bit,
 }
 
 #[derive(Clone, Debug)]
@@ -260,6 +332,7 @@ pub(crate) struct Encoding {
     pub(crate) waits: Vec<Wait>,
     pub(crate) waiters: Vec<Waiter>,
     pub(crate) wakers: Vec<Waker>,
+    pub(crate) arrivals: Vec<Arrival>,
     pub(crate) bad: Vec<Bad>,
     pub(crate) beyond: Vec<Beyond>,
     /// Conditions under which the bound is exceeded.

@@ -4,7 +4,7 @@
 //! object is cut into cells, who touches it.
 
 use crate::value::Set;
-use raddle_program::{ObjectId, ThreadId};
+use raddle_program::{MutexKind, ObjectId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -48,6 +48,8 @@ pub(crate) struct Facts {
     tangled: FxHashSet<(ObjectId, u64)>,
     /// Mutexes that a thread may wait for in vain.
     blocking: FxHashSet<(ObjectId, u64)>,
+    /// Kinds of the mutexes that are made by a call.
+    kinds: FxHashMap<(ObjectId, u64), MutexKind>,
     /// Objects that are freed somewhere.
     freed: FxHashSet<ObjectId>,
 }
@@ -77,6 +79,11 @@ impl Facts {
             }
             Some(Users::Several) => false,
         }
+    }
+
+    /// Do several threads access the region?
+    pub(crate) fn is_shared(&self, region: Region) -> bool {
+        self.users.get(&region) == Some(&Users::Several)
     }
 
     /// The cells that an access consists of.
@@ -148,6 +155,16 @@ impl Facts {
 
     pub(crate) fn block(&mut self, mutex: (ObjectId, u64)) {
         self.changed |= self.blocking.insert(mutex);
+    }
+
+    pub(crate) fn kind(&self, mutex: (ObjectId, u64)) -> Option<MutexKind> {
+        self.kinds.get(&mutex).copied()
+    }
+
+    /// The mutex is made by a call. `is_news`: it was taken for another kind.
+    pub(crate) fn make(&mut self, mutex: (ObjectId, u64), kind: MutexKind, is_news: bool) {
+        self.kinds.insert(mutex, kind);
+        self.changed |= is_news;
     }
 
     pub(crate) fn is_freed(&self, object: ObjectId) -> bool {

@@ -3,7 +3,7 @@
 //! The solver knows only of accesses that several threads can see at the same time; the machine does more. A thread is run up
 //! to the operation that the next step stands for, then it is the next step's turn.
 
-use crate::events::{Encoding, Place, What};
+use crate::events::{Encoding, Place, StepIndex, What};
 use crate::facts::Cell;
 use crate::problem::{Found, Happened};
 use raddle_memory::{Machine, Readiness};
@@ -31,6 +31,8 @@ pub(crate) struct Guide<'a> {
     /// Threads that are to be run to their end when the steps are done.
     last: Vec<usize>,
     moves_left: usize,
+    /// Steps at which the access is done that they stand for.
+    unseen: Vec<StepIndex>,
     /// Whether the machine could not follow.
     pub(crate) lost: Option<String>,
 }
@@ -47,6 +49,7 @@ impl<'a> Guide<'a> {
             chooser: None,
             last: found.wrong,
             moves_left: LAST_MOVES,
+            unseen: found.unseen,
             lost: None,
         }
     }
@@ -103,6 +106,22 @@ impl<'a> Guide<'a> {
                 }
             }
             (What::Spawn { .. }, Op::Spawn { .. }) | (What::Join { .. }, Op::Join { .. }) => true,
+            (What::Life, _) if self.unseen.contains(&happened.step) => {
+                let loc = match op {
+                    Op::Load { loc, .. }
+                    | Op::Store { loc, .. }
+                    | Op::Rmw { loc, .. }
+                    | Op::Cas { loc, .. } => loc,
+                    Op::Sync { cell, .. } => cell,
+                    _ => return false,
+                };
+                let object = program.tables().loc_info(loc).object;
+                let number = program.tables().object_info(object).address_number;
+                happened
+                    .cells
+                    .iter()
+                    .any(|cell| self.number(cell) == number)
+            }
             (What::Life, Op::Free { object }) => {
                 let number = program.tables().object_info(object).address_number;
                 happened
@@ -159,18 +178,34 @@ impl<'a> Guide<'a> {
         })
     }
 
+    fn leaves_barrier(&self, step: StepIndex) -> bool {
+        let mut arrivals = self.encoding.arrivals.iter();
+        arrivals.any(|arrival| arrival.leave == step)
+    }
+
     /// Is there nothing for the machine to do?
     fn is_silent(&self, happened: &Happened) -> bool {
         let step = &self.encoding.steps[happened.step];
+        if step.block.is_some() && step.block == self.block {
+            return true;
+        }
         match step.what {
-            What::Begin | What::Flush | What::Fence { .. } => true,
+            What::Begin | What::Flush | What::Fence { .. } | What::AcquireFence => true,
+            What::Life if self.unseen.contains(&happened.step) => false,
             What::Life => {
                 let is_free = step.accesses.iter().any(|access| access.is_write);
                 !is_free || happened.cells.iter().any(|cell| cell.region.object.0 == 0)
             }
-            _ => step.block.is_some() && step.block == self.block,
+            _ => false,
         }
     }
+}
+
+fn is_await(op: Op) -> bool {
+    let Op::Sync { action, .. } = op else {
+        return false;
+    };
+    matches!(action, SyncAction::BarrierAwait { .. })
 }
 
 /// Does the operation put a store into its thread's buffer? Then it is the flush that its step stands for.
@@ -225,6 +260,11 @@ impl guided::Guide for Guide<'_> {
                 return self.lose("a thread cannot go on", &happened);
             }
             let op = *program.op(state);
+            if self.leaves_barrier(happened.step) && !is_await(op) {
+                // The last to arrive does not wait.
+                self.steps.pop_front();
+                continue;
+            }
             let is_block = step.block.is_some() && op == Op::AtomicBegin;
             // A wide access is a block of its own for the machine.
             if is_block || self.matches(program, op, &happened) {

@@ -1,6 +1,7 @@
 //! From steps to a formula: events, possible sources of reads, orders of writes, critical sections.
 
 use crate::carried::Carrier;
+use crate::encode::LIFE;
 use crate::events::{Access, Beyond, Encoding, StepIndex, What};
 use crate::facts::Cell;
 use crate::order::FixedOrder;
@@ -39,6 +40,11 @@ pub(crate) struct Problem {
     pub(crate) values: FxHashMap<EventId, Word>,
     /// Asks for a deadlock, if there can be one.
     deadlock: Option<Lit>,
+    /// What reads may read from, and which of two sections comes first: for data races.
+    pub(crate) sources: Vec<Source>,
+    pub(crate) section_order: SectionOrder,
+    /// Steps that stand for accesses which are no steps, and whether they are part of the race that is asked for.
+    pub(crate) unseen: Vec<(StepIndex, Lit)>,
     /// By step: the event that stands for it.
     nodes: Vec<Option<EventId>>,
     /// The steps that events belong to.
@@ -61,6 +67,8 @@ pub(crate) struct Found {
     pub(crate) wrong: Vec<usize>,
     /// By thread: what is chosen, in program order.
     pub(crate) choices: Vec<Vec<u32>>,
+    /// Steps at which the machine is to do the access that they stand for.
+    pub(crate) unseen: Vec<StepIndex>,
 }
 
 impl Problem {
@@ -87,6 +95,9 @@ impl Problem {
             values: FxHashMap::default(),
             step_of: FxHashMap::default(),
             deadlock: None,
+            sources: Vec::new(),
+            section_order: SectionOrder::default(),
+            unseen: Vec::new(),
         };
         problem.add_steps();
         problem.add_threads();
@@ -100,6 +111,10 @@ impl Problem {
         let carriers = problem.add_carriers(&sections, &last);
         problem.add_sources(&carriers);
         problem.add_sums(&sections);
+        problem.section_order = sections;
+        if model != MemoryModel::Sc {
+            problem.add_late_stores();
+        }
         if looks_for_deadlocks && problem.deadlock(asked, &wakeups, &last) {
             problem.deadlock = Some(asked);
         }
@@ -187,6 +202,11 @@ impl Problem {
                 let event = self.memory.fence(&mut self.solver, lane, kind, guard);
                 self.stands_for(event, index);
             }
+            What::AcquireFence => {}
+            // Freeing waits for nothing.
+            What::Life if accesses.iter().any(|access| access.cell.offset == LIFE) => {
+                self.add_at_once(&[index], Lit::FALSE);
+            }
             _ => self.add_atomic(&[index]),
         }
     }
@@ -231,11 +251,16 @@ impl Problem {
         }
     }
 
-    /// Steps of one thread that happen at once.
+    /// Steps of one thread that happen at once, when all its stores have reached memory.
     fn add_atomic(&mut self, steps: &[StepIndex]) {
-        let lane = self.lanes[self.encoding.steps[steps[0]].thread];
         let guard = self.encoding.steps[steps[0]].guard;
         let guard = self.lit(guard);
+        self.add_at_once(steps, guard);
+    }
+
+    /// Steps of one thread that happen at once. Its stores reach memory before, if `drains` holds.
+    fn add_at_once(&mut self, steps: &[StepIndex], drains: Lit) {
+        let lane = self.lanes[self.encoding.steps[steps[0]].thread];
         let mut parts = Vec::new();
         let mut origins = Vec::new();
         for &step in steps {
@@ -258,7 +283,7 @@ impl Problem {
         }
         let events = self
             .memory
-            .atomic_step(&mut self.solver, lane, guard, &parts);
+            .atomic_step(&mut self.solver, lane, drains, &parts);
         for (event, (step, access)) in events.into_iter().zip(origins) {
             match access {
                 Some(access) => self.note(event, step, &access),
@@ -418,6 +443,7 @@ impl Problem {
     // ---- sources
 
     fn add_sources(&mut self, carriers: &[Carrier]) {
+        let accesses = self.accesses();
         let Self {
             memory,
             solver,
@@ -428,29 +454,20 @@ impl Problem {
         } = self;
         // By location: the writes, to find those that hide others.
         let mut writes: FxHashMap<Cell, Vec<EventId>> = FxHashMap::default();
-        let mut cells: FxHashMap<EventId, Cell> = FxHashMap::default();
-        let mut events: Vec<EventId> = occurrences.keys().copied().collect();
-        events.sort_unstable();
-        let mut taken: FxHashMap<StepIndex, usize> = FxHashMap::default();
-        for &event in &events {
-            let occurrence = occurrences[&event];
-            let at = taken.entry(occurrence.step).or_default();
-            let cell = encoding.steps[occurrence.step].accesses[*at].cell;
-            *at += 1;
-            cells.insert(event, cell);
-            if occurrence.is_write {
+        for &(event, cell) in &accesses {
+            if occurrences[&event].is_write {
                 writes.entry(cell).or_default().push(event);
             }
         }
         // By read: the last writes that certainly come before it, one a thread.
         let mut certain: FxHashMap<EventId, Vec<StepIndex>> = FxHashMap::default();
-        for &event in &events {
+        for (event, cell) in accesses {
             let read = occurrences[&event];
             if read.is_write {
                 continue;
             }
             let mut last: Vec<StepIndex> = Vec::new();
-            for write in writes.get(&cells[&event]).into_iter().flatten() {
+            for write in writes.get(&cell).into_iter().flatten() {
                 let write = occurrences[write];
                 let implied = encoding.bits.bit_and(read.guard, write.guard) == read.guard;
                 if implied && write.step != read.step && fixed.before(write.step, read.step) {
@@ -499,6 +516,7 @@ impl Problem {
         for carrier in carriers {
             carrier.tie(self);
         }
+        self.sources = sources;
     }
 
     /// The first execution that the solver looks at is that in which steps happen as they are listed, and reads read what was
@@ -520,6 +538,39 @@ impl Problem {
     }
 
     // ---- questions
+
+    /// The events that access cells, and the cells, in the order of events.
+    pub(crate) fn accesses(&self) -> Vec<(EventId, Cell)> {
+        let mut events: Vec<EventId> = self.occurrences.keys().copied().collect();
+        events.sort_unstable();
+        let mut taken: FxHashMap<StepIndex, usize> = FxHashMap::default();
+        let cell_of = |event: EventId| {
+            let step = self.occurrences[&event].step;
+            let at = taken.entry(step).or_default();
+            let cell = self.encoding.steps[step].accesses[*at].cell;
+            *at += 1;
+            (event, cell)
+        };
+        events.into_iter().map(cell_of).collect()
+    }
+
+    /// The step of an access, its guard, and whether it writes.
+    pub(crate) fn occurrence(&self, event: EventId) -> (StepIndex, Bit, bool) {
+        let occurrence = self.occurrences[&event];
+        (occurrence.step, occurrence.guard, occurrence.is_write)
+    }
+
+    /// The event that stands for a step.
+    pub(crate) fn node_if_any(&self, step: StepIndex) -> Option<EventId> {
+        self.nodes[step]
+    }
+
+    /// The step of an event that is an access of some thread.
+    pub(crate) fn step_if_access(&self, event: EventId) -> Option<StepIndex> {
+        self.occurrences
+            .get(&event)
+            .map(|occurrence| occurrence.step)
+    }
 
     /// Is there an execution in which one of `conditions` holds?
     ///
@@ -614,10 +665,12 @@ impl Problem {
                 chosen
             })
             .collect();
+        let unseen = self.unseen.iter().filter(|(_, lit)| solver.value(*lit));
         Found {
             steps,
             wrong,
             choices,
+            unseen: unseen.map(|&(step, _)| step).collect(),
         }
     }
 

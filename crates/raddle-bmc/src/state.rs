@@ -42,6 +42,8 @@ pub(crate) struct Frame {
     pub(crate) private_base: usize,
     /// Stack variables that others can see: they die with the frame.
     pub(crate) owned: Vec<ObjectId>,
+    /// It is a one-time initialiser: the object that says so.
+    pub(crate) once: Option<(ObjectId, u64)>,
     /// Is the whole call an atomic block?
     pub(crate) is_atomic: bool,
     /// The path's guard when it was called.
@@ -52,6 +54,8 @@ pub(crate) struct Frame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
     pub(crate) section: usize,
+    /// How often it was entered: more than once only for recursive mutexes.
+    pub(crate) depth: u32,
 }
 
 #[derive(Clone)]
@@ -68,6 +72,8 @@ pub(crate) struct State {
     pub(crate) alone: bool,
     pub(crate) spawns: u32,
     pub(crate) allocations: u32,
+    /// Keys of thread-specific data that were made.
+    pub(crate) keys: u32,
     pub(crate) atomic_depth: u32,
     pub(crate) block: Option<usize>,
     pub(crate) held: BTreeMap<(ObjectId, u64), Held>,
@@ -86,6 +92,7 @@ impl State {
             alone,
             spawns: 0,
             allocations: 0,
+            keys: 0,
             atomic_depth: 0,
             block: None,
             held: BTreeMap::new(),
@@ -205,6 +212,7 @@ impl Frame {
             rounds: Vec::new(),
             private_base,
             owned: Vec::new(),
+            once: None,
             is_atomic: false,
             entered,
         }

@@ -1,5 +1,6 @@
 //! Waiting: signals that wake waiters, and threads that wait for good.
 
+use crate::encode::OWNER_BITS;
 use crate::events::{Awaited, Rule, ThreadIndex, Wait};
 use crate::facts::Cell;
 use crate::problem::Problem;
@@ -29,6 +30,8 @@ impl Problem {
                     continue;
                 }
                 let lit = self.solver.new_lit();
+                let in_vain = self.lit(waiter.timed_out);
+                self.solver.clause(&[!lit, !in_vain]);
                 for step in [waker.step, waiter.leave] {
                     let guard = self.encoding.steps[step].guard;
                     let guard = self.lit(guard);
@@ -45,6 +48,7 @@ impl Problem {
             }
             let guard = self.encoding.steps[waiter.leave].guard;
             sources.push(!self.lit(guard));
+            sources.push(self.lit(waiter.timed_out));
             self.solver.clause(&sources);
         }
         for (at, second) in wakeups.iter().enumerate() {
@@ -54,7 +58,38 @@ impl Problem {
                 }
             }
         }
+        for waiter in 0..waiters.len() {
+            self.add_timeouts(waiter, &wakeups);
+        }
         wakeups
+    }
+
+    /// Whoever times out missed no signal: each came before the wait or after it, or wakes another one that waited as well. A
+    /// broadcast wakes all.
+    fn add_timeouts(&mut self, index: usize, wakeups: &[WakeUp]) {
+        let waiter = self.encoding.waiters[index].clone();
+        if waiter.timed_out == Bit::FALSE {
+            return;
+        }
+        for (at, waker) in self.encoding.wakers.clone().iter().enumerate() {
+            if waker.condition != waiter.condition || waker.thread == waiter.thread {
+                continue;
+            }
+            let happen = [waker.step, waiter.leave].map(|step| self.encoding.steps[step].guard);
+            let concerned = [happen[0], happen[1], waiter.timed_out];
+            let concerned = self.encoding.bits.all(concerned);
+            let (before, after) = (self.solver.new_lit(), self.solver.new_lit());
+            self.order_while(waker.step, waiter.enter, before);
+            self.order_while(waiter.leave, waker.step, after);
+            let mut clause = vec![!self.lit(concerned), before, after];
+            let others = wakeups
+                .iter()
+                .filter(|wakeup| wakeup.waker == at && wakeup.waiter != index);
+            if !waker.wakes_all {
+                clause.extend(others.map(|wakeup| wakeup.lit));
+            }
+            self.solver.clause(&clause);
+        }
     }
 
     /// What cells hold in the end, for those that threads may wait at. The reads happen only if `asked` holds.
@@ -199,10 +234,10 @@ impl Problem {
                 for thread in 0..dead.len() {
                     let handle = u128::from(self.encoding.threads[thread].handle);
                     let useless = self.useless(thread, dead);
-                    let word = &last[cell];
-                    let handle = Word::constant(word.width(), handle);
+                    let owner = last[cell].extract(0, OWNER_BITS);
+                    let handle = Word::constant(OWNER_BITS, handle);
                     let bits = &mut self.encoding.bits;
-                    let is_owner = bits.eq(word, &handle);
+                    let is_owner = bits.eq(&owner, &handle);
                     owned.push(bits.bit_and(is_owner, useless));
                 }
                 self.encoding.bits.any(owned)

@@ -31,6 +31,4 @@ pub struct Report<'a> {
     pub program: &'a Program,
     /// The checked file as the user named it.
     pub file: &'a str,
-    /// What the engine does not look for, where the user may think that it does: `data races`.
-    pub unchecked: Option<&'static str>,
 }

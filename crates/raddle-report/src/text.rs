@@ -145,10 +145,7 @@ fn effort(report: &Report<'_>) -> String {
         complete, blocked, ..
     } = outcome.statistics;
     if outcome.engine == EngineKind::Bmc {
-        return match report.unchecked {
-            Some(what) => format!("{what} not checked; {}", circumstances(outcome)),
-            None => circumstances(outcome),
-        };
+        return circumstances(outcome);
     }
     let mut text = words::executions(complete + blocked);
     if blocked == 1 && complete == 0 {

@@ -97,7 +97,6 @@ impl Case {
             outcome,
             program: &self.program,
             file: "test.c",
-            unchecked: None,
         }
     }
 }

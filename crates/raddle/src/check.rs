@@ -33,7 +33,6 @@ pub fn check(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Err
         outcome: &checked.outcome,
         program: &checked.loaded.program,
         file: &file,
-        unchecked: options.unchecked,
     };
     // Files first: an answer on the screen says that all is done. But it is too dear to be lost if they cannot be written.
     let written = write_files(&options, &report, &sources, &checked.loaded.fingerprint);

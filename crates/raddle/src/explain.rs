@@ -43,8 +43,7 @@ const TOPICS: &[Topic] = &[
         text: "Engine `bmc` makes one formula of all executions up to a bound on loops and asks a solver for a violation. It \
                raises the bound until no execution exceeds it; `--unroll N` fixes it. It knows all memory models and \
                nondeterministic values of any width, and is at its best where few threads have many interleavings. It \
-               looks for failing assertions, wrong uses of memory and deadlocks, not for data races. What it cannot turn \
-               into a formula it refuses by name.",
+               looks for everything but livelocks. What it cannot turn into a formula it refuses by name.",
     },
     Topic {
         names: &["mcr"],

@@ -51,7 +51,9 @@ fn interrupt_flag() -> Arc<AtomicBool> {
         }
     });
     if let Err(error) = result {
-        tell(format_args!("warning: Ctrl-C will end Raddle without an answer: {error}"));
+        tell(format_args!(
+            "warning: Ctrl-C will end Raddle without an answer: {error}"
+        ));
     }
     flag
 }

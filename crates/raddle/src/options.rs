@@ -18,8 +18,6 @@ pub struct Options {
     pub engine: Option<EngineKind>,
     pub memory: MemoryModel,
     pub checks: Checks,
-    /// What the engine leaves out of what is looked for by default.
-    pub unchecked: Option<&'static str>,
     pub reductions: Reductions,
     pub unroll: Option<u32>,
     pub on_main_return: OnMainReturn,
@@ -90,11 +88,9 @@ impl Options {
         let property = args.property.as_deref().map(property::read).transpose()?;
         let list = match &property {
             Some(property) => property.checks.clone(),
-            None => named(&args.checks, engine),
+            None => named(&args.checks),
         };
         all_known(&list, engine)?;
-        let by_default = property.is_none() && args.checks.is_empty();
-        let unchecked = (by_default && !list.contains(&Check::Race)).then_some("data races");
         if args.jobs != 1 && engine != Some(EngineKind::Mcr) {
             return Err(Error::SingleWorker {
                 engine: engine.map_or("auto", EngineKind::name),
@@ -105,7 +101,6 @@ impl Options {
                 only_error_calls: property.as_ref().is_some_and(|it| it.only_error_calls),
                 ..checks(&list)
             },
-            unchecked,
             reductions: Reductions {
                 purity: !args.no_purity,
                 awaits: !args.no_await,
@@ -179,25 +174,22 @@ fn memory(memory: Memory) -> MemoryModel {
     }
 }
 
-/// What is looked for unless the user says otherwise. What `bmc` does not check is said in its answer.
-fn named(list: &[Check], engine: Option<EngineKind>) -> Vec<Check> {
-    match (list.is_empty(), engine) {
-        (false, _) => list.to_vec(),
-        (true, Some(EngineKind::Bmc)) => vec![Check::Assert, Check::Memory, Check::Deadlock],
-        (true, _) => vec![Check::Assert, Check::Memory, Check::Race, Check::Deadlock],
+/// What is looked for unless the user says otherwise.
+fn named(list: &[Check]) -> Vec<Check> {
+    if list.is_empty() {
+        return vec![Check::Assert, Check::Memory, Check::Race, Check::Deadlock];
     }
+    list.to_vec()
 }
 
 /// Refuses what the engine does not look for.
 fn all_known(list: &[Check], engine: Option<EngineKind>) -> Result<(), Error> {
-    for check in [Check::Race, Check::Livelock] {
-        if engine == Some(EngineKind::Bmc) && list.contains(&check) {
-            return Err(Error::Unavailable {
-                option: "with engine bmc, check",
-                value: name_of(check),
-                available: "assert, memory, deadlock, overflow".to_owned(),
-            });
-        }
+    if engine == Some(EngineKind::Bmc) && list.contains(&Check::Livelock) {
+        return Err(Error::Unavailable {
+            option: "with engine bmc, check",
+            value: name_of(Check::Livelock),
+            available: "assert, memory, race, deadlock, overflow".to_owned(),
+        });
     }
     Ok(())
 }
@@ -289,8 +281,8 @@ mod tests {
                 "engine `auto` has one worker only: `--jobs` is for engine `mcr`",
             ),
             (
-                vec!["--engine", "bmc", "--check", "race"],
-                "with engine bmc, check `race` is not available yet; available: assert, memory, deadlock, overflow",
+                vec!["--engine", "bmc", "--check", "livelock"],
+                "with engine bmc, check `livelock` is not available yet; available: assert, memory, race, deadlock, overflow",
             ),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);

@@ -127,7 +127,7 @@ impl Encoder<'_> {
                 let (op, order) = (*op, order_of(*ordering));
                 let size = self.single_piece(*ty)?;
                 let width = operand.width();
-                let old = self.update(state, &address, size, order, |encoder, old| {
+                let old = self.update(state, &address, size, (order, order), |encoder, old| {
                     let old = narrowed(old, width);
                     let new = encoder.apply(op, &old, &operand)?;
                     Ok(Updated {
@@ -143,26 +143,27 @@ impl Encoder<'_> {
                 expected,
                 new,
                 success,
+                failure,
                 ..
             } => {
                 let address = self.pointer(state, *ptr)?;
+                let orders = (order_of(*success), order_of(*failure));
                 let expected = self.scalar(state, *expected, *ty)?;
                 let new = self.scalar(state, *new, *ty)?;
                 let size = self.single_piece(*ty)?;
                 let width = new.width();
-                let old =
-                    self.update(state, &address, size, order_of(*success), |encoder, old| {
-                        let old = narrowed(old, width);
-                        let writes = encoder.compare(
-                            IntPredicate::Eq,
-                            std::slice::from_ref(&old),
-                            std::slice::from_ref(&expected),
-                        );
-                        Ok(Updated {
-                            new: widened(&new, size),
-                            writes,
-                        })
-                    })?;
+                let old = self.update(state, &address, size, orders, |encoder, old| {
+                    let old = narrowed(old, width);
+                    let writes = encoder.compare(
+                        IntPredicate::Eq,
+                        std::slice::from_ref(&old),
+                        std::slice::from_ref(&expected),
+                    );
+                    Ok(Updated {
+                        new: widened(&new, size),
+                        writes,
+                    })
+                })?;
                 let old = narrowed(&old, width);
                 let matched = self.compare(
                     IntPredicate::Eq,
@@ -216,12 +217,13 @@ impl Encoder<'_> {
     }
 
     pub(super) fn fence(&mut self, state: &State, order: Order) {
-        let stores_only = match order {
-            Order::SeqCst => false,
-            Order::Release | Order::AcqRel => true,
+        let what = match order {
+            Order::SeqCst => What::Fence { stores_only: false },
+            Order::Release | Order::AcqRel => What::Fence { stores_only: true },
+            Order::Acquire if self.options.checks.races => What::AcquireFence,
             _ => return,
         };
-        self.step(state, What::Fence { stores_only }, order);
+        self.step(state, what, order);
     }
 
     // ---- stack variables
@@ -423,7 +425,14 @@ impl Encoder<'_> {
             return true;
         }
         let thread = self.out.threads[self.thread].id;
-        self.facts.is_own(region, thread)
+        let is_own = self.facts.is_own(region, thread);
+        // When its stores reach memory matters as well if somebody else frees it.
+        let life = Region {
+            is_sync: true,
+            ..region
+        };
+        let is_freed = self.options.is_weak && self.facts.is_freed(region.object);
+        is_own && !(is_freed && self.facts.is_shared(life))
     }
 
     /// The contents of memory that the state knows for sure.

@@ -181,7 +181,7 @@ impl Encoder<'_> {
         state: &mut State,
         address: &Sym,
         size: u8,
-        order: Order,
+        (order, failure): (Order, Order),
         mut change: impl FnMut(&mut Self, &Sym) -> Result<Updated, Stop>,
     ) -> Result<Sym, Stop> {
         let cases = self.resolve(state, address, u64::from(size), AccessKind::Update)?;
@@ -221,6 +221,7 @@ impl Encoder<'_> {
         if !accesses.is_empty() {
             let step = self.step(state, What::Update, order);
             self.out.steps[step].accesses = accesses;
+            self.out.steps[step].failure = failure;
         }
         Ok(value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8)))
     }
@@ -302,9 +303,13 @@ impl Encoder<'_> {
         let set = stored.union(&first.set);
         let word = self.fresh_within(u32::from(cell.size) * 8, &set);
         let mut value = Sym::within(word, set);
-        if value.as_constant().is_none() {
+        let is_known = value.as_constant().is_some();
+        if !is_known {
             self.reads += 1;
             value.sum = Some((self.reads, 0));
+        }
+        // Whoever reads what never changes may race with whoever writes it once more.
+        if !is_known || self.options.checks.races {
             self.out.firsts.entry(cell).or_insert(first.word);
             accesses.push(Access {
                 cell,

@@ -249,7 +249,7 @@ impl Encoder<'_> {
             let overflows = self.out.bits.sdiv_overflows(&left, &right);
             self.fault_if(state, overflows, overflow(op));
         }
-        if flags.nsw && self.options.check_overflow {
+        if flags.nsw && self.options.checks.overflows {
             let overflows = match op {
                 BinaryOp::Add => self.out.bits.sadd_overflows(&left, &right),
                 BinaryOp::Sub => self.out.bits.ssub_overflows(&left, &right),

@@ -3,8 +3,8 @@
 
 use super::Encoder;
 use super::library::{Args, misused};
-use super::sync::{EBUSY, EDEADLK, WRITER, region_of};
-use crate::events::{Awaited, Place, Rule, What};
+use super::sync::{EBUSY, EDEADLK, ETIMEDOUT, WRITER, region_of};
+use crate::events::{Arrival, Awaited, Handover, Place, Rule, StepIndex, What};
 use crate::facts::Region;
 use crate::state::State;
 use crate::value::Sym;
@@ -12,6 +12,9 @@ use raddle_order::bits::Bit;
 use raddle_program::{Misuse, Order, Stop};
 use std::collections::btree_map::Entry;
 use std::rc::Rc;
+
+/// What trying in vain sets `errno` to.
+const EAGAIN: u64 = 11;
 
 impl Encoder<'_> {
     /// Semaphores, read-write locks and barriers.
@@ -30,69 +33,108 @@ impl Encoder<'_> {
                 self.change_cell(state, place, None, |_, _| value)?;
             }
             "sem_wait" => {
-                self.change_cell(state, place, Some(Rule::Positive), |encoder, old| {
+                let rule = Some(Rule::Positive);
+                let (_, step) = self.change_cell(state, place, rule, |encoder, old| {
                     Sym::of(encoder.out.bits.sub(&old.word, &one.word))
                 })?;
+                self.hand_over(step, Handover::acquire(Bit::TRUE));
+            }
+            "sem_timedwait" => {
+                let tried = self.counting(state, "sem_trywait", place, args)?;
+                let late = !self.out.bits.is_zero(&tried.word);
+                self.pass_deadline(state, late, &args[args.len() - 1])?;
+                self.set_errno(state, late, ETIMEDOUT);
+                return Ok(tried);
+            }
+            "rwlock_timedrdlock" | "rwlock_timedwrlock" => {
+                let tried = if operation == "rwlock_timedrdlock" {
+                    "rwlock_tryrdlock"
+                } else {
+                    "rwlock_trywrlock"
+                };
+                let tried = self.counting(state, tried, place, args)?;
+                return self.in_time(state, &tried, &args[args.len() - 1]);
             }
             "sem_trywait" => {
-                let old = self.change_cell(state, place, None, |encoder, old| {
+                let (old, step) = self.change_cell(state, place, None, |encoder, old| {
                     let bits = &mut encoder.out.bits;
                     let is_zero = bits.is_zero(&old.word);
                     let less = bits.sub(&old.word, &one.word);
                     Sym::of(bits.ite(is_zero, &old.word, &less))
                 })?;
-                let bits = &mut self.out.bits;
-                let is_zero = bits.is_zero(&old.word);
+                let is_zero = self.out.bits.is_zero(&old.word);
+                self.hand_over(step, Handover::acquire(!is_zero));
                 let failed = Sym::constant(32, u64::from(u32::MAX));
-                return Ok(Sym::ite(bits, is_zero, &failed, &zero));
+                self.set_errno(state, is_zero, EAGAIN);
+                return Ok(Sym::ite(&mut self.out.bits, is_zero, &failed, &zero));
             }
             "sem_post" => {
-                self.change_cell(state, place, None, |encoder, old| encoder.plus(old, &one))?;
+                let (_, step) =
+                    self.change_cell(state, place, None, |encoder, old| encoder.plus(old, &one))?;
+                self.hand_over(step, Handover::release(Bit::TRUE));
             }
             "sem_getvalue" => {
-                let value = self.change_cell(state, place, None, |_, old| old.clone())?;
+                let (value, _) = self.change_cell(state, place, None, |_, old| old.clone())?;
                 self.store(state, &args[1], 4, &value, Order::Plain)?;
             }
             "rwlock_rdlock" => {
-                self.change_cell(state, place, Some(Rule::Clear(WRITER)), |encoder, old| {
-                    encoder.plus(old, &one)
+                let own = self.writer();
+                let mut again = Bit::FALSE;
+                let rule = Some(Rule::ClearOr(WRITER, own));
+                let (_, step) = self.change_cell(state, place, rule, |encoder, old| {
+                    again = old.is(&mut encoder.out.bits, u64::from(own));
+                    let more = encoder.plus(old, &one);
+                    Sym::ite(&mut encoder.out.bits, again, old, &more)
                 })?;
+                self.hand_over(step, Handover::acquire(!again));
+                let refused = Sym::constant(32, EDEADLK);
+                return Ok(Sym::ite(&mut self.out.bits, again, &refused, &zero));
             }
             "rwlock_wrlock" => {
                 let own = self.writer();
                 let writer = Sym::constant(32, u64::from(own));
                 let rule = Rule::ZeroOr(own, own);
-                let old = self.change_cell(state, place, Some(rule), |_, _| writer)?;
+                let (old, step) = self.change_cell(state, place, Some(rule), |_, _| writer)?;
                 let again = old.is(&mut self.out.bits, u64::from(own));
+                self.hand_over(step, write_lock(!again));
                 let refused = Sym::constant(32, EDEADLK);
                 return Ok(Sym::ite(&mut self.out.bits, again, &refused, &zero));
             }
             "rwlock_tryrdlock" => {
-                let old = self.change_cell(state, place, None, |encoder, old| {
+                let (old, step) = self.change_cell(state, place, None, |encoder, old| {
                     let more = encoder.plus(old, &one);
                     Sym::ite(&mut encoder.out.bits, old.word.sign(), old, &more)
                 })?;
+                self.hand_over(step, Handover::acquire(!old.word.sign()));
                 let busy = Sym::constant(32, EBUSY);
                 return Ok(Sym::ite(&mut self.out.bits, old.word.sign(), &busy, &zero));
             }
             "rwlock_trywrlock" => {
                 let writer = Sym::constant(32, u64::from(self.writer()));
-                let old = self.change_cell(state, place, None, |encoder, old| {
+                let (old, step) = self.change_cell(state, place, None, |encoder, old| {
                     let is_free = encoder.out.bits.is_zero(&old.word);
                     Sym::ite(&mut encoder.out.bits, is_free, &writer, old)
                 })?;
                 let busy = Sym::constant(32, EBUSY);
                 let is_free = self.out.bits.is_zero(&old.word);
+                self.hand_over(step, write_lock(is_free));
                 return Ok(Sym::ite(&mut self.out.bits, is_free, &zero, &busy));
             }
             "rwlock_unlock" => {
                 let mut unheld = Bit::FALSE;
-                self.change_cell(state, place, None, |encoder, old| {
+                let (old, step) = self.change_cell(state, place, None, |encoder, old| {
                     let bits = &mut encoder.out.bits;
                     unheld = bits.is_zero(&old.word);
                     let less = bits.sub(&old.word, &one.word);
                     Sym::of(bits.ite(old.word.sign(), &zero.word, &less))
                 })?;
+                let by_writer = old.word.sign();
+                let handover = Handover {
+                    releases: by_writer,
+                    releases_to_writers: !by_writer,
+                    ..Handover::NONE
+                };
+                self.hand_over(step, handover);
                 self.fault_if(state, unheld, misused(Misuse::UnlockUnlocked));
             }
             "barrier_init" => {
@@ -116,7 +158,7 @@ impl Encoder<'_> {
             What::Life,
         )?;
         let mut last = Bit::FALSE;
-        let old = self.change_cell(state, place, None, |encoder, old| {
+        let (old, arrive) = self.change_cell(state, place, None, |encoder, old| {
             let bits = &mut encoder.out.bits;
             let one = Sym::constant(32, 1).word;
             let arrived = bits.add(&old.word, &one);
@@ -125,8 +167,17 @@ impl Encoder<'_> {
             let opened = Sym::zero(16).word.concat(&next.extract(16, 32));
             Sym::of(bits.ite(last, &opened, &arrived))
         })?;
-        let rule = Rule::Past(old.word.extract(16, 32), last);
-        self.change_cell(state, place, Some(rule), |_, old| old.clone())?;
+        let generation = old.word.extract(16, 32);
+        let rule = Rule::Past(generation.clone(), last);
+        let (_, leave) = self.change_cell(state, place, Some(rule), |_, old| old.clone())?;
+        if let (Some(arrive), Some(leave)) = (arrive, leave) {
+            self.out.arrivals.push(Arrival {
+                barrier: place,
+                arrive,
+                leave,
+                generation,
+            });
+        }
         let serial = Sym::constant(32, u64::from(u32::MAX));
         Ok(Sym::ite(&mut self.out.bits, last, &serial, &Sym::zero(32)))
     }
@@ -138,14 +189,21 @@ impl Encoder<'_> {
 
     // ---- cells
 
-    /// Changes a cell once the rule allows it, as one step. Returns what it held before.
+    /// What a step on a cell learns from it and hands on by it; nothing if nobody else knows the cell.
+    pub(super) fn hand_over(&mut self, step: Option<StepIndex>, handover: Handover) {
+        if let Some(step) = step {
+            self.out.steps[step].handover = handover;
+        }
+    }
+
+    /// Changes a cell once the rule allows it, as one step, if others may see it. Returns what it held before, and the step.
     pub(super) fn change_cell(
         &mut self,
         state: &mut State,
         place: Place,
         rule: Option<Rule>,
         change: impl FnOnce(&mut Self, &Sym) -> Sym,
-    ) -> Result<Sym, Stop> {
+    ) -> Result<(Sym, Option<StepIndex>), Stop> {
         let (region, offset) = (region_of(place), place.1);
         if self.knows(state, region) {
             let old = self.peek(state, region, offset)?;
@@ -156,7 +214,7 @@ impl Encoder<'_> {
             let new = change(self, &old);
             let contents = state.own.get_mut(&region).expect("peeked at");
             Rc::make_mut(contents).store(offset, 4, new);
-            return Ok(old);
+            return Ok((old, None));
         }
         if let Some(rule) = &rule {
             let passes = self.fresh_bit();
@@ -181,7 +239,7 @@ impl Encoder<'_> {
         let step = self.step(state, What::Sync, Order::SeqCst);
         self.out.steps[step].accesses = accesses;
         self.out.steps[step].object = Some(place);
-        Ok(old)
+        Ok((old, Some(step)))
     }
 
     /// Reads a synchronisation cell.
@@ -234,5 +292,13 @@ impl Encoder<'_> {
         let step = self.step(state, What::Life, Order::SeqCst);
         self.out.steps[step].accesses = accesses;
         Ok(())
+    }
+}
+
+/// Writers learn of readers as well.
+fn write_lock(condition: Bit) -> Handover {
+    Handover {
+        acquires_of_readers: condition,
+        ..Handover::acquire(condition)
     }
 }

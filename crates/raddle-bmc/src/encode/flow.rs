@@ -2,6 +2,7 @@
 
 use super::{DEEPEST_CALL, Encoder, MOST_ROUNDS, unsupported};
 use crate::contents::Contents;
+use crate::events::What;
 use crate::facts::Region;
 use crate::shape::Shape;
 use crate::state::{Frame, State};
@@ -10,7 +11,7 @@ use raddle_ir::inst::Call;
 use raddle_ir::{BlockId, Constant, FuncId, InstKind, Operand, Terminator, TypeId, ValueId};
 use raddle_order::bits::Bit;
 use raddle_program::interp::view::Called;
-use raddle_program::{Fault, Limit, ObjectKind, Stop, Unsupported};
+use raddle_program::{Fault, Limit, ObjectKind, Order, Stop, Unsupported};
 use std::rc::Rc;
 
 /// Functions whose whole body is one atomic block.
@@ -450,14 +451,14 @@ impl Encoder<'_> {
         value: Option<Operand>,
         ty: TypeId,
     ) -> Result<After, Stop> {
-        let values = match value {
+        let mut values = match value {
             Some(value) => self.operand(state, value, ty)?,
             None => Vec::new(),
         };
         let is_main = state.frames.len() == 1 && self.thread == 0;
         let frame = state.top();
         let (owned, base) = (std::mem::take(&mut frame.owned), frame.private_base);
-        let is_atomic = frame.is_atomic;
+        let (is_atomic, once) = (frame.is_atomic, frame.once);
         // Threads that outlive `main` may well use its variables.
         if !is_main {
             for object in owned.into_iter().rev() {
@@ -466,6 +467,10 @@ impl Encoder<'_> {
         }
         if is_atomic {
             self.end_block_of(state);
+        }
+        if let Some(once) = once {
+            self.end_once(state, once)?;
+            values = vec![Sym::zero(32)];
         }
         state.private.truncate(base);
         state.frames.pop();
@@ -510,6 +515,10 @@ impl Encoder<'_> {
         if state.atomic_depth == 1 {
             state.block = Some(self.out.blocks);
             self.out.blocks += 1;
+            // Blocks in which nothing happens that others see are blocks all the same.
+            if !state.alone {
+                self.step(state, What::Block, Order::SeqCst);
+            }
         }
     }
 
@@ -523,6 +532,9 @@ impl Encoder<'_> {
     // ---- memory
 
     pub(super) fn thread_local_contents(&mut self, position: usize) -> Result<Rc<Contents>, Stop> {
+        if let Some(contents) = super::system::contents(position) {
+            return Ok(contents);
+        }
         match self.view.private_thread_local(position)? {
             Some(bytes) => Ok(Rc::new(Contents::new(bytes.len() as u64, Some(bytes)))),
             None => Err(unsupported("a private variable that does not exist")),

@@ -14,7 +14,7 @@ use raddle_program::{AccessKind, Fault, ObjectId, ObjectKind, Order, Stop};
 const LARGEST_BLOCK: u64 = 1 << 20;
 const LONGEST_COPY: u64 = 4096;
 /// Where the cell lies that says whether an object has died.
-const LIFE: u64 = 1 << 40;
+pub(crate) const LIFE: u64 = 1 << 40;
 
 impl Encoder<'_> {
     pub(super) fn allocate(
@@ -80,11 +80,6 @@ impl Encoder<'_> {
             object,
             is_sync: true,
         };
-        if self.options.is_weak && !self.knows(state, region) {
-            return Err(unsupported(
-                "the end of memory that several threads access, under tso and pso",
-            ));
-        }
         let mut dead = Bit::FALSE;
         self.update_cell(state, (region, LIFE), condition, |encoder, old| {
             dead = !encoder.out.bits.is_zero(&old.word);
@@ -132,7 +127,7 @@ impl Encoder<'_> {
     }
 
     /// How many bytes to copy or fill at once: as the fields of the variables lie.
-    fn chunk(&mut self, addresses: &[&Sym], done: u64, left: u64) -> u8 {
+    pub(super) fn chunk(&mut self, addresses: &[&Sym], done: u64, left: u64) -> u8 {
         let mut size = left.min(8);
         for address in addresses {
             let Some(base) = address.as_constant() else {

@@ -50,15 +50,25 @@ impl Encoder<'_> {
             None => 32,
         };
         let value = match self.special(state, name, &args)? {
+            Some(After::Next) if name == "pthread_once" => Some(Sym::zero(width)),
             Some(After::Next) => None,
             Some(after) => return Ok(after),
             None => match self.waiting(state, name, &args)? {
                 Some(value) => Some(value),
-                None => self.valued(state, name, &args, width)?,
+                None => match self.system(state, name, &args)? {
+                    Some(value) => Some(value),
+                    None => match self.text(state, name, &args)? {
+                        Some(value) => Some(value),
+                        None => self.valued(state, name, &args, width)?,
+                    },
+                },
             },
         };
         if let Some(value) = value {
             self.set(state, result, vec![resize(&value, width)]);
+        }
+        if state.path.is_impossible() {
+            return Ok(After::Gone);
         }
         self.after_call(state, After::Next)
     }
@@ -97,7 +107,7 @@ impl Encoder<'_> {
                 self.out.exits.push(state.path.guard());
                 return Ok(Some(After::Gone));
             }
-            "pthread_exit" => {
+            "pthread_exit" | "thrd_exit" => {
                 state.result = args.first().cloned();
                 for frame in state.frames.iter_mut().rev() {
                     let owned = std::mem::take(&mut frame.owned);
@@ -108,7 +118,8 @@ impl Encoder<'_> {
                 self.finish(state, false);
                 return Ok(Some(After::Gone));
             }
-            "free" => self.free(state, &args[0])?,
+            "free" | "_ZdlPv" | "_ZdaPv" | "_ZdlPvm" | "_ZdaPvm" => self.free(state, &args[0])?,
+            "pthread_once" | "call_once" => return self.once(state, name, args).map(Some),
             _ if name.starts_with("llvm.memset.") => self.fill(state, args)?,
             _ if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") => {
                 self.copy(state, args)?;
@@ -129,26 +140,32 @@ impl Encoder<'_> {
         let zero = Sym::zero(width);
         Ok(Some(match name {
             "pthread_create" => {
-                self.create(state, args)?;
+                let is_detached = self.is_detached(state, &args[1])?;
+                self.create(state, name, (&args[0], &args[2], &args[3]))?;
+                if is_detached {
+                    let handle = self.load(state, &args[0], 8, Order::Plain)?;
+                    self.detach(state, &handle)?;
+                }
                 zero
             }
-            "pthread_join" => {
-                self.join(state, args)?;
+            "thrd_create" => {
+                self.create(state, name, (&args[0], &args[1], &args[2]))?;
+                zero
+            }
+            "pthread_join" | "thrd_join" => {
+                let size = if name == "pthread_join" { 8 } else { 4 };
+                self.join(state, name, args, size)?;
                 zero
             }
             "pthread_self" | "thrd_current" => {
                 Sym::constant(64, self.out.threads[self.thread].handle)
             }
-            "pthread_equal" => {
+            "pthread_equal" | "thrd_equal" => {
                 let (a, b) = (&args[..1], &args[1..2]);
                 let same = self.compare(IntPredicate::Eq, a, b);
                 Sym::of(Sym::bit(same).word.zext(width as usize))
             }
-            "pthread_attr_init" => {
-                self.store(state, &args[0], 8, &Sym::zero(64), Order::Plain)?;
-                zero
-            }
-            "pthread_detach" => {
+            "pthread_detach" | "thrd_detach" => {
                 self.drain(state);
                 self.detach(state, &args[0])?;
                 zero
@@ -159,8 +176,35 @@ impl Encoder<'_> {
             | "usleep"
             | "sleep"
             | "nanosleep"
-            | "pthread_mutexattr_init"
+            | "thrd_yield"
+            | "thrd_sleep"
+            | "clock"
+            | "clock_nanosleep"
+            | "pthread_key_delete"
+            | "tss_delete"
+            | "pthread_testcancel"
+            | "pthread_setname_np"
+            | "pthread_setconcurrency"
+            | "pthread_getconcurrency"
+            | "pthread_sigmask"
+            | "pthread_attr_setguardsize"
+            | "pthread_attr_setscope"
+            | "pthread_attr_setschedpolicy"
+            | "pthread_attr_setschedparam"
+            | "pthread_attr_setinheritsched"
             | "pthread_mutexattr_destroy"
+            | "pthread_mutexattr_setpshared"
+            | "pthread_mutexattr_setprotocol"
+            | "pthread_mutexattr_setprioceiling"
+            | "pthread_rwlockattr_init"
+            | "pthread_rwlockattr_destroy"
+            | "pthread_rwlockattr_setpshared"
+            | "pthread_rwlockattr_setkind_np"
+            | "pthread_condattr_setclock"
+            | "pthread_condattr_setpshared"
+            | "pthread_barrierattr_init"
+            | "pthread_barrierattr_destroy"
+            | "pthread_barrierattr_setpshared"
             | "pthread_condattr_init"
             | "pthread_condattr_destroy"
             | "srand" => zero,
@@ -211,24 +255,34 @@ impl Encoder<'_> {
 
     // ---- threads
 
-    fn create(&mut self, state: &mut State, args: &Args) -> Result<(), Stop> {
-        const NAME: &str = "pthread_create";
-        if args[1].as_constant() != Some(0) {
-            let detached = self.load(state, &args[1], 8, Order::Plain)?;
-            if detached.as_constant() != Some(0) {
-                return Err(unsupported_call(NAME, "attributes that may mean detached"));
-            }
+    fn is_detached(&mut self, state: &mut State, attributes: &Sym) -> Result<bool, Stop> {
+        if attributes.as_constant() == Some(0) {
+            return Ok(false);
         }
-        let Some(&[entry]) = args[2].set.values() else {
-            return Err(unsupported_call(
-                NAME,
-                "which function it runs is not known",
-            ));
+        let detached = self.load(state, attributes, 8, Order::Plain)?;
+        match detached.as_constant() {
+            Some(detached) => Ok(detached == 1),
+            None => Err(unsupported_call(
+                "pthread_create",
+                "attributes that are not known",
+            )),
+        }
+    }
+
+    fn create(
+        &mut self,
+        state: &mut State,
+        function: &str,
+        (handle_at, entry, arg): (&Sym, &Sym, &Sym),
+    ) -> Result<(), Stop> {
+        let refused = |why: &str| unsupported_call(function, why);
+        let Some(&[entry]) = entry.set.values() else {
+            return Err(refused("which function it runs is not known"));
         };
         let function = self.view.function_at(entry);
         let function = function.ok_or_else(|| Stop::Fault(super::access::bad_address(entry)))?;
         if self.out.threads.len() >= MOST_THREADS {
-            return Err(unsupported_call(NAME, "so many threads"));
+            return Err(refused("so many threads"));
         }
         state.spawns += 1;
         let parent = self.out.threads[self.thread].id;
@@ -236,7 +290,13 @@ impl Encoder<'_> {
         let id = self.view.tables_mut().thread(parent, state.spawns, &name);
         let id = id.map_err(Stop::from)?;
         let handle = self.view.tables().handle_of_thread(id);
-        self.store(state, &args[0], 8, &Sym::constant(64, handle), Order::Plain)?;
+        self.store(
+            state,
+            handle_at,
+            8,
+            &Sym::constant(64, handle),
+            Order::Plain,
+        )?;
         self.begin_sharing(state)?;
         let child = self.out.threads.len();
         let started = state.path.guard();
@@ -252,14 +312,19 @@ impl Encoder<'_> {
         self.step(state, What::Spawn { child }, Order::SeqCst);
         let mut path = Path::default();
         path.push(&mut self.out.bits, started);
-        self.run_thread(child, State::new(path, false), function, &args[3..4])
+        self.run_thread(
+            child,
+            State::new(path, false),
+            function,
+            std::slice::from_ref(arg),
+        )
     }
 
-    fn join(&mut self, state: &mut State, args: &Args) -> Result<(), Stop> {
-        const NAME: &str = "pthread_join";
+    /// `size`: of the value that is stored, if it is wanted.
+    fn join(&mut self, state: &mut State, name: &str, args: &Args, size: u8) -> Result<(), Stop> {
         let Some(handles) = args[0].set.values().map(<[u64]>::to_vec) else {
             return Err(unsupported_call(
-                NAME,
+                name,
                 "which thread is joined is not known",
             ));
         };
@@ -297,7 +362,8 @@ impl Encoder<'_> {
         }
         self.step(state, What::Join { of }, Order::SeqCst);
         if wants_value {
-            self.store(state, &args[1], 8, &value, Order::Plain)?;
+            let value = resize(&value, u32::from(size) * 8);
+            self.store(state, &args[1], size, &value, Order::Plain)?;
         }
         Ok(())
     }

@@ -7,8 +7,8 @@
 //! - `flow`: blocks, calls and returns, threads.
 //! - `compute`: instructions that do not touch memory.
 //! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
-//! - `library`: functions that the program does not define. `heap`: those on blocks of memory. `sync`, `counting`: locks and
-//!   other things that threads wait at.
+//! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`:
+//!   locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has.
 
 mod access;
 mod cells;
@@ -18,10 +18,18 @@ mod float;
 mod flow;
 mod heap;
 mod library;
+mod mutex;
+mod strings;
 mod sync;
+mod system;
+
+pub(crate) use heap::LIFE;
+pub(crate) use mutex::OWNER_BITS;
 
 use crate::contents::Contents;
-use crate::events::{Bad, Beyond, Encoding, Place, Step, StepIndex, Thread, ThreadIndex, What};
+use crate::events::{
+    Bad, Beyond, Encoding, Handover, Place, Step, StepIndex, Thread, ThreadIndex, What,
+};
 use crate::facts::{Facts, Region};
 use crate::path::Path;
 use crate::shape::Shape;
@@ -31,6 +39,7 @@ use raddle_ir::FuncId;
 use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::View;
 use raddle_program::{Fault, Limit, Order, SrcId, Stop, ThreadId, Unsupported};
+use raddle_search::Checks;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +52,7 @@ use std::time::Instant;
 pub(crate) struct EncodeOptions<'a> {
     /// Rounds of loops, and nested calls of a function, that are not known to end.
     pub(crate) unroll: u32,
-    pub(crate) check_overflow: bool,
+    pub(crate) checks: Checks,
     /// Do threads have store buffers?
     pub(crate) is_weak: bool,
     /// Does the end of `main` end the process?
@@ -303,6 +312,7 @@ impl<'a> Encoder<'a> {
             what,
             guard: state.path.guard(),
             order,
+            failure: order,
             accesses: Vec::new(),
             is_atomic: true,
             block: state.block,
@@ -313,6 +323,7 @@ impl<'a> Encoder<'a> {
                 .map(|held| held.section)
                 .filter(|&section| section < self.out.sections.len())
                 .collect(),
+            handover: Handover::NONE,
         });
         self.out.steps.len() - 1
     }
@@ -322,12 +333,12 @@ impl<'a> Encoder<'a> {
         let guard = state.path.guard();
         match stop {
             Stop::Fault(fault) => {
+                self.leave_all(state, &fault);
                 self.out.bad.push(Bad {
                     thread: self.thread,
                     guard,
                     fault,
                 });
-                self.leave_all(state);
             }
             Stop::Limit(Limit::Unroll { .. }) => self.out.cuts.push(guard),
             Stop::Limit(_) => return Err(stop),
@@ -349,16 +360,16 @@ impl<'a> Encoder<'a> {
     fn fault_if(&mut self, state: &mut State, condition: Bit, fault: Fault) {
         let guard = self.out.bits.bit_and(state.path.guard(), condition);
         if guard != Bit::FALSE {
+            if !state.held.is_empty() {
+                let mut faulty = state.clone();
+                faulty.path.push(&mut self.out.bits, condition);
+                self.leave_all(&faulty, &fault);
+            }
             self.out.bad.push(Bad {
                 thread: self.thread,
                 guard,
                 fault,
             });
-            if !state.held.is_empty() {
-                let mut faulty = state.clone();
-                faulty.path.push(&mut self.out.bits, condition);
-                self.leave_all(&faulty);
-            }
         }
         state.path.push(&mut self.out.bits, !condition);
     }

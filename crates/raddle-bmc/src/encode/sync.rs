@@ -8,28 +8,32 @@
 //! last: then there is no need to consider that it does not. A violation that somebody commits meanwhile is a violation in
 //! the execution that goes on as well, since a fault leaves the sections it is in ([`Section`]).
 
-use super::library::{Args, misused};
+use super::access::bad_address;
+use super::flow::After;
+use super::library::Args;
 use super::{Encoder, unsupported_call};
-use crate::events::{Awaited, Place, Rule, Section, Wait, Waiter, Waker, What};
+use crate::events::{Awaited, Handover, Place, Rule, StepIndex, Wait, Waiter, Waker, What};
 use crate::facts::Region;
 use crate::order::FixedOrder;
-use crate::state::{Held, State};
+use crate::state::State;
 use crate::value::Sym;
-use raddle_order::bits::Bit;
-use raddle_program::{AccessKind, Misuse, Order, Stop};
+use raddle_order::bits::{Bit, Word};
+use raddle_program::{AccessKind, Fault, Order, Stop};
 
-/// Where the kind of a mutex lies in its static initialiser.
-const MUTEX_KIND: u64 = 16;
 /// What trying in vain returns.
 pub(super) const EBUSY: u64 = 16;
 /// A section of a mutex that nobody else takes.
-const UNCONTENDED: usize = usize::MAX;
+pub(super) const UNCONTENDED: usize = usize::MAX;
 /// A read-write lock is held by a writer; the other bits count readers.
 pub(super) const WRITER: u32 = 1 << 31;
-/// What a mutex holds that was destroyed: no handle is that large.
-const DESTROYED: u32 = u32::MAX;
 /// What waiting for oneself returns.
 pub(super) const EDEADLK: u64 = 35;
+/// What giving back returns what one does not have.
+pub(super) const EPERM: u64 = 1;
+pub(super) const ETIMEDOUT: u64 = 110;
+/// What the cell of a one-time initialiser holds while it runs, and afterwards.
+const RUNNING: u32 = 1;
+const DONE: u32 = 2;
 
 pub(super) fn region_of(place: Place) -> Region {
     Region {
@@ -40,7 +44,12 @@ pub(super) fn region_of(place: Place) -> Region {
 
 impl Encoder<'_> {
     /// The object that an address leads to.
-    fn object_at(&mut self, state: &mut State, name: &str, address: &Sym) -> Result<Place, Stop> {
+    pub(super) fn object_at(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        address: &Sym,
+    ) -> Result<Place, Stop> {
         let cases = self.resolve(state, address, 1, AccessKind::Update)?;
         match cases[..] {
             [
@@ -87,38 +96,30 @@ impl Encoder<'_> {
         self.drain(state);
         let place = self.object_at(state, name, &args[0])?;
         let zero = Sym::zero(32);
-        Ok(Some(match operation {
+        let value = match operation {
             "mutex_init" => {
-                if args.len() > 1 && args[1].as_constant() != Some(0) && name.contains("mutex") {
-                    return Err(unsupported_call(name, "mutexes with attributes"));
-                }
-                if self.facts.is_tangled(place) {
-                    self.change_cell(state, place, None, |_, _| Sym::zero(32))?;
-                }
+                self.mutex_init(state, name, place, args)?;
                 zero
             }
             "mutex_destroy" => {
                 self.destroy(state, place)?;
                 zero
             }
-            "mutex_lock" => {
-                self.refuse_kinds(name, place)?;
-                self.lock(state, place)?;
-                zero
+            "mutex_lock" => self.lock(state, place)?,
+            "mutex_trylock" => self.try_lock(state, place)?,
+            "mutex_timedlock" => {
+                let tried = self.try_lock(state, place)?;
+                self.in_time(state, &tried, &args[args.len() - 1])?
             }
-            "mutex_trylock" => {
-                self.refuse_kinds(name, place)?;
-                self.try_lock(state, place)?
-            }
-            "mutex_unlock" => {
-                self.unlock(state, place)?;
-                zero
-            }
+            "mutex_unlock" => self.unlock(state, place)?,
             "cond_wait" => {
                 let mutex = self.object_at(state, name, &args[1])?;
-                self.refuse_kinds(name, mutex)?;
                 self.cond_wait(state, place, mutex)?;
                 zero
+            }
+            "cond_timedwait" => {
+                let mutex = self.object_at(state, name, &args[1])?;
+                self.cond_timed_wait(state, place, mutex, &args[args.len() - 1])?
             }
             "cond_signal" | "cond_broadcast" => {
                 self.wake(state, place, operation == "cond_broadcast");
@@ -131,120 +132,34 @@ impl Encoder<'_> {
                 self.change_cell(state, place, None, |_, _| Sym::zero(32))?;
                 zero
             }
-            _ => return self.counting(state, operation, place, args).map(Some),
+            _ => self.counting(state, operation, place, args)?,
+        };
+        Ok(Some(match name {
+            _ if name.starts_with("mtx_") || name.starts_with("cnd_") => self.c11_result(&value),
+            _ => value,
         }))
+    }
+
+    /// The result of C11 for an error number of POSIX.
+    pub(super) fn c11_result(&mut self, error: &Sym) -> Sym {
+        const RESULTS: [(u64, u64); 3] = [(0, 0), (EBUSY, 1), (ETIMEDOUT, 4)];
+        let mut result = Sym::constant(32, 2);
+        for (number, meaning) in RESULTS {
+            let is_it = error.is(&mut self.out.bits, number);
+            let meaning = Sym::constant(32, meaning);
+            result = Sym::ite(&mut self.out.bits, is_it, &meaning, &result);
+        }
+        result
     }
 
     /// Operations on synchronisation objects empty the store buffer, also where nobody else uses the object.
     pub(super) fn drain(&mut self, state: &State) {
         if self.options.is_weak && !state.alone {
-            self.fence(state, Order::SeqCst);
+            self.step(state, What::Fence { stores_only: false }, Order::Plain);
         }
     }
 
-    // ---- mutexes
-
-    /// Only ordinary mutexes are known here.
-    fn refuse_kinds(&mut self, name: &str, place: Place) -> Result<(), Stop> {
-        if name.contains("spin") {
-            return Ok(());
-        }
-        let bytes = self.view.contents(place.0)?;
-        let start = (place.1 + MUTEX_KIND) as usize;
-        let kind = bytes
-            .as_deref()
-            .and_then(|bytes| bytes.get(start..start + 4));
-        if kind.is_some_and(|kind| kind.iter().any(|&byte| byte != 0)) {
-            return Err(unsupported_call(
-                name,
-                "recursive and error-checking mutexes",
-            ));
-        }
-        Ok(())
-    }
-
-    fn lock(&mut self, state: &mut State, mutex: Place) -> Result<(), Stop> {
-        if self.facts.is_tangled(mutex) {
-            let own = Sym::constant(32, self.out.threads[self.thread].handle);
-            let rule = Rule::ZeroOr(DESTROYED, DESTROYED);
-            let old = self.change_cell(state, mutex, Some(rule), |_, _| own)?;
-            let gone = old.is(&mut self.out.bits, u64::from(DESTROYED));
-            self.fault_if(state, gone, misused(Misuse::UseDestroyed));
-            return Ok(());
-        }
-        if state.held.contains_key(&mutex) {
-            self.wait_for(state, Bit::FALSE, Awaited::Itself);
-            return Ok(());
-        }
-        for &held in state.held.keys() {
-            self.nested.insert((held, mutex));
-        }
-        let mut section = UNCONTENDED;
-        if !self.knows(state, region_of(mutex)) {
-            if self.facts.is_blocking(mutex) {
-                let passes = self.fresh_bit();
-                self.wait_for(state, passes, Awaited::Mutex(mutex));
-            }
-            let lock = self.step(state, What::Lock, Order::SeqCst);
-            self.out.steps[lock].object = Some(mutex);
-            section = self.out.sections.len();
-            self.out.sections.push(Section {
-                mutex,
-                thread: self.thread,
-                lock,
-                unlocks: Vec::new(),
-                entered: state.path.clone(),
-                left: Vec::new(),
-            });
-        }
-        state.held.insert(mutex, Held { section });
-        Ok(())
-    }
-
-    fn unlock(&mut self, state: &mut State, mutex: Place) -> Result<(), Stop> {
-        if self.facts.is_tangled(mutex) {
-            let own = Sym::constant(32, self.out.threads[self.thread].handle);
-            let mut is_wrong = Bit::FALSE;
-            self.change_cell(state, mutex, None, |encoder, old| {
-                is_wrong = encoder.out.bits.ne(&old.word, &own.word);
-                Sym::zero(32)
-            })?;
-            self.fault_if(state, is_wrong, misused(Misuse::UnlockNotOwned));
-            return Ok(());
-        }
-        match state.held.remove(&mutex) {
-            None => Err(Stop::Fault(misused(Misuse::UnlockUnlocked))),
-            Some(Held {
-                section: UNCONTENDED,
-            }) => Ok(()),
-            Some(Held { section }) => {
-                let unlock = self.step(state, What::Unlock, Order::SeqCst);
-                self.out.steps[unlock].object = Some(mutex);
-                self.leave(state, section, unlock);
-                Ok(())
-            }
-        }
-    }
-
-    /// Destroying a mutex that somebody holds, or may still want, makes it a cell: it must be seen whether it is free.
-    fn destroy(&mut self, state: &mut State, mutex: Place) -> Result<(), Stop> {
-        if self.facts.is_tangled(mutex) {
-            let gone = Sym::constant(32, u64::from(DESTROYED));
-            let old = self.change_cell(state, mutex, None, |_, _| gone)?;
-            let taken = !self.out.bits.is_zero(&old.word);
-            self.fault_if(state, taken, misused(Misuse::DestroyLocked));
-            return Ok(());
-        }
-        if state.held.contains_key(&mutex) {
-            return Err(Stop::Fault(misused(Misuse::DestroyLocked)));
-        }
-        if self.knows(state, region_of(mutex)) {
-            return Ok(());
-        }
-        let step = self.step(state, What::Life, Order::SeqCst);
-        self.out.destroyed.push((mutex, step));
-        Ok(())
-    }
+    // ---- critical sections
 
     /// Mutexes that are destroyed when all their sections are over need no further thought.
     fn find_destroyed(&mut self) {
@@ -259,14 +174,17 @@ impl Encoder<'_> {
         }
     }
 
-    fn leave(&mut self, state: &State, section: usize, step: usize) {
+    pub(super) fn leave(&mut self, state: &State, section: usize, step: usize) {
         let section = &mut self.out.sections[section];
         section.unlocks.push(step);
         section.left.push(state.path.clone());
     }
 
-    /// A fault leaves all sections.
-    pub(super) fn leave_all(&mut self, state: &State) {
+    /// A fault leaves all sections, if it is looked for: otherwise its thread keeps its mutexes for good.
+    pub(super) fn leave_all(&mut self, state: &State, fault: &Fault) {
+        if !self.options.checks.covers(fault) {
+            return;
+        }
         let sections: Vec<usize> = state
             .held
             .values()
@@ -280,22 +198,6 @@ impl Encoder<'_> {
         for section in sections {
             self.leave(state, section, step);
         }
-    }
-
-    /// Trying makes the mutex a cell: whether it is taken must be seen.
-    fn try_lock(&mut self, state: &mut State, mutex: Place) -> Result<Sym, Stop> {
-        self.facts.tangle(mutex);
-        let own = Sym::constant(32, self.out.threads[self.thread].handle);
-        let old = self.change_cell(state, mutex, None, |encoder, old| {
-            let bits = &mut encoder.out.bits;
-            let is_free = bits.is_zero(&old.word);
-            Sym::ite(bits, is_free, &own, old)
-        })?;
-        let gone = old.is(&mut self.out.bits, u64::from(DESTROYED));
-        self.fault_if(state, gone, misused(Misuse::UseDestroyed));
-        let is_free = self.out.bits.is_zero(&old.word);
-        let (zero, busy) = (Sym::zero(32), Sym::constant(32, EBUSY));
-        Ok(Sym::ite(&mut self.out.bits, is_free, &zero, &busy))
     }
 
     /// Finds mutexes that a thread may wait for in vain: see the top of this file.
@@ -329,21 +231,29 @@ impl Encoder<'_> {
 
     // ---- condition variables
 
+    /// Releases the mutex and begins to wait.
+    fn begin_waiting(
+        &mut self,
+        state: &mut State,
+        condition: Place,
+        mutex: Place,
+    ) -> Result<StepIndex, Stop> {
+        let enter = match self.give_up(state, mutex)? {
+            Some(unlock) => unlock,
+            None => self.step(state, What::Sync, Order::SeqCst),
+        };
+        self.out.steps[enter].object = Some(condition);
+        Ok(enter)
+    }
+
     fn cond_wait(&mut self, state: &mut State, condition: Place, mutex: Place) -> Result<(), Stop> {
         if self.knows(state, region_of(condition)) {
             // Nobody else could signal it.
-            self.unlock(state, mutex)?;
+            self.give_up(state, mutex)?;
             self.wait_for(state, Bit::FALSE, Awaited::Itself);
             return Ok(());
         }
-        let before = self.out.steps.len();
-        self.unlock(state, mutex)?;
-        let enter = if self.out.steps.len() > before {
-            self.out.steps.len() - 1
-        } else {
-            self.step(state, What::Sync, Order::SeqCst)
-        };
-        self.out.steps[enter].object = Some(condition);
+        let enter = self.begin_waiting(state, condition, mutex)?;
         let passes = self.fresh_bit();
         let waiter = self.out.waiters.len();
         self.wait_for(state, passes, Awaited::Signal(waiter));
@@ -354,8 +264,42 @@ impl Encoder<'_> {
             condition,
             enter,
             leave,
+            timed_out: Bit::FALSE,
         });
-        self.lock(state, mutex)
+        self.lock(state, mutex)?;
+        Ok(())
+    }
+
+    /// Never waits: the thread is woken by a signal that has come, or times out.
+    fn cond_timed_wait(
+        &mut self,
+        state: &mut State,
+        condition: Place,
+        mutex: Place,
+        deadline: &Sym,
+    ) -> Result<Sym, Stop> {
+        let mut timed_out = Bit::TRUE;
+        if self.knows(state, region_of(condition)) {
+            self.give_up(state, mutex)?;
+            self.note_choice(state, Word::from_bits(vec![timed_out]));
+        } else {
+            let enter = self.begin_waiting(state, condition, mutex)?;
+            timed_out = self.fresh_bit();
+            self.note_choice(state, Word::from_bits(vec![timed_out]));
+            let leave = self.step(state, What::Sync, Order::SeqCst);
+            self.out.steps[leave].object = Some(condition);
+            self.out.waiters.push(Waiter {
+                thread: self.thread,
+                condition,
+                enter,
+                leave,
+                timed_out,
+            });
+        }
+        self.pass_deadline(state, timed_out, deadline)?;
+        self.lock(state, mutex)?;
+        let (late, zero) = (Sym::constant(32, ETIMEDOUT), Sym::zero(32));
+        Ok(Sym::ite(&mut self.out.bits, timed_out, &late, &zero))
     }
 
     fn wake(&mut self, state: &State, condition: Place, wakes_all: bool) {
@@ -371,25 +315,91 @@ impl Encoder<'_> {
             wakes_all,
         });
     }
+
+    // ---- one-time initialisers
+
+    /// Whoever comes first runs the function; others wait until it has been run.
+    pub(super) fn once(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        args: &Args,
+    ) -> Result<After, Stop> {
+        self.drain(state);
+        let place = self.object_at(state, name, &args[0])?;
+        let Some(functions) = args[1].set.values().map(<[u64]>::to_vec) else {
+            return Err(unsupported_call(
+                name,
+                "which function it runs is not known",
+            ));
+        };
+        let running = Sym::constant(32, u64::from(RUNNING));
+        let rule = Some(Rule::Not(RUNNING));
+        let (old, step) = self.change_cell(state, place, rule, |encoder, old| {
+            let is_fresh = encoder.out.bits.is_zero(&old.word);
+            Sym::ite(&mut encoder.out.bits, is_fresh, &running, old)
+        })?;
+        let is_fresh = self.out.bits.is_zero(&old.word);
+        self.hand_over(step, Handover::acquire(!is_fresh));
+        for address in functions {
+            let mut runs = state.clone();
+            runs.path.push(&mut self.out.bits, is_fresh);
+            let is_it = args[1].is(&mut self.out.bits, address);
+            runs.path.push(&mut self.out.bits, is_it);
+            if runs.path.is_impossible() {
+                continue;
+            }
+            let entered = match self.view.function_at(address) {
+                Some(function) => self.enter(&mut runs, function, &[]),
+                None => Err(Stop::Fault(bad_address(address))),
+            };
+            match entered {
+                Ok(()) => {
+                    runs.top().once = Some(place);
+                    self.push(runs);
+                }
+                Err(stop) => self.stopped(&runs, stop)?,
+            }
+        }
+        state.path.push(&mut self.out.bits, !is_fresh);
+        if state.path.is_impossible() {
+            return Ok(After::Gone);
+        }
+        Ok(After::Next)
+    }
+
+    /// The function has been run.
+    pub(super) fn end_once(&mut self, state: &mut State, place: Place) -> Result<(), Stop> {
+        self.drain(state);
+        let done = Sym::constant(32, u64::from(DONE));
+        let (_, step) = self.change_cell(state, place, None, |_, _| done)?;
+        self.hand_over(step, Handover::release(Bit::TRUE));
+        Ok(())
+    }
 }
 
 /// The operation that a function of the library is; functions that do the same have one name.
 fn operation(name: &str) -> Option<&'static str> {
     Some(match name {
-        "pthread_mutex_init" | "pthread_spin_init" => "mutex_init",
-        "pthread_mutex_destroy" | "pthread_spin_destroy" => "mutex_destroy",
-        "pthread_mutex_lock" | "pthread_spin_lock" => "mutex_lock",
-        "pthread_mutex_trylock" | "pthread_spin_trylock" => "mutex_trylock",
-        "pthread_mutex_unlock" | "pthread_spin_unlock" => "mutex_unlock",
-        "pthread_cond_init" => "cond_init",
-        "pthread_cond_destroy" => "cond_destroy",
-        "pthread_cond_wait" => "cond_wait",
-        "pthread_cond_signal" => "cond_signal",
-        "pthread_cond_broadcast" => "cond_broadcast",
+        "pthread_mutex_init" | "pthread_spin_init" | "mtx_init" => "mutex_init",
+        "pthread_mutex_destroy" | "pthread_spin_destroy" | "mtx_destroy" => "mutex_destroy",
+        "pthread_mutex_lock" | "pthread_spin_lock" | "mtx_lock" => "mutex_lock",
+        "pthread_mutex_trylock" | "pthread_spin_trylock" | "mtx_trylock" => "mutex_trylock",
+        "pthread_mutex_unlock" | "pthread_spin_unlock" | "mtx_unlock" => "mutex_unlock",
+        "pthread_cond_init" | "cnd_init" => "cond_init",
+        "pthread_cond_destroy" | "cnd_destroy" => "cond_destroy",
+        "pthread_cond_wait" | "cnd_wait" => "cond_wait",
+        "pthread_cond_signal" | "cnd_signal" => "cond_signal",
+        "pthread_cond_timedwait" | "pthread_cond_clockwait" | "cnd_timedwait" => "cond_timedwait",
+        "pthread_mutex_timedlock" | "pthread_mutex_clocklock" | "mtx_timedlock" => {
+            "mutex_timedlock"
+        }
+        "pthread_cond_broadcast" | "cnd_broadcast" => "cond_broadcast",
         "sem_init" => "sem_init",
         "sem_destroy" => "sem_destroy",
         "sem_wait" => "sem_wait",
         "sem_trywait" => "sem_trywait",
+        "sem_timedwait" | "sem_clockwait" => "sem_timedwait",
         "sem_post" => "sem_post",
         "sem_getvalue" => "sem_getvalue",
         "pthread_rwlock_init" => "rwlock_init",
@@ -397,6 +407,8 @@ fn operation(name: &str) -> Option<&'static str> {
         "pthread_rwlock_rdlock" => "rwlock_rdlock",
         "pthread_rwlock_wrlock" => "rwlock_wrlock",
         "pthread_rwlock_unlock" => "rwlock_unlock",
+        "pthread_rwlock_timedrdlock" | "pthread_rwlock_clockrdlock" => "rwlock_timedrdlock",
+        "pthread_rwlock_timedwrlock" | "pthread_rwlock_clockwrlock" => "rwlock_timedwrlock",
         "pthread_rwlock_tryrdlock" => "rwlock_tryrdlock",
         "pthread_rwlock_trywrlock" => "rwlock_trywrlock",
         "pthread_barrier_init" => "barrier_init",

@@ -14,7 +14,6 @@ fn page(build: impl FnOnce(&mut ProgramBuilder), source: &str) -> (String, serde
         outcome: &outcome,
         program: &program,
         file: "test.c",
-        unchecked: None,
     };
     let page = render(&report, &sources);
     let (_, rest) = page.split_once("id=\"data\">").unwrap();

@@ -1,0 +1,262 @@
+//! What every thread has for itself, kept like its thread-local variables: `errno`, a clock, values of keys. And attributes,
+//! which are ordinary memory.
+
+use super::library::Args;
+use super::{Encoder, unsupported_call};
+use crate::contents::Contents;
+use crate::state::State;
+use crate::value::Sym;
+use raddle_order::bits::{Bit, Word};
+use raddle_program::tables::{OFFSET_BIAS, PRIVATE_THREAD};
+use raddle_program::{Order, Stop};
+use std::rc::Rc;
+
+/// Positions among a thread's variables, above those of the program.
+const ERRNO: usize = 0xF_FFFF;
+const CLOCK: usize = 0xF_FFFE;
+const KEYS: usize = 0xF_F000;
+const MOST_KEYS: u64 = 1024;
+
+/// As the interpreter has it: the second at which every thread's clock starts, and the latest deadline.
+const START: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
+const LATEST: u64 = (u32::MAX as u64) * SECOND;
+
+const EINVAL: u64 = 22;
+/// What a thread's stack has unless it asks for something else.
+const DEFAULT_STACK: u64 = 8 << 20;
+const PAGE: u64 = 4096;
+
+/// The first contents of a variable that the program does not declare.
+pub(super) fn contents(position: usize) -> Option<Rc<Contents>> {
+    let size = match position {
+        ERRNO => 4,
+        CLOCK => 8,
+        KEYS.. => 8,
+        _ => return None,
+    };
+    Some(Rc::new(Contents::new(size, None)))
+}
+
+impl Encoder<'_> {
+    fn variable(state: &mut State, position: usize) -> &mut Rc<Contents> {
+        let slot = state.thread_locals.entry(position);
+        slot.or_insert_with(|| contents(position).expect("a position of this file"))
+    }
+
+    pub(super) fn set_errno(&mut self, state: &mut State, condition: Bit, error: u64) {
+        let errno = Rc::make_mut(Self::variable(state, ERRNO));
+        let error = Sym::constant(32, error);
+        errno.store_if(&mut self.out.bits, condition, (0, 4), &error);
+    }
+
+    /// The deadline at an address has passed, if the condition holds: it is looked at, and the thread's clock moves on.
+    pub(super) fn pass_deadline(
+        &mut self,
+        state: &mut State,
+        condition: Bit,
+        deadline: &Sym,
+    ) -> Result<(), Stop> {
+        if condition == Bit::FALSE {
+            return Ok(());
+        }
+        let mut late = state.clone();
+        late.path.push(&mut self.out.bits, condition);
+        if late.path.is_impossible() {
+            return Ok(());
+        }
+        let expected = late.path.guard();
+        let seconds = self.load(&mut late, deadline, 8, Order::Plain)?;
+        let rest = self.plus(deadline, &Sym::constant(64, 8));
+        let rest = self.load(&mut late, &rest, 8, Order::Plain)?;
+        let time = self.nanoseconds(&seconds, &rest);
+        if late.path.guard() != expected {
+            let bits = &mut self.out.bits;
+            let fine = bits.bit_or(!condition, late.path.guard());
+            state.path.push(bits, fine);
+        }
+        let clock = Self::variable(state, CLOCK).load(0, 8);
+        let bits = &mut self.out.bits;
+        let is_later = bits.ult(&clock.word, &time.word);
+        let moves = bits.bit_and(condition, is_later);
+        let clock = Rc::make_mut(Self::variable(state, CLOCK));
+        clock.store_if(bits, moves, (0, 8), &time);
+        Ok(())
+    }
+
+    /// A time since the start, in nanoseconds. Where it is not known, whoever looks at the clock is refused.
+    fn nanoseconds(&mut self, seconds: &Sym, rest: &Sym) -> Sym {
+        let (Some(seconds), Some(rest)) = (seconds.as_constant(), rest.as_constant()) else {
+            return Sym::of(self.fresh(64));
+        };
+        let time = seconds.saturating_mul(SECOND).saturating_add(rest);
+        let since_start = time.saturating_sub(START * SECOND).min(LATEST);
+        Sym::constant(64, since_start)
+    }
+
+    /// The thread's clock as seconds and parts of a second.
+    fn tell_time(&mut self, state: &mut State, address: &Sym, parts: u64) -> Result<(), Stop> {
+        if address.as_constant() == Some(0) {
+            return Ok(());
+        }
+        let since_start = Self::variable(state, CLOCK).load(0, 8);
+        let Some(since_start) = since_start.as_constant() else {
+            return Err(super::unsupported("a time that is not known"));
+        };
+        let now = START * SECOND + since_start;
+        let rest = now % SECOND / (SECOND / parts);
+        let fields = [(0, now / SECOND), (8, rest)];
+        for (offset, value) in fields {
+            let at = self.plus(address, &Sym::constant(64, offset));
+            self.store(state, &at, 8, &Sym::constant(64, value), Order::Plain)?;
+        }
+        Ok(())
+    }
+
+    /// The next thing that the interpreter chooses, in this thread.
+    pub(super) fn note_choice(&mut self, state: &State, word: Word) {
+        let choice = (state.path.guard(), vec![word]);
+        self.out.threads[self.thread].choices.push(choice);
+    }
+
+    /// Functions of this file, with what they return; none if `name` is none of them.
+    pub(super) fn system(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        args: &Args,
+    ) -> Result<Option<Sym>, Stop> {
+        let zero = Sym::zero(64);
+        let store = |encoder: &mut Self, state: &mut State, at: &Sym, offset, size: u8, value| {
+            let at = encoder.plus(at, &Sym::constant(64, offset));
+            let value = Sym::constant(u32::from(size) * 8, value);
+            encoder.store(state, &at, size, &value, Order::Plain)
+        };
+        Ok(Some(match name {
+            "__errno_location" | "__error" => {
+                let number = PRIVATE_THREAD << 20 | ERRNO as u32;
+                Sym::constant(64, u64::from(number) << 32 | OFFSET_BIAS)
+            }
+            "clock_gettime" | "clock_getres" => {
+                self.tell_time(state, &args[1], SECOND)?;
+                zero
+            }
+            "timespec_get" => {
+                self.tell_time(state, &args[0], SECOND)?;
+                args[1].clone()
+            }
+            "gettimeofday" => {
+                self.tell_time(state, &args[0], 1_000_000)?;
+                zero
+            }
+            "pthread_attr_init" => {
+                store(self, state, &args[0], 0, 8, 0)?;
+                store(self, state, &args[0], 8, 8, DEFAULT_STACK)?;
+                zero
+            }
+            "pthread_getattr_np" => {
+                store(self, state, &args[1], 0, 8, 0)?;
+                store(self, state, &args[1], 8, 8, DEFAULT_STACK)?;
+                zero
+            }
+            "pthread_attr_getguardsize" => {
+                store(self, state, &args[1], 0, 8, PAGE)?;
+                zero
+            }
+            "pthread_attr_setdetachstate" => {
+                self.set_number(state, name, &args[0], &args[1], (8, 1))?
+            }
+            "pthread_mutexattr_settype" | "pthread_mutexattr_setkind_np" => {
+                self.set_number(state, name, &args[0], &args[1], (4, 3))?
+            }
+            "pthread_attr_setstacksize" => {
+                let at = self.plus(&args[0], &Sym::constant(64, 8));
+                self.store(state, &at, 8, &args[1], Order::Plain)?;
+                zero
+            }
+            "pthread_attr_getstacksize" => {
+                let at = self.plus(&args[0], &Sym::constant(64, 8));
+                let size = self.load(state, &at, 8, Order::Plain)?;
+                self.store(state, &args[1], 8, &size, Order::Plain)?;
+                zero
+            }
+            "pthread_attr_getdetachstate" => {
+                let value = self.load(state, &args[0], 8, Order::Plain)?;
+                let value = super::cells::narrowed(&value, 32);
+                self.store(state, &args[1], 4, &value, Order::Plain)?;
+                zero
+            }
+            "pthread_mutexattr_gettype" => {
+                let value = self.load(state, &args[0], 4, Order::Plain)?;
+                self.store(state, &args[1], 4, &value, Order::Plain)?;
+                zero
+            }
+            "pthread_mutexattr_init" => {
+                store(self, state, &args[0], 0, 4, 0)?;
+                zero
+            }
+            "pthread_mutexattr_getpshared"
+            | "pthread_mutexattr_getprotocol"
+            | "pthread_mutexattr_getrobust" => {
+                store(self, state, &args[1], 0, 4, 0)?;
+                zero
+            }
+            "pthread_key_create" | "__pthread_key_create" | "tss_create" => {
+                self.make_key(state, name, args)?;
+                zero
+            }
+            "pthread_getspecific" | "tss_get" => {
+                let key = key_of(name, &args[0])?;
+                Self::variable(state, key).load(0, 8)
+            }
+            "pthread_setspecific" | "tss_set" => {
+                let key = key_of(name, &args[0])?;
+                Rc::make_mut(Self::variable(state, key)).store(0, 8, args[1].clone());
+                zero
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Sets a number of an attribute, if it is not too large.
+    fn set_number(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        at: &Sym,
+        number: &Sym,
+        (size, last): (u8, u64),
+    ) -> Result<Sym, Stop> {
+        let Some(number) = number.as_constant() else {
+            return Err(unsupported_call(name, "a value that is not known"));
+        };
+        if number > last {
+            return Ok(Sym::constant(64, EINVAL));
+        }
+        let value = Sym::constant(u32::from(size) * 8, number);
+        self.store(state, at, size, &value, Order::Plain)?;
+        Ok(Sym::zero(64))
+    }
+
+    /// Keys are counted by the machine in memory that all threads share: here they are as long as there is one thread.
+    fn make_key(&mut self, state: &mut State, name: &str, args: &Args) -> Result<(), Stop> {
+        if !state.alone || state.path.guard() != Bit::TRUE {
+            return Err(unsupported_call(
+                name,
+                "keys that are made beside other threads",
+            ));
+        }
+        if args[1].as_constant() != Some(0) {
+            return Err(unsupported_call(name, "keys with destructors"));
+        }
+        state.keys += 1;
+        let key = Sym::constant(32, u64::from(state.keys));
+        self.store(state, &args[0], 4, &key, Order::Plain)
+    }
+}
+
+fn key_of(name: &str, key: &Sym) -> Result<usize, Stop> {
+    let key = key.as_constant().filter(|&key| key <= MOST_KEYS);
+    let key = key.ok_or_else(|| unsupported_call(name, "which key is meant is not known"))?;
+    Ok(KEYS + key as usize)
+}
