@@ -602,7 +602,7 @@ impl Problem {
                 }
             }
             open = put_off;
-            effort *= 4;
+            effort = effort.saturating_mul(4);
         }
         Outcome::Unsat
     }

@@ -37,7 +37,10 @@ impl<T: Theory> Solver<T> {
         debug_assert!(self.trail_lim.is_empty());
         self.core.clear();
         self.ask_theory = true;
-        let conflict_limit = limits.conflicts.map(|count| self.stats.conflicts + count);
+        let conflicts = self.stats.conflicts;
+        let conflict_limit = limits
+            .conflicts
+            .map(|count| conflicts.saturating_add(count));
         self.lift();
         let outcome = self.search(assumptions, limits, conflict_limit);
         self.backtrack(0);
