@@ -574,11 +574,10 @@ impl Problem {
 
     /// Is there an execution in which one of `conditions` holds?
     ///
-    /// First all are asked for at once, which is best where one can hold. Then each by itself: refutations are shorter where
-    /// the solver need not mind which of them it is about, and each is a fact for the next. What takes long is put off, so that
-    /// a condition that can hold is not behind one that is hard to refute.
+    /// All are asked for at once, which is best where one can hold. If that takes long, each is asked for by itself: refutations
+    /// are often shorter where the solver need not mind which of them it is about, and each is a fact for the next. Neither way
+    /// is always the better one, so they take turns, with more and more effort.
     pub(crate) fn ask(&mut self, conditions: &[Bit], limits: &Limits<'_>) -> Outcome {
-        let any = self.encoding.bits.any(conditions.iter().copied());
         let mut open = conditions.to_vec();
         open.sort_unstable();
         open.dedup();
@@ -588,14 +587,16 @@ impl Problem {
         } else {
             u64::MAX
         };
-        match self.ask_one(any, limits, effort) {
-            Outcome::Unknown(Stopped::Conflicts) => {}
-            answer => return answer,
-        }
         while !open.is_empty() {
+            let any = self.encoding.bits.any(open.iter().copied());
+            match self.ask_one(any, limits, effort) {
+                Outcome::Unknown(Stopped::Conflicts) => {}
+                answer => return answer,
+            }
+            let each = effort / open.len() as u64;
             let mut put_off = Vec::new();
             for condition in open {
-                match self.ask_one(condition, limits, effort) {
+                match self.ask_one(condition, limits, each) {
                     Outcome::Unsat => self.require(!condition),
                     Outcome::Unknown(Stopped::Conflicts) => put_off.push(condition),
                     answer => return answer,

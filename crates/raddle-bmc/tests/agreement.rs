@@ -176,7 +176,7 @@ fn accesses_of_several_sizes() {
 
 #[test]
 fn data_that_threads_wait_for() {
-    compare(Shape::WAITS, RACES, 0..cases(150));
+    compare(Shape::WAITS, RACES, 0..cases(60));
 }
 
 #[test]
