@@ -1,15 +1,16 @@
 //! A thread on its way through its code: one state stands for all paths that lead to a place.
 
 use crate::contents::Contents;
+use crate::encode::Models;
 use crate::facts::Region;
 use crate::path::Path;
 use crate::shape::Shape;
 use crate::value::Sym;
-use raddle_ir::BlockId;
 use raddle_ir::passes::LoopId;
+use raddle_ir::{BlockId, FuncId};
 use raddle_order::bits::{Bit, Bits};
 use raddle_program::ObjectId;
-use raddle_program::interp::view::FunctionView;
+use raddle_program::interp::view::{FunctionView, ModelCall};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -42,8 +43,10 @@ pub(crate) struct Frame {
     pub(crate) private_base: usize,
     /// Stack variables that others can see: they die with the frame.
     pub(crate) owned: Vec<ObjectId>,
-    /// It is a one-time initialiser: the object that says so.
-    pub(crate) once: Option<(ObjectId, u64)>,
+    /// Library functions that called it; none if it was called by the frame below.
+    pub(crate) models: Models,
+    /// Variadic arguments: what `va_arg` steps over.
+    pub(crate) varargs: Option<Rc<Contents>>,
     /// Is the whole call an atomic block?
     pub(crate) is_atomic: bool,
     /// The path's guard when it was called.
@@ -72,8 +75,8 @@ pub(crate) struct State {
     pub(crate) alone: bool,
     pub(crate) spawns: u32,
     pub(crate) allocations: u32,
-    /// Keys of thread-specific data that were made.
-    pub(crate) keys: u32,
+    /// What the thread runs after library functions that come before: `main`, after constructors.
+    pub(crate) next: Option<FuncId>,
     pub(crate) atomic_depth: u32,
     pub(crate) block: Option<usize>,
     pub(crate) held: BTreeMap<(ObjectId, u64), Held>,
@@ -92,7 +95,7 @@ impl State {
             alone,
             spawns: 0,
             allocations: 0,
-            keys: 0,
+            next: None,
             atomic_depth: 0,
             block: None,
             held: BTreeMap::new(),
@@ -116,6 +119,9 @@ impl State {
         let ends_here = frames.any(|frame| frame.shape.is_last(frame.block));
         let mut key = vec![u32::from(!ends_here)];
         for frame in &self.frames {
+            for number in frame.models.iter().flat_map(ModelCall::progress) {
+                key.extend([number as u32, (number >> 32) as u32]);
+            }
             key.push(frame.code.id().0);
             for round in &frame.rounds {
                 key.extend([round.position, round.iteration]);
@@ -212,7 +218,8 @@ impl Frame {
             rounds: Vec::new(),
             private_base,
             owned: Vec::new(),
-            once: None,
+            models: Models::new(),
+            varargs: None,
             is_atomic: false,
             entered,
         }
@@ -227,6 +234,9 @@ impl Frame {
         }
         for (mine, theirs) in self.rounds.iter_mut().zip(&other.rounds) {
             mine.counted = mine.counted.max(theirs.counted);
+        }
+        if let (Some(mine), Some(theirs)) = (&mut self.varargs, &other.varargs) {
+            choose(bits, first, mine, theirs);
         }
         if self.owned != other.owned {
             let all = self.owned.iter().chain(&other.owned).copied();

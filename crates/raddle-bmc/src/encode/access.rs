@@ -185,7 +185,7 @@ impl Encoder<'_> {
         }
     }
 
-    fn apply(&mut self, op: RmwOp, old: &Sym, operand: &Sym) -> Result<Sym, Stop> {
+    pub(super) fn apply(&mut self, op: RmwOp, old: &Sym, operand: &Sym) -> Result<Sym, Stop> {
         let choose = |encoder: &mut Self, predicate| {
             let (a, b) = (std::slice::from_ref(old), std::slice::from_ref(operand));
             let first = encoder.compare(predicate, a, b);

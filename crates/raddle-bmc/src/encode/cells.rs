@@ -437,7 +437,7 @@ fn assemble(mut parts: Vec<(u8, Sym)>, width: u32) -> Sym {
 }
 
 /// Some bytes of a value; bits that it does not have are 0.
-fn part_of(value: &Sym, shift: u8, size: u8) -> Sym {
+pub(super) fn part_of(value: &Sym, shift: u8, size: u8) -> Sym {
     let width = u32::from(size) * 8;
     if shift == 0 && value.width() <= width {
         return widened(value, size);

@@ -1,6 +1,6 @@
 //! Instructions that do not touch memory.
 
-use super::{Encoder, float, unsupported};
+use super::{Encoder, unsupported};
 use crate::state::State;
 use crate::value::{Sym, mask, signed};
 use raddle_ir::inst::{ArithFlags, BinaryOp, CastOp, IntPredicate};
@@ -86,7 +86,9 @@ impl Encoder<'_> {
                     let range = lane * scalar.slots()..(lane + 1) * scalar.slots();
                     let (a, b) = (&a[range.clone()], &b[range]);
                     match scalar {
-                        Scalar::Float(kind) => values.push(float::binary(*op, kind, &a[0], &b[0])?),
+                        Scalar::Float(kind) => {
+                            values.extend(self.float_binary(*op, kind, &a[0], &b[0])?);
+                        }
                         Scalar::Int(_) => values.extend(self.integer(state, *op, *flags, a, b)?),
                     }
                 }
@@ -138,10 +140,11 @@ impl Encoder<'_> {
                 let (Scalar::Float(kind), _) = self.lanes(*ty)? else {
                     return Err(unsupported("fcmp of integers"));
                 };
-                let pairs = a.iter().zip(&b);
-                pairs
-                    .map(|(a, b)| float::compare(*predicate, kind, a, b))
-                    .collect()
+                let mut values = Vec::new();
+                for (a, b) in a.iter().zip(&b) {
+                    values.extend(self.float_compare(*predicate, kind, a, b)?);
+                }
+                Ok(values)
             }
             InstKind::Select {
                 condition_ty,
@@ -369,15 +372,24 @@ impl Encoder<'_> {
         }
         let ((source, count), (target, others)) = (self.lanes(from)?, self.lanes(to)?);
         if matches!(op, CastOp::Bitcast | CastOp::AddrSpaceCast) {
-            if (source.width(), count) != (target.width(), others) {
-                return Err(unsupported("a bitcast between vectors of different lanes"));
+            if (source.width(), count) == (target.width(), others) {
+                return Ok(values.to_vec());
             }
-            return Ok(values.to_vec());
+            // Vectors are packed, first lane lowest.
+            let packed = values.chunks(source.slots()).map(wide);
+            let packed: Vec<Bit> = packed.flat_map(|word| word.bits().to_vec()).collect();
+            let lanes = packed.chunks(target.width() as usize).take(others);
+            return Ok(lanes
+                .flat_map(|bits| split(&Word::from_bits(bits.to_vec())))
+                .collect());
+        }
+        if is_float_cast(op) {
+            return self.float_cast(op, from, to, values);
         }
         let mut result = Vec::new();
         for lane in 0..count {
             let slots = &values[lane * source.slots()..(lane + 1) * source.slots()];
-            result.extend(cast_scalar(op, source, target, slots)?);
+            result.extend(cast_scalar(op, source, target, slots));
         }
         Ok(result)
     }
@@ -496,7 +508,19 @@ fn holds(predicate: IntPredicate, width: u32, a: u64, b: u64) -> bool {
     }
 }
 
-fn cast_scalar(op: CastOp, from: Scalar, to: Scalar, slots: &[Sym]) -> Result<Vec<Sym>, Stop> {
+fn is_float_cast(op: CastOp) -> bool {
+    matches!(
+        op,
+        CastOp::FpTrunc
+            | CastOp::FpExt
+            | CastOp::FpToUi
+            | CastOp::FpToSi
+            | CastOp::UiToFp
+            | CastOp::SiToFp
+    )
+}
+
+fn cast_scalar(op: CastOp, from: Scalar, to: Scalar, slots: &[Sym]) -> Vec<Sym> {
     let (source, target) = (from.width(), to.width());
     let word = wide(slots);
     let narrow = match slots {
@@ -507,20 +531,17 @@ fn cast_scalar(op: CastOp, from: Scalar, to: Scalar, slots: &[Sym]) -> Result<Ve
         Some(slot) => vec![resized(slot, word, number)],
         None => split(&word),
     };
-    Ok(match op {
+    match op {
         CastOp::Trunc | CastOp::PtrToInt | CastOp::IntToPtr if target <= source => {
             keep(word.extract(0, target as usize), &|value| {
                 value & mask(target)
             })
         }
-        CastOp::ZExt | CastOp::PtrToInt | CastOp::IntToPtr => {
-            keep(word.zext(target as usize), &|value| value)
-        }
         CastOp::SExt => keep(word.sext(target as usize), &|value| {
             signed(value, source) as u64 & mask(target)
         }),
-        _ => vec![float::cast(op, from, to, &slots[0])?],
-    })
+        _ => keep(word.zext(target as usize), &|value| value),
+    }
 }
 
 /// A value in another width: addresses stay addresses where their bits do.

@@ -10,12 +10,22 @@ use crate::value::Sym;
 use raddle_ir::inst::Call;
 use raddle_ir::{BlockId, Constant, FuncId, InstKind, Operand, Terminator, TypeId, ValueId};
 use raddle_order::bits::Bit;
-use raddle_program::interp::view::Called;
+use raddle_program::interp::view::{Called, ModelCall};
 use raddle_program::{Fault, Limit, ObjectKind, Order, Stop, Unsupported};
 use std::rc::Rc;
 
 /// Functions whose whole body is one atomic block.
 const ATOMIC_PREFIX: &str = "__VERIFIER_atomic_";
+
+/// Functions that register what is run at the end of `main`, or of a thread.
+const EXIT_FUNCTIONS: [&str; 3] = ["atexit", "__cxa_thread_atexit", "__cxa_thread_atexit_impl"];
+const DESTRUCTORS: [&str; 5] = [
+    "pthread_key_create",
+    "__pthread_key_create",
+    "tss_create",
+    "__cxa_thread_atexit",
+    "__cxa_thread_atexit_impl",
+];
 
 /// What became of a state.
 pub(super) enum After {
@@ -359,17 +369,11 @@ impl Encoder<'_> {
             }
         }
         let callee = self.pointer(state, call.callee)?;
-        let Some(addresses) = callee.set.values().map(<[u64]>::to_vec) else {
+        // One state for each function that it may be; they meet again after the call.
+        let Some(ways) = self.ways(state, &callee) else {
             return Err(unsupported("a call of a function that is not known"));
         };
-        // One state for each function that it may be; they meet again after the call.
-        for address in addresses {
-            let is_it = callee.is(&mut self.out.bits, address);
-            let mut state = state.clone();
-            state.path.push(&mut self.out.bits, is_it);
-            if state.path.is_impossible() {
-                continue;
-            }
+        for (mut state, address) in ways {
             let after = match self.view.function_at(address) {
                 Some(function) => self.call_function(&mut state, function, call, result),
                 None => Err(Stop::Fault(super::access::bad_address(address))),
@@ -396,16 +400,15 @@ impl Encoder<'_> {
     ) -> Result<After, Stop> {
         let name = self.view.module().function(function).name.clone();
         if *name == *raddle_ir::passes::purity::ASSUME {
-            return self.library(state, "__VERIFIER_assume", call, result);
+            return self.assume(state, call);
         }
         let after = match self.view.called(function) {
             Called::Body => {
                 let is_atomic = name.starts_with(ATOMIC_PREFIX);
-                let mut args = Vec::new();
-                for (&arg, &ty) in call.args.iter().zip(&call.arg_types) {
-                    args.extend(self.operand(state, arg, ty)?);
-                }
+                let args = self.parameters(state, function, call)?;
+                let varargs = self.variadic(state, function, call)?;
                 self.enter(state, function, &args)?;
+                state.top().varargs = varargs;
                 if is_atomic {
                     self.begin_block_of(state);
                     state.top().is_atomic = true;
@@ -417,7 +420,7 @@ impl Encoder<'_> {
                 self.set(state, result, values);
                 After::Next
             }
-            Called::Library => return self.library(state, &name, call, result),
+            Called::Library => return self.library(state, function, call, result),
             Called::Panic => {
                 return Err(Stop::Fault(Fault::Panic {
                     message: self.view.function_name(function).as_ref().into(),
@@ -451,14 +454,15 @@ impl Encoder<'_> {
         value: Option<Operand>,
         ty: TypeId,
     ) -> Result<After, Stop> {
-        let mut values = match value {
+        let values = match value {
             Some(value) => self.operand(state, value, ty)?,
             None => Vec::new(),
         };
         let is_main = state.frames.len() == 1 && self.thread == 0;
         let frame = state.top();
         let (owned, base) = (std::mem::take(&mut frame.owned), frame.private_base);
-        let (is_atomic, once) = (frame.is_atomic, frame.once);
+        let is_atomic = frame.is_atomic;
+        let models = std::mem::take(&mut frame.models);
         // Threads that outlive `main` may well use its variables.
         if !is_main {
             for object in owned.into_iter().rev() {
@@ -468,17 +472,23 @@ impl Encoder<'_> {
         if is_atomic {
             self.end_block_of(state);
         }
-        if let Some(once) = once {
-            self.end_once(state, once)?;
-            values = vec![Sym::zero(32)];
-        }
         state.private.truncate(base);
         state.frames.pop();
-        if state.frames.is_empty() {
-            state.result = values.into_iter().next();
-            self.finish(state, is_main);
+        if !models.is_empty() {
+            self.returned_to_model(state.clone(), &models, values.first())?;
             return Ok(After::Gone);
         }
+        if state.frames.is_empty() {
+            state.result = values.into_iter().next();
+            self.leave_thread(state, is_main)?;
+            return Ok(After::Gone);
+        }
+        self.returned_to(state, values)?;
+        Ok(After::Gone)
+    }
+
+    /// The function that the frame on top called has returned.
+    pub(super) fn returned_to(&mut self, state: &mut State, values: Vec<Sym>) -> Result<(), Stop> {
         let frame = state.top();
         let code = frame.code.clone();
         let block = &code.body().blocks[frame.block.index()];
@@ -494,7 +504,39 @@ impl Encoder<'_> {
             }
             _ => return Err(unsupported("a return to nowhere")),
         }
-        Ok(After::Gone)
+        Ok(())
+    }
+
+    /// The thread's function has returned, or the thread leaves from the middle: what comes after that, and its end.
+    pub(super) fn leave_thread(&mut self, state: &mut State, is_main: bool) -> Result<(), Stop> {
+        let (after, reasons) = if is_main {
+            ("raddle.after_main", &EXIT_FUNCTIONS[..])
+        } else {
+            ("raddle.after_thread", &DESTRUCTORS[..])
+        };
+        let module = self.view.module();
+        if reasons
+            .iter()
+            .any(|name| module.function_named(name).is_some())
+        {
+            return self.run_models(state.clone(), vec![ModelCall::named(after, &[])]);
+        }
+        self.finish(state, is_main);
+        Ok(())
+    }
+
+    /// The library functions are done that a thread begins or ends with.
+    pub(super) fn go_on(&mut self, state: &mut State) -> Result<(), Stop> {
+        let Some(main) = state.next.take() else {
+            let is_main = self.thread == 0;
+            self.finish(state, is_main);
+            return Ok(());
+        };
+        let (argc, argv) = self.view.program_arguments()?;
+        let args = [Sym::constant(32, argc), Sym::constant(64, argv)];
+        self.enter(state, main, &args)?;
+        self.push(state.clone());
+        Ok(())
     }
 
     /// The thread has come to its end.

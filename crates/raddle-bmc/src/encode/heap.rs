@@ -164,12 +164,6 @@ impl Encoder<'_> {
     pub(super) fn copy(&mut self, state: &mut State, args: &Args) -> Result<(), Stop> {
         let length = self.length(&args[2])?;
         let (to, from) = (args[0].clone(), args[1].clone());
-        if let (Some(to), Some(from)) = (to.as_constant(), from.as_constant())
-            && to > from
-            && to - from < length
-        {
-            return Err(unsupported("a copy that overlaps"));
-        }
         let mut done = 0;
         while done < length {
             let size = self.chunk(&[&to, &from], done, length - done);
@@ -180,5 +174,68 @@ impl Encoder<'_> {
             done += u64::from(size);
         }
         Ok(())
+    }
+
+    /// May a copy, front to back, read what it has written?
+    fn may_overlap(&self, to: &Sym, from: &Sym, length: u64) -> bool {
+        let (Some(to), Some(from)) = (to.set.values(), from.set.values()) else {
+            return false;
+        };
+        let overlap = |&to: &u64, &from: &u64| to > from && to - from < length;
+        to.iter()
+            .any(|to| from.iter().any(|from| overlap(to, from)))
+    }
+
+    /// A copy between areas that may overlap: then everything is read before anything is written.
+    pub(super) fn move_bytes(&mut self, state: &mut State, args: &Args) -> Result<(), Stop> {
+        let length = self.length(&args[2])?;
+        let (to, from) = (&args[0], &args[1]);
+        if !self.may_overlap(to, from, length) {
+            return self.copy(state, args);
+        }
+        let mut pieces = Vec::new();
+        let mut done = 0;
+        while done < length {
+            let size = self.chunk(&[to, from], done, length - done);
+            let source = self.plus(from, &Sym::constant(64, done));
+            pieces.push((done, size, self.load(state, &source, size, Order::Plain)?));
+            done += u64::from(size);
+        }
+        for (offset, size, value) in pieces {
+            let target = self.plus(to, &Sym::constant(64, offset));
+            self.store(state, &target, size, &value, Order::Plain)?;
+        }
+        Ok(())
+    }
+
+    /// Always moves: a new block, a copy, and the end of the old one.
+    pub(super) fn reallocate(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        old: &Sym,
+        size: &Sym,
+    ) -> Result<Sym, Stop> {
+        let Some(address) = old.as_constant() else {
+            return Err(unsupported_call(name, "an address that is not known"));
+        };
+        if address == 0 {
+            return self.allocate(state, name, size);
+        }
+        let tables = self.view.tables();
+        let block = tables.resolve(address).filter(|&(object, offset)| {
+            offset == 0 && tables.object_info(object).kind == ObjectKind::Heap
+        });
+        let Some((object, _)) = block.filter(|_| size.as_constant() != Some(0)) else {
+            self.free(state, old)?;
+            return Ok(Sym::zero(64));
+        };
+        let kept = self.view.tables().object_info(object).size;
+        let new = self.allocate(state, name, size)?;
+        let kept = size.as_constant().unwrap_or(0).min(kept);
+        let args = vec![new.clone(), old.clone(), Sym::constant(64, kept)];
+        self.copy(state, &args)?;
+        self.free(state, old)?;
+        Ok(new)
     }
 }

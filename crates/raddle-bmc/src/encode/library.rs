@@ -1,19 +1,24 @@
 //! Functions that the program does not define.
 
 use super::flow::After;
-use super::{Encoder, unsupported, unsupported_call};
+use super::{Encoder, Start, unsupported, unsupported_call};
 use crate::events::{Thread, What};
 use crate::facts::Region;
 use crate::path::Path;
 use crate::state::State;
 use crate::value::Sym;
 use raddle_ir::inst::{Call, IntPredicate};
-use raddle_ir::{Type, ValueId};
+use raddle_ir::{FuncId, Type, ValueId};
 use raddle_order::bits::Bit;
-use raddle_program::{Fault, Misuse, ObjectId, Order, Stop};
+use raddle_program::interp::view::ModelCall;
+use raddle_program::{Fault, Misuse, ObjectId, Order, Stop, ThreadId};
 
 /// Threads that start threads nest this deep at most.
 const MOST_THREADS: usize = 256;
+
+/// What starts a `std::thread`.
+const START_THREAD: &str =
+    "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
 
 /// The arguments of a call.
 pub(super) type Args = Vec<Sym>;
@@ -33,13 +38,17 @@ impl Encoder<'_> {
     pub(super) fn library(
         &mut self,
         state: &mut State,
-        name: &str,
+        function: FuncId,
         call: &Call,
         result: Option<ValueId>,
     ) -> Result<After, Stop> {
+        let name = &*self.view.module().function(function).name.clone();
         if is_output(name) {
             // What it returns is not known, and an error if anybody wants to know.
             return self.after_call(state, After::Next);
+        }
+        if name == "__VERIFIER_assume" {
+            return self.assume(state, call);
         }
         let args = self.arguments(state, call)?;
         let width = match result {
@@ -50,7 +59,6 @@ impl Encoder<'_> {
             None => 32,
         };
         let value = match self.special(state, name, &args)? {
-            Some(After::Next) if name == "pthread_once" => Some(Sym::zero(width)),
             Some(After::Next) => None,
             Some(after) => return Ok(after),
             None => match self.waiting(state, name, &args)? {
@@ -59,7 +67,10 @@ impl Encoder<'_> {
                     Some(value) => Some(value),
                     None => match self.text(state, name, &args)? {
                         Some(value) => Some(value),
-                        None => self.valued(state, name, &args, width)?,
+                        None => match self.valued(state, name, &args, width)? {
+                            Some(value) => Some(value),
+                            None => return self.call_model(state, function, call, &args),
+                        },
                     },
                 },
             },
@@ -67,6 +78,17 @@ impl Encoder<'_> {
         if let Some(value) = value {
             self.set(state, result, vec![resize(&value, width)]);
         }
+        if state.path.is_impossible() {
+            return Ok(After::Gone);
+        }
+        self.after_call(state, After::Next)
+    }
+
+    /// The thread goes on only if the argument is not zero.
+    pub(super) fn assume(&mut self, state: &mut State, call: &Call) -> Result<After, Stop> {
+        let args = self.arguments(state, call)?;
+        let holds = !self.out.bits.is_zero(&args[0].word);
+        state.path.push(&mut self.out.bits, holds);
         if state.path.is_impossible() {
             return Ok(After::Gone);
         }
@@ -81,10 +103,6 @@ impl Encoder<'_> {
         args: &Args,
     ) -> Result<Option<After>, Stop> {
         match name {
-            "__VERIFIER_assume" => {
-                let holds = !self.out.bits.is_zero(&args[0].word);
-                state.path.push(&mut self.out.bits, holds);
-            }
             "__VERIFIER_atomic_begin" => self.begin_block_of(state),
             "__VERIFIER_atomic_end" => self.end_block_of(state),
             "__VERIFIER_error" | "reach_error" => {
@@ -103,27 +121,36 @@ impl Encoder<'_> {
                 return Ok(Some(After::Gone));
             }
             "abort" => return Err(Stop::Fault(Fault::Abort)),
+            "exit" if self.view.module().function_named("atexit").is_some() => {
+                let models = vec![ModelCall::named("exit", &[0])];
+                self.run_models(state.clone(), models)?;
+                return Ok(Some(After::Gone));
+            }
             "exit" | "_exit" | "_Exit" | "quick_exit" => {
                 self.out.exits.push(state.path.guard());
                 return Ok(Some(After::Gone));
             }
             "pthread_exit" | "thrd_exit" => {
+                self.check_cleanups(state, name)?;
                 state.result = args.first().cloned();
-                for frame in state.frames.iter_mut().rev() {
-                    let owned = std::mem::take(&mut frame.owned);
-                    if !owned.is_empty() {
-                        return Err(unsupported_call(name, "shared stack variables are alive"));
-                    }
+                let owned = state.frames.iter_mut().rev();
+                let owned: Vec<_> = owned
+                    .flat_map(|frame| std::mem::take(&mut frame.owned).into_iter().rev())
+                    .collect();
+                for object in owned {
+                    self.free_object(state, object, Bit::TRUE)?;
                 }
-                self.finish(state, false);
+                state.frames.clear();
+                state.private.clear();
+                self.leave_thread(state, false)?;
                 return Ok(Some(After::Gone));
             }
             "free" | "_ZdlPv" | "_ZdaPv" | "_ZdlPvm" | "_ZdaPvm" => self.free(state, &args[0])?,
-            "pthread_once" | "call_once" => return self.once(state, name, args).map(Some),
+            _ if name.starts_with("llvm.va_start") => self.va_start(state, &args[0])?,
+            _ if name.starts_with("llvm.va_copy") => self.va_copy(state, &args[0], &args[1])?,
             _ if name.starts_with("llvm.memset.") => self.fill(state, args)?,
-            _ if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") => {
-                self.copy(state, args)?;
-            }
+            _ if name.starts_with("llvm.memcpy.") => self.copy(state, args)?,
+            _ if name.starts_with("llvm.memmove.") => self.move_bytes(state, args)?,
             _ => return Ok(None),
         }
         Ok(Some(After::Next))
@@ -146,6 +173,23 @@ impl Encoder<'_> {
                     let handle = self.load(state, &args[0], 8, Order::Plain)?;
                     self.detach(state, &handle)?;
                 }
+                zero
+            }
+            START_THREAD => {
+                self.create_cpp(state, args)?;
+                zero
+            }
+            "_ZNSt6thread4joinEv" => {
+                let handle = self.load(state, &args[0], 8, Order::Plain)?;
+                self.join(state, name, &vec![handle, Sym::zero(64)], 8)?;
+                self.store(state, &args[0], 8, &Sym::zero(64), Order::Plain)?;
+                zero
+            }
+            "_ZNSt6thread6detachEv" => {
+                self.drain(state);
+                let handle = self.load(state, &args[0], 8, Order::Plain)?;
+                self.detach(state, &handle)?;
+                self.store(state, &args[0], 8, &Sym::zero(64), Order::Plain)?;
                 zero
             }
             "thrd_create" => {
@@ -180,8 +224,6 @@ impl Encoder<'_> {
             | "thrd_sleep"
             | "clock"
             | "clock_nanosleep"
-            | "pthread_key_delete"
-            | "tss_delete"
             | "pthread_testcancel"
             | "pthread_setname_np"
             | "pthread_setconcurrency"
@@ -213,18 +255,21 @@ impl Encoder<'_> {
                 let size = self.out.bits.mul(&args[0].word, &args[1].word);
                 self.allocate(state, name, &Sym::of(size))?
             }
-            "memset" => {
+            "realloc" => self.reallocate(state, name, &args[0], &args[1])?,
+            "memset" | "__memset_chk" => {
                 self.fill(state, args)?;
                 args[0].clone()
             }
-            "memcpy" | "memmove" => {
+            "memcpy" | "__memcpy_chk" => {
                 self.copy(state, args)?;
                 args[0].clone()
             }
-            _ if name.starts_with("__VERIFIER_nondet_") => self.choose(state, name, width),
-            _ => {
-                return Err(unsupported_call(name, "its meaning is not encoded"));
+            "memmove" | "__memmove_chk" => {
+                self.move_bytes(state, args)?;
+                args[0].clone()
             }
+            _ if name.starts_with("__VERIFIER_nondet_") => self.choose(state, name, width),
+            _ => return Ok(None),
         }))
     }
 
@@ -275,28 +320,56 @@ impl Encoder<'_> {
         function: &str,
         (handle_at, entry, arg): (&Sym, &Sym, &Sym),
     ) -> Result<(), Stop> {
-        let refused = |why: &str| unsupported_call(function, why);
         let Some(&[entry]) = entry.set.values() else {
-            return Err(refused("which function it runs is not known"));
+            return Err(unsupported_call(
+                function,
+                "which function it runs is not known",
+            ));
         };
         let function = self.view.function_at(entry);
         let function = function.ok_or_else(|| Stop::Fault(super::access::bad_address(entry)))?;
+        let name = self.view.function_name(function);
+        let handle = self.new_thread(state, &name)?;
+        self.store(state, handle_at, 8, &handle.1, Order::Plain)?;
+        let start = Start::Function(function, std::slice::from_ref(arg));
+        self.start_thread(state, handle, start)
+    }
+
+    /// `(thread, pointer to what it is to run, …)`: the new thread owns what it runs.
+    fn create_cpp(&mut self, state: &mut State, args: &Args) -> Result<(), Stop> {
+        let (thread, owner) = (&args[0], &args[1]);
+        let runs = self.load(state, owner, 8, Order::Plain)?;
+        let Some(runs) = runs.as_constant() else {
+            return Err(unsupported("a thread that runs what is not known"));
+        };
+        const NAME: &str = "std::thread";
+        let handle = self.new_thread(state, NAME)?;
+        self.store(state, thread, 8, &handle.1, Order::Plain)?;
+        let start = Start::Model(ModelCall::named(NAME, &[runs]));
+        self.start_thread(state, handle, start)?;
+        self.store(state, owner, 8, &Sym::zero(64), Order::Plain)
+    }
+
+    /// The name and the handle of the thread that this thread will start next.
+    fn new_thread(&mut self, state: &mut State, name: &str) -> Result<(ThreadId, Sym), Stop> {
         if self.out.threads.len() >= MOST_THREADS {
-            return Err(refused("so many threads"));
+            return Err(unsupported("so many threads"));
         }
         state.spawns += 1;
         let parent = self.out.threads[self.thread].id;
-        let name = self.view.function_name(function);
-        let id = self.view.tables_mut().thread(parent, state.spawns, &name);
+        let id = self.view.tables_mut().thread(parent, state.spawns, name);
         let id = id.map_err(Stop::from)?;
         let handle = self.view.tables().handle_of_thread(id);
-        self.store(
-            state,
-            handle_at,
-            8,
-            &Sym::constant(64, handle),
-            Order::Plain,
-        )?;
+        Ok((id, Sym::constant(64, handle)))
+    }
+
+    fn start_thread(
+        &mut self,
+        state: &mut State,
+        (id, handle): (ThreadId, Sym),
+        start: Start<'_>,
+    ) -> Result<(), Stop> {
+        let handle = handle.as_constant().unwrap_or(0);
         self.begin_sharing(state)?;
         let child = self.out.threads.len();
         let started = state.path.guard();
@@ -312,12 +385,7 @@ impl Encoder<'_> {
         self.step(state, What::Spawn { child }, Order::SeqCst);
         let mut path = Path::default();
         path.push(&mut self.out.bits, started);
-        self.run_thread(
-            child,
-            State::new(path, false),
-            function,
-            std::slice::from_ref(arg),
-        )
+        self.run_thread(child, State::new(path, false), start)
     }
 
     /// `size`: of the value that is stored, if it is wanted.
@@ -444,94 +512,6 @@ impl Encoder<'_> {
 
     fn is_encoded(&self, thread: usize) -> bool {
         self.encoded.contains(&thread)
-    }
-
-    // ---- intrinsics and assembly
-
-    pub(super) fn intrinsic(
-        &mut self,
-        state: &mut State,
-        name: &str,
-        call: &Call,
-        result: Option<ValueId>,
-    ) -> Result<Vec<Sym>, Stop> {
-        let family: Vec<&str> = name.trim_start_matches("llvm.").split('.').collect();
-        match family[..] {
-            [
-                "dbg" | "lifetime" | "invariant" | "donothing" | "prefetch" | "assume"
-                | "sideeffect" | "stackrestore" | "va_end",
-                ..,
-            ] => return Ok(Vec::new()),
-            ["x86", "sse2", "mfence"] => {
-                self.fence(state, Order::SeqCst);
-                return Ok(Vec::new());
-            }
-            ["x86", "sse", "sfence"] => {
-                self.fence(state, Order::Release);
-                return Ok(Vec::new());
-            }
-            ["x86", "sse2", "lfence" | "pause"] => return Ok(Vec::new()),
-            ["stacksave", ..] => return Ok(vec![Sym::zero(64)]),
-            _ => {}
-        }
-        let args = self.arguments(state, call)?;
-        let first = |predicate, encoder: &mut Self| {
-            let first = encoder.compare(predicate, &args[..1], &args[1..2]);
-            vec![Sym::ite(&mut encoder.out.bits, first, &args[0], &args[1])]
-        };
-        let bits = &mut self.out.bits;
-        Ok(match family[..] {
-            ["expect", ..] | ["threadlocal", "address", ..] => vec![args[0].clone()],
-            ["smax", ..] => first(IntPredicate::Sgt, self),
-            ["smin", ..] => first(IntPredicate::Slt, self),
-            ["umax", ..] => first(IntPredicate::Ugt, self),
-            ["umin", ..] => first(IntPredicate::Ult, self),
-            ["abs", ..] => {
-                let negative = bits.neg(&args[0].word);
-                let sign = args[0].word.sign();
-                vec![Sym::of(bits.ite(sign, &negative, &args[0].word))]
-            }
-            [op, "with", "overflow", ..] => {
-                let (a, b) = (&args[0].word, &args[1].word);
-                let (word, lost) = match op {
-                    "sadd" => (bits.add(a, b), bits.sadd_overflows(a, b)),
-                    "uadd" => (bits.add(a, b), bits.uadd_overflows(a, b)),
-                    "ssub" => (bits.sub(a, b), bits.ssub_overflows(a, b)),
-                    "usub" => (bits.sub(a, b), bits.usub_overflows(a, b)),
-                    "smul" => (bits.mul(a, b), bits.smul_overflows(a, b)),
-                    _ => (bits.mul(a, b), bits.umul_overflows(a, b)),
-                };
-                vec![Sym::of(word), Sym::bit(lost)]
-            }
-            _ => {
-                let _ = result;
-                return Err(unsupported(name));
-            }
-        })
-    }
-
-    pub(super) fn inline_assembly(
-        &mut self,
-        state: &mut State,
-        text: &str,
-        call: &Call,
-        result: Option<ValueId>,
-    ) -> Result<(), Stop> {
-        let unknown =
-            || Stop::Unsupported(raddle_program::Unsupported::InlineAsm { text: text.into() });
-        if result.is_some() || !call.args.is_empty() && !text.trim().is_empty() {
-            return Err(unknown());
-        }
-        for statement in text.split([';', '\n']) {
-            match statement.trim().to_ascii_lowercase().as_str() {
-                "" | "pause" | "nop" | "rep" | "rep nop" | "yield" => {}
-                "mfence" => self.fence(state, Order::SeqCst),
-                "sfence" => self.fence(state, Order::Release),
-                "lfence" => {}
-                _ => return Err(unknown()),
-            }
-        }
-        Ok(())
     }
 }
 

@@ -8,7 +8,8 @@
 //! - `compute`: instructions that do not touch memory.
 //! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
 //! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`:
-//!   locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has.
+//!   locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
+//!   all others, which are run as the interpreter runs them. `variadic`: lists of arguments. `intrinsics`: `llvm.*`.
 
 mod access;
 mod cells;
@@ -17,13 +18,17 @@ mod counting;
 mod float;
 mod flow;
 mod heap;
+mod intrinsics;
 mod library;
+mod models;
 mod mutex;
 mod strings;
 mod sync;
 mod system;
+mod variadic;
 
 pub(crate) use heap::LIFE;
+pub(crate) use models::Models;
 pub(crate) use mutex::OWNER_BITS;
 
 use crate::contents::Contents;
@@ -37,7 +42,7 @@ use crate::state::{Disagreement, Key, State};
 use crate::value::{ReadId, Sym};
 use raddle_ir::FuncId;
 use raddle_order::bits::{Bit, Word};
-use raddle_program::interp::view::View;
+use raddle_program::interp::view::{ModelCall, View};
 use raddle_program::{Fault, Limit, Order, SrcId, Stop, ThreadId, Unsupported};
 use raddle_search::Checks;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -72,6 +77,12 @@ impl EncodeOptions<'_> {
                 .deadline
                 .is_some_and(|deadline| Instant::now() >= deadline)
     }
+}
+
+/// What a thread runs.
+enum Start<'a> {
+    Function(FuncId, &'a [Sym]),
+    Model(ModelCall),
 }
 
 /// Function shapes, which do not change from one encoding to the next.
@@ -136,9 +147,6 @@ impl<'a> Encoder<'a> {
     /// part of the encoding.
     pub(crate) fn run(mut self) -> Result<Encoding, Stop> {
         let main = self.view.main();
-        if !self.view.module().constructors.is_empty() {
-            return Err(unsupported("functions that run before `main`"));
-        }
         self.out.threads.push(Thread {
             id: ThreadId::MAIN,
             handle: self.view.tables().handle_of_thread(ThreadId::MAIN),
@@ -148,11 +156,13 @@ impl<'a> Encoder<'a> {
             end: None,
             choices: Vec::new(),
         });
-        let state = State::new(Path::default(), true);
-        // One argument, whose text is not known.
-        let argc = Sym::constant(32, 1);
-        let argv = Sym::of(self.out.bits.fresh(64, &mut self.out.vars));
-        self.run_thread(0, state, main, &[argc, argv])?;
+        let mut state = State::new(Path::default(), true);
+        state.next = Some(main);
+        self.run_thread(
+            0,
+            state,
+            Start::Model(ModelCall::named("raddle.before_main", &[])),
+        )?;
         for (handle, promise) in std::mem::take(&mut self.promised) {
             let threads = self
                 .out
@@ -173,17 +183,19 @@ impl<'a> Encoder<'a> {
         &mut self,
         thread: ThreadIndex,
         mut state: State,
-        entry: FuncId,
-        args: &[Sym],
+        entry: Start<'_>,
     ) -> Result<(), Stop> {
         let outer = std::mem::replace(&mut self.thread, thread);
         let queue = std::mem::take(&mut self.queue);
         let ended = std::mem::take(&mut self.ended);
         let begin = self.step(&state, What::Begin, Order::SeqCst);
         self.out.threads[thread].begin = Some(begin);
-        match self.enter(&mut state, entry, args) {
-            Ok(()) => self.push(state),
-            Err(stop) => self.stopped(&state, stop)?,
+        match entry {
+            Start::Model(call) => self.run_models(state, vec![call])?,
+            Start::Function(function, args) => match self.enter(&mut state, function, args) {
+                Ok(()) => self.push(state),
+                Err(stop) => self.stopped(&state, stop)?,
+            },
         }
         while let Some((_, states)) = self.queue.pop_first() {
             let state = self.meet(states)?;

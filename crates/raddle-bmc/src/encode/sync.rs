@@ -8,8 +8,6 @@
 //! last: then there is no need to consider that it does not. A violation that somebody commits meanwhile is a violation in
 //! the execution that goes on as well, since a fault leaves the sections it is in ([`Section`]).
 
-use super::access::bad_address;
-use super::flow::After;
 use super::library::Args;
 use super::{Encoder, unsupported_call};
 use crate::events::{Awaited, Handover, Place, Rule, StepIndex, Wait, Waiter, Waker, What};
@@ -31,6 +29,8 @@ pub(super) const EDEADLK: u64 = 35;
 /// What giving back returns what one does not have.
 pub(super) const EPERM: u64 = 1;
 pub(super) const ETIMEDOUT: u64 = 110;
+/// Waits with a lock of C++ instead of a mutex.
+const CPP_WAIT: &str = "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE";
 /// What the cell of a one-time initialiser holds while it runs, and afterwards.
 const RUNNING: u32 = 1;
 const DONE: u32 = 2;
@@ -95,6 +95,12 @@ impl Encoder<'_> {
         };
         self.drain(state);
         let place = self.object_at(state, name, &args[0])?;
+        let mut args = args.clone();
+        if name == CPP_WAIT {
+            // A lock begins with the pointer to its mutex.
+            args[1] = self.load(state, &args[1], 8, Order::Plain)?;
+        }
+        let args = &args;
         let zero = Sym::zero(32);
         let value = match operation {
             "mutex_init" => {
@@ -318,21 +324,8 @@ impl Encoder<'_> {
 
     // ---- one-time initialisers
 
-    /// Whoever comes first runs the function; others wait until it has been run.
-    pub(super) fn once(
-        &mut self,
-        state: &mut State,
-        name: &str,
-        args: &Args,
-    ) -> Result<After, Stop> {
-        self.drain(state);
-        let place = self.object_at(state, name, &args[0])?;
-        let Some(functions) = args[1].set.values().map(<[u64]>::to_vec) else {
-            return Err(unsupported_call(
-                name,
-                "which function it runs is not known",
-            ));
-        };
+    /// Whoever comes first is to run the function, and gets 0; others wait until it has been run, and get 1.
+    pub(super) fn begin_once(&mut self, state: &mut State, place: Place) -> Result<Sym, Stop> {
         let running = Sym::constant(32, u64::from(RUNNING));
         let rule = Some(Rule::Not(RUNNING));
         let (old, step) = self.change_cell(state, place, rule, |encoder, old| {
@@ -341,36 +334,12 @@ impl Encoder<'_> {
         })?;
         let is_fresh = self.out.bits.is_zero(&old.word);
         self.hand_over(step, Handover::acquire(!is_fresh));
-        for address in functions {
-            let mut runs = state.clone();
-            runs.path.push(&mut self.out.bits, is_fresh);
-            let is_it = args[1].is(&mut self.out.bits, address);
-            runs.path.push(&mut self.out.bits, is_it);
-            if runs.path.is_impossible() {
-                continue;
-            }
-            let entered = match self.view.function_at(address) {
-                Some(function) => self.enter(&mut runs, function, &[]),
-                None => Err(Stop::Fault(bad_address(address))),
-            };
-            match entered {
-                Ok(()) => {
-                    runs.top().once = Some(place);
-                    self.push(runs);
-                }
-                Err(stop) => self.stopped(&runs, stop)?,
-            }
-        }
-        state.path.push(&mut self.out.bits, !is_fresh);
-        if state.path.is_impossible() {
-            return Ok(After::Gone);
-        }
-        Ok(After::Next)
+        let (fresh, done) = (Sym::zero(64), Sym::constant(64, 1));
+        Ok(Sym::ite(&mut self.out.bits, is_fresh, &fresh, &done))
     }
 
     /// The function has been run.
     pub(super) fn end_once(&mut self, state: &mut State, place: Place) -> Result<(), Stop> {
-        self.drain(state);
         let done = Sym::constant(32, u64::from(DONE));
         let (_, step) = self.change_cell(state, place, None, |_, _| done)?;
         self.hand_over(step, Handover::release(Bit::TRUE));
@@ -386,15 +355,25 @@ fn operation(name: &str) -> Option<&'static str> {
         "pthread_mutex_lock" | "pthread_spin_lock" | "mtx_lock" => "mutex_lock",
         "pthread_mutex_trylock" | "pthread_spin_trylock" | "mtx_trylock" => "mutex_trylock",
         "pthread_mutex_unlock" | "pthread_spin_unlock" | "mtx_unlock" => "mutex_unlock",
-        "pthread_cond_init" | "cnd_init" => "cond_init",
-        "pthread_cond_destroy" | "cnd_destroy" => "cond_destroy",
-        "pthread_cond_wait" | "cnd_wait" => "cond_wait",
-        "pthread_cond_signal" | "cnd_signal" => "cond_signal",
+        "pthread_cond_init"
+        | "cnd_init"
+        | "_ZNSt18condition_variableC1Ev"
+        | "_ZNSt18condition_variableC2Ev" => "cond_init",
+        "pthread_cond_destroy"
+        | "cnd_destroy"
+        | "_ZNSt18condition_variableD1Ev"
+        | "_ZNSt18condition_variableD2Ev" => "cond_destroy",
+        "pthread_cond_wait" | "cnd_wait" | CPP_WAIT => "cond_wait",
+        "pthread_cond_signal" | "cnd_signal" | "_ZNSt18condition_variable10notify_oneEv" => {
+            "cond_signal"
+        }
         "pthread_cond_timedwait" | "pthread_cond_clockwait" | "cnd_timedwait" => "cond_timedwait",
         "pthread_mutex_timedlock" | "pthread_mutex_clocklock" | "mtx_timedlock" => {
             "mutex_timedlock"
         }
-        "pthread_cond_broadcast" | "cnd_broadcast" => "cond_broadcast",
+        "pthread_cond_broadcast" | "cnd_broadcast" | "_ZNSt18condition_variable10notify_allEv" => {
+            "cond_broadcast"
+        }
         "sem_init" => "sem_init",
         "sem_destroy" => "sem_destroy",
         "sem_wait" => "sem_wait",

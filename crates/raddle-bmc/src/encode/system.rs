@@ -14,7 +14,12 @@ use std::rc::Rc;
 /// Positions among a thread's variables, above those of the program.
 const ERRNO: usize = 0xF_FFFF;
 const CLOCK: usize = 0xF_FFFE;
+const CLEANUPS: usize = 0xF_FFFD;
 const KEYS: usize = 0xF_F000;
+const EXIT_FUNCTIONS: usize = 0xF_E000;
+const EXIT_ARGUMENTS: usize = 0xF_D000;
+/// Values of one kind have this much room.
+const KEYS_OF_A_KIND: usize = 0x500;
 const MOST_KEYS: u64 = 1024;
 
 /// As the interpreter has it: the second at which every thread's clock starts, and the latest deadline.
@@ -32,7 +37,7 @@ pub(super) fn contents(position: usize) -> Option<Rc<Contents>> {
     let size = match position {
         ERRNO => 4,
         CLOCK => 8,
-        KEYS.. => 8,
+        EXIT_ARGUMENTS.. => 8,
         _ => return None,
     };
     Some(Rc::new(Contents::new(size, None)))
@@ -133,10 +138,7 @@ impl Encoder<'_> {
             encoder.store(state, &at, size, &value, Order::Plain)
         };
         Ok(Some(match name {
-            "__errno_location" | "__error" => {
-                let number = PRIVATE_THREAD << 20 | ERRNO as u32;
-                Sym::constant(64, u64::from(number) << 32 | OFFSET_BIAS)
-            }
+            "__errno_location" | "__error" => errno(),
             "clock_gettime" | "clock_getres" => {
                 self.tell_time(state, &args[1], SECOND)?;
                 zero
@@ -144,6 +146,10 @@ impl Encoder<'_> {
             "timespec_get" => {
                 self.tell_time(state, &args[0], SECOND)?;
                 args[1].clone()
+            }
+            "_ZNSt6chrono3_V212steady_clock3nowEv" | "_ZNSt6chrono3_V212system_clock3nowEv" => {
+                let since_start = Self::variable(state, CLOCK).load(0, 8);
+                self.plus(&since_start, &Sym::constant(64, START * SECOND))
             }
             "gettimeofday" => {
                 self.tell_time(state, &args[0], 1_000_000)?;
@@ -201,10 +207,6 @@ impl Encoder<'_> {
                 store(self, state, &args[1], 0, 4, 0)?;
                 zero
             }
-            "pthread_key_create" | "__pthread_key_create" | "tss_create" => {
-                self.make_key(state, name, args)?;
-                zero
-            }
             "pthread_getspecific" | "tss_get" => {
                 let key = key_of(name, &args[0])?;
                 Self::variable(state, key).load(0, 8)
@@ -238,21 +240,82 @@ impl Encoder<'_> {
         Ok(Sym::zero(64))
     }
 
-    /// Keys are counted by the machine in memory that all threads share: here they are as long as there is one thread.
-    fn make_key(&mut self, state: &mut State, name: &str, args: &Args) -> Result<(), Stop> {
-        if !state.alone || state.path.guard() != Bit::TRUE {
-            return Err(unsupported_call(
-                name,
-                "keys that are made beside other threads",
-            ));
-        }
-        if args[1].as_constant() != Some(0) {
-            return Err(unsupported_call(name, "keys with destructors"));
-        }
-        state.keys += 1;
-        let key = Sym::constant(32, u64::from(state.keys));
-        self.store(state, &args[0], 4, &key, Order::Plain)
+    // ---- values that a thread keeps
+
+    /// A value that the thread keeps: 0 at first.
+    pub(super) fn thread_value(
+        &mut self,
+        state: &mut State,
+        kind: u32,
+        key: u64,
+    ) -> Result<Sym, Stop> {
+        Ok(Self::variable(state, position(kind, key)?).load(0, 8))
     }
+
+    pub(super) fn set_thread_value(
+        &mut self,
+        state: &mut State,
+        kind: u32,
+        key: u64,
+        value: &Sym,
+    ) -> Result<(), Stop> {
+        let variable = Self::variable(state, position(kind, key)?);
+        Rc::make_mut(variable).store(0, 8, value.clone());
+        Ok(())
+    }
+
+    /// The first key above `after` under which the thread keeps a value; 0 if there is none.
+    pub(super) fn next_thread_key(&mut self, state: &State, kind: u32, after: u64) -> Sym {
+        let mut next = Sym::zero(64);
+        let Some(first) = first_position(kind) else {
+            return next;
+        };
+        let range = first + after as usize + 1..first + KEYS_OF_A_KIND;
+        for (&position, contents) in state.thread_locals.range(range).rev() {
+            let value = contents.load(0, 8);
+            let is_there = !self.out.bits.is_zero(&value.word);
+            let key = Sym::constant(64, (position - first) as u64);
+            next = Sym::ite(&mut self.out.bits, is_there, &key, &next);
+        }
+        next
+    }
+
+    /// Handlers that would have to run at the end of a thread are not modelled.
+    pub(super) fn check_cleanups(&mut self, state: &mut State, name: &str) -> Result<(), Stop> {
+        let count = Self::variable(state, CLEANUPS).load(0, 8);
+        if count.as_constant() == Some(0) {
+            return Ok(());
+        }
+        Err(unsupported_call(
+            name,
+            "handlers of pthread_cleanup_push would have to run",
+        ))
+    }
+}
+
+/// Where a thread keeps values of a kind, by the interpreter's number for it: the value under key 0.
+fn first_position(kind: u32) -> Option<usize> {
+    match kind {
+        1 => Some(KEYS),
+        2 => Some(EXIT_FUNCTIONS),
+        3 => Some(EXIT_ARGUMENTS),
+        4 => Some(CLEANUPS),
+        5 => Some(CLOCK),
+        _ => None,
+    }
+}
+
+fn position(kind: u32, key: u64) -> Result<usize, Stop> {
+    let room = if kind <= 3 { KEYS_OF_A_KIND } else { 1 };
+    let first = first_position(kind).filter(|_| key < room as u64);
+    let first = first.ok_or_else(|| super::unsupported("so many values that a thread keeps"))?;
+    Ok(first + key as usize)
+}
+
+/// The address of the thread's error number.
+pub(super) fn errno() -> Sym {
+    let number = PRIVATE_THREAD << 20 | ERRNO as u32;
+    Sym::constant(64, u64::from(number) << 32 | OFFSET_BIAS)
 }
 
 fn key_of(name: &str, key: &Sym) -> Result<usize, Stop> {

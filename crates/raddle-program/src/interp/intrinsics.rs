@@ -72,18 +72,44 @@ impl Machine<'_> {
             types: &call.arg_types,
             result: result.map(|id| code.body.value_types[id.index()]),
         };
-        let values = match self.integer_intrinsic(family, &cx)? {
-            Some(values) => values,
-            None => match self.float_intrinsic(family, &cx)? {
-                Some(values) => values,
-                None => match self.other_intrinsic(family, &cx)? {
-                    Some(values) => values,
-                    None => return Err(unsupported(&name)),
-                },
-            },
-        };
+        let values = self.intrinsic_values(family, &cx)?;
+        let values = values.ok_or_else(|| unsupported(&name))?;
         self.set_result(code, result, &values);
         Ok(Done::Next)
+    }
+
+    fn intrinsic_values(&mut self, family: &str, cx: &Args<'_>) -> Result<Option<Values>, Stop> {
+        Ok(match self.integer_intrinsic(family, cx)? {
+            Some(values) => Some(values),
+            None => match self.float_intrinsic(family, cx)? {
+                Some(values) => Some(values),
+                None => self.other_intrinsic(family, cx)?,
+            },
+        })
+    }
+
+    /// What a function returns that depends on its arguments alone; none if it is not such a function.
+    pub(crate) fn pure_intrinsic(
+        &mut self,
+        name: &str,
+        values: &[Values],
+        types: &[TypeId],
+        result: Option<TypeId>,
+    ) -> Result<Option<Values>, Stop> {
+        let family = family(name);
+        let looks_at_memory = matches!(
+            family,
+            "stacksave" | "stackrestore" | "lifetime.end" | "load.relative"
+        );
+        if looks_at_memory {
+            return Ok(None);
+        }
+        let cx = Args {
+            values,
+            types,
+            result,
+        };
+        self.intrinsic_values(family, &cx)
     }
 
     fn integer_intrinsic(&self, family: &str, cx: &Args<'_>) -> Result<Option<Values>, Stop> {

@@ -421,6 +421,7 @@ impl<'a> Machine<'a> {
                 self.spawn(child, model, args)
             }
             Err(Pause::Stop(stop)) => Err(stop),
+            Err(Pause::Ask(_)) => unreachable!("models of running threads do not ask"),
         }
     }
 

@@ -53,6 +53,13 @@ fn private_position(address: u64) -> Option<usize> {
         .then_some((number & ((1 << POSITION_BITS) - 1)) as usize)
 }
 
+/// Where a private address leads, in or out of bounds.
+pub(crate) fn private_place(address: u64) -> Option<Place> {
+    let block = private_position(address)?;
+    let offset = offset_of(address) as usize;
+    Some(Place::Private { block, offset })
+}
+
 fn offset_of(address: u64) -> i64 {
     (address & 0xFFFF_FFFF) as i64 - OFFSET_BIAS as i64
 }

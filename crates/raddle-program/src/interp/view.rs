@@ -5,16 +5,18 @@
 //! ([`Tables`]).
 
 use super::code::Code;
+use super::float;
 use super::layout::Layout;
 use super::local::{NativeFrame, ThreadState};
-use super::machine::Machine;
+use super::machine::{Machine, Values};
 use super::world::{Callee, World};
 use super::{InterpOptions, LoadError};
-use crate::fault::Stop;
+use crate::fault::{Stop, Unsupported};
 use crate::ids::{ObjectId, SrcId, ThreadId};
-use crate::models;
+use crate::models::{self, Outcome, Pause, Request, Script};
 use crate::tables::{NewObject, ObjectKind, Tables};
-use raddle_ir::{Body, ConstId, DebugLocId, FuncId, GlobalId, Module, TypeId, ValueId};
+use raddle_ir::inst::{BinaryOp, CastOp, FloatPredicate};
+use raddle_ir::{Body, ConstId, DebugLocId, FloatKind, FuncId, GlobalId, Module, TypeId, ValueId};
 use std::rc::Rc;
 
 /// What a call of a function does.
@@ -107,6 +109,49 @@ impl From<&Layout> for ValueLayout {
     }
 }
 
+/// A call of a library function that a symbolic engine runs: it knows the arguments, and answers each request with a number.
+///
+/// The function is the same that the interpreter runs, so what it does is the same. Cheap to clone while it has come to
+/// little.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelCall(NativeFrame);
+
+/// What a library function comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModelStep {
+    /// It waits for [`ModelCall::answer`].
+    Asks(Request),
+    Ends(Outcome),
+}
+
+impl ModelCall {
+    /// A model that only the interpreter knows by its name.
+    #[must_use]
+    pub fn named(name: &'static str, args: &[u64]) -> Self {
+        Self(NativeFrame {
+            model: models::lookup(name).unwrap_or_default(),
+            args: args.into(),
+            fixed: args.len() as u32,
+            ..NativeFrame::default()
+        })
+    }
+
+    pub fn answer(&mut self, value: u64) {
+        self.0.log.push(value);
+    }
+
+    /// All that tells this call from another of the same function, as numbers.
+    pub fn progress(&self) -> impl Iterator<Item = u64> + '_ {
+        let frame = &self.0;
+        let lengths = [frame.args.len(), frame.vars.len(), frame.log.len()];
+        let lengths = lengths.map(|length| length as u64);
+        let function = frame.function.map_or(u64::MAX, |id| u64::from(id.0));
+        let head = [u64::from(frame.model.0), function, u64::from(frame.fixed)];
+        let numbers = frame.args.iter().chain(&frame.vars).chain(&frame.log);
+        head.into_iter().chain(lengths).chain(numbers.copied())
+    }
+}
+
 /// A module that is looked at.
 pub struct View {
     world: World,
@@ -169,6 +214,71 @@ impl View {
             Callee::Unwind => Called::Unwind,
             Callee::Unknown => Called::Unknown,
         }
+    }
+
+    /// A call of a library function with its argument slots, of which `fixed` belong to parameters.
+    pub fn model_call(&mut self, id: FuncId, args: &[u64], fixed: usize) -> Option<ModelCall> {
+        let Callee::Model(model) = self.world.callee(id) else {
+            return None;
+        };
+        Some(ModelCall(NativeFrame {
+            model,
+            function: Some(id),
+            args: args.into(),
+            fixed: fixed as u32,
+            ..NativeFrame::default()
+        }))
+    }
+
+    /// Runs a library function up to the next thing that it asks for.
+    pub fn run_model(&mut self, thread: ThreadId, call: &mut ModelCall) -> Result<ModelStep, Stop> {
+        let mut machine = self.machine(thread);
+        let model = models::get(call.0.model);
+        let result = (model.run)(&mut Script::asking(&mut machine, &mut call.0));
+        match result {
+            Ok(outcome) => Ok(ModelStep::Ends(outcome)),
+            Err(Pause::Ask(request)) => Ok(ModelStep::Asks(request)),
+            Err(Pause::Stop(stop)) => Err(stop),
+            Err(Pause::Op(_) | Pause::Call { .. } | Pause::Spawn { .. }) => {
+                let function = call.0.function;
+                let name = function.map(|id| self.world.module.function(id).name.clone());
+                Err(Stop::Unsupported(Unsupported::Library {
+                    function: name.unwrap_or_else(|| model.name.into()),
+                    why: "its meaning is not encoded (not supported by bmc)".into(),
+                }))
+            }
+        }
+    }
+
+    /// What `llvm.*` returns for numbers, by argument and slot; none if it depends on more than its arguments.
+    pub fn intrinsic(
+        &mut self,
+        name: &str,
+        args: &[Vec<u64>],
+        types: &[TypeId],
+        result: Option<TypeId>,
+    ) -> Result<Option<Vec<u64>>, Stop> {
+        let args: Vec<Values> = args.iter().map(|slots| Values::from_slice(slots)).collect();
+        let mut machine = self.machine(ThreadId::MAIN);
+        let values = machine.pure_intrinsic(name, &args, types, result)?;
+        Ok(values.map(|values| values.to_vec()))
+    }
+
+    /// A cast of numbers, by slots.
+    pub fn cast(
+        &mut self,
+        op: CastOp,
+        from: TypeId,
+        to: TypeId,
+        values: &[u64],
+    ) -> Result<Vec<u64>, Stop> {
+        let machine = self.machine(ThreadId::MAIN);
+        Ok(machine.cast(op, from, to, values)?.to_vec())
+    }
+
+    /// `argc` and the address of `argv`.
+    pub fn program_arguments(&mut self) -> Result<(u64, u64), Stop> {
+        self.machine(ThreadId::MAIN).program_arguments()
     }
 
     /// The function at an address.
@@ -270,4 +380,20 @@ impl View {
         let name = &self.world.module.function(id).name;
         models::lookup_function(name).is_some_and(|model| models::get(model).overrides)
     }
+}
+
+/// A floating-point operator, on bits.
+pub fn float_binary(op: BinaryOp, kind: FloatKind, a: u64, b: u64) -> Result<u64, Stop> {
+    float::binary(op, kind, a, b)
+}
+
+/// A comparison of floating-point numbers, given by their bits.
+pub fn float_compare(
+    predicate: FloatPredicate,
+    kind: FloatKind,
+    a: u64,
+    b: u64,
+) -> Result<bool, Stop> {
+    let (a, b) = (float::decode(kind, a)?, float::decode(kind, b)?);
+    Ok(float::compare(predicate, a, b))
 }

@@ -57,7 +57,7 @@ pub(super) fn key_delete(cx: &mut Script<'_, '_>) -> ModelResult {
 
 pub(super) fn get_specific(cx: &mut Script<'_, '_>) -> ModelResult {
     let key = cx.arg(0) & 0xFFFF_FFFF;
-    Ok(Outcome::Return(cx.thread_value(VALUES, key)))
+    Ok(Outcome::Return(cx.thread_value(VALUES, key)?))
 }
 
 pub(super) fn set_specific(cx: &mut Script<'_, '_>) -> ModelResult {
@@ -69,16 +69,9 @@ pub(super) fn set_specific(cx: &mut Script<'_, '_>) -> ModelResult {
 /// Registers the destructor of a thread-local variable.
 fn at_thread_exit(cx: &mut Script<'_, '_>) -> ModelResult {
     let (function, argument) = (cx.arg(0), cx.arg(1));
-    cx.note(|machine| {
-        let slots = &mut machine.state.slots;
-        let functions = slots.range((EXIT_FUNCTIONS, 0)..=(EXIT_FUNCTIONS, u64::MAX));
-        let next = functions.last().map_or(0, |(&(_, last), _)| last + 1);
-        slots.insert((EXIT_FUNCTIONS, next), function);
-        if argument != 0 {
-            slots.insert((EXIT_ARGUMENTS, next), argument);
-        }
-        Ok(0)
-    })?;
+    let key = cx.last_exit_function()? + 1;
+    cx.set_thread_value(EXIT_FUNCTIONS, key, function)?;
+    cx.set_thread_value(EXIT_ARGUMENTS, key, argument)?;
     Ok(Outcome::Return(0))
 }
 
@@ -103,21 +96,27 @@ impl Script<'_, '_> {
         Ok(())
     }
 
+    /// The key of the function that was registered last, or 0.
+    fn last_exit_function(&mut self) -> Result<u64, Pause> {
+        let mut last = 0;
+        loop {
+            match self.next_thread_key(EXIT_FUNCTIONS, last)? {
+                0 => return Ok(last),
+                next => last = next,
+            }
+        }
+    }
+
     fn pop_exit_function(&mut self) -> Result<Option<(u64, u64)>, Pause> {
-        // Two steps that cannot be told apart by an interruption: neither needs a visible operation.
-        let argument = self.note(|machine| {
-            let slots = &mut machine.state.slots;
-            let functions = slots.range((EXIT_FUNCTIONS, 0)..=(EXIT_FUNCTIONS, u64::MAX));
-            let last = functions.last().map_or(0, |(&(_, last), _)| last);
-            Ok(slots.remove(&(EXIT_ARGUMENTS, last)).unwrap_or(0))
-        })?;
-        let function = self.note(|machine| {
-            let slots = &mut machine.state.slots;
-            let functions = slots.range((EXIT_FUNCTIONS, 0)..=(EXIT_FUNCTIONS, u64::MAX));
-            let last = functions.last().map_or(0, |(&(_, last), _)| last);
-            Ok(slots.remove(&(EXIT_FUNCTIONS, last)).unwrap_or(0))
-        })?;
-        Ok((function != 0).then_some((function, argument)))
+        let key = self.last_exit_function()?;
+        if key == 0 {
+            return Ok(None);
+        }
+        let function = self.thread_value(EXIT_FUNCTIONS, key)?;
+        let argument = self.thread_value(EXIT_ARGUMENTS, key)?;
+        self.set_thread_value(EXIT_FUNCTIONS, key, 0)?;
+        self.set_thread_value(EXIT_ARGUMENTS, key, 0)?;
+        Ok(Some((function, argument)))
     }
 
     /// One round over the keys: was any destructor called?
@@ -125,21 +124,12 @@ impl Script<'_, '_> {
         let mut called = false;
         let mut done = 0;
         loop {
-            let key = self.note(|machine| {
-                let mut values = machine
-                    .state
-                    .slots
-                    .range((VALUES, done + 1)..=(VALUES, u64::MAX));
-                Ok(values.next().map_or(0, |(&(_, key), _)| key))
-            })?;
+            let key = self.next_thread_key(VALUES, done)?;
             if key == 0 {
                 return Ok(called);
             }
             done = key;
-            let value = self.note(|machine| {
-                let value = machine.state.slots.get(&(VALUES, key));
-                Ok(value.copied().unwrap_or(0))
-            })?;
+            let value = self.thread_value(VALUES, key)?;
             if key > MOST_KEYS {
                 continue;
             }

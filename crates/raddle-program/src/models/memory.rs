@@ -106,6 +106,7 @@ impl Script<'_, '_> {
             let target = self.place(to, len, AccessKind::Write)?;
             if let Place::Private { block, offset } = target
                 && !matches!(source, Place::Shared { .. })
+                && !self.asks()
             {
                 let bytes = self.machine.bytes_here(from, len)?.unwrap_or_default();
                 self.machine.write_bytes(block, offset, &bytes)?;
@@ -148,6 +149,7 @@ impl Script<'_, '_> {
         }
         if self.var(progress) == 0
             && let Place::Private { block, offset } = self.place(to, len, AccessKind::Write)?
+            && !self.asks()
         {
             self.machine
                 .write_bytes(block, offset, &vec![byte; len as usize])?;

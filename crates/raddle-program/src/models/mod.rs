@@ -24,6 +24,8 @@
 //!   again from its start with the variables kept. Without it a loop of n steps costs n² and the local state grows.
 //! - After a checkpoint no local variable of the Rust function may be relied on by the next run: only [`Script::var`].
 //!
+//! A symbolic engine runs models as well: there each step asks it for what it needs ([`Request`]), and goes on with numbers.
+//!
 //! Memory that a model touches may be private to the thread, constant or shared: the steps see to it, and only shared
 //! memory gives visible operations.
 //!
@@ -62,7 +64,7 @@ mod verifier;
 mod waiting;
 
 pub(crate) use externs::{contents, is_constant};
-pub use script::{Access, Entry, ModelResult, Outcome, Pause, Script};
+pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
 
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;

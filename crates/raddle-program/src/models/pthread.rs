@@ -90,7 +90,7 @@ fn detach(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn exit(cx: &mut Script<'_, '_>) -> ModelResult {
-    if cx.thread_value(CLEANUPS, 0) > 0 {
+    if cx.thread_value(CLEANUPS, 0)? > 0 {
         return Err(cx.unsupported("handlers of pthread_cleanup_push would have to run"));
     }
     Ok(cx.leave_thread(cx.arg(0)))
@@ -198,7 +198,7 @@ fn pop_cleanup(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn count_cleanups(cx: &mut Script<'_, '_>, by: i64) -> ModelResult {
-    let count = cx.thread_value(CLEANUPS, 0).saturating_add_signed(by);
+    let count = cx.thread_value(CLEANUPS, 0)?.saturating_add_signed(by);
     cx.set_thread_value(CLEANUPS, 0, count)?;
     Ok(Outcome::Void)
 }

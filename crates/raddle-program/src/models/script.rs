@@ -4,7 +4,7 @@ use crate::fault::{AccessKind, Fault, Limit, Misuse, Stop, Unsupported};
 use crate::ids::{LocId, ObjectId, ThreadId};
 use crate::interp::local::NativeFrame;
 use crate::interp::machine::Machine;
-use crate::interp::memory::Place;
+use crate::interp::memory::{Place, private_place};
 use crate::models::ModelId;
 use crate::op::{Op, Order, RmwKind, SyncAction, Value};
 use crate::tables::{Exhausted, Tables};
@@ -27,10 +27,86 @@ pub enum Entry {
     Model(&'static str),
 }
 
+/// What a model wants of a symbolic engine that runs it: see [`crate::interp::view::ModelCall`]. Each is answered by a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    Load {
+        address: u64,
+        size: u8,
+        order: Order,
+    },
+    Store {
+        address: u64,
+        size: u8,
+        value: Value,
+        order: Order,
+    },
+    /// Wants the old value.
+    Rmw {
+        address: u64,
+        size: u8,
+        kind: RmwKind,
+        operand: Value,
+        order: Order,
+    },
+    /// Wants the old value.
+    Cas {
+        address: u64,
+        size: u8,
+        expected: Value,
+        new: Value,
+        orders: (Order, Order),
+    },
+    Fence {
+        order: Order,
+    },
+    Sync {
+        address: u64,
+        action: SyncAction,
+    },
+    /// Wants the first slot of the result.
+    Call {
+        function: FuncId,
+        args: Vec<u64>,
+    },
+    /// Wants the address of a zeroed block.
+    Allocate {
+        size: u64,
+        align: u64,
+    },
+    Free {
+        address: u64,
+    },
+    AtomicBegin,
+    AtomicEnd,
+    /// Wants the address of what the thread has for itself under a name.
+    ThreadObject {
+        name: &'static str,
+        size: u64,
+    },
+    /// Wants a value that the thread keeps.
+    ThreadValue {
+        kind: u32,
+        key: u64,
+    },
+    SetThreadValue {
+        kind: u32,
+        key: u64,
+        value: u64,
+    },
+    /// Wants the first key above `after` that the thread keeps a value under, or 0.
+    NextThreadKey {
+        kind: u32,
+        after: u64,
+    },
+}
+
 /// Why a model leaves off before its end.
 #[derive(Clone, Debug)]
 pub enum Pause {
     Op(Op),
+    /// Only of models that a symbolic engine runs.
+    Ask(Request),
     Call {
         function: FuncId,
         args: Vec<u64>,
@@ -94,6 +170,8 @@ pub struct Script<'m, 'a> {
     pub(crate) frame: &'m mut NativeFrame,
     /// The next step's position in the log.
     cursor: usize,
+    /// Does a symbolic engine run it? Then steps ask for what they need, and nothing of the machine's thread is looked at.
+    asks: bool,
 }
 
 impl<'m, 'a> Script<'m, 'a> {
@@ -102,7 +180,21 @@ impl<'m, 'a> Script<'m, 'a> {
             machine,
             frame,
             cursor: 0,
+            asks: false,
         }
+    }
+
+    /// For a symbolic engine.
+    pub(crate) fn asking(machine: &'m mut Machine<'a>, frame: &'m mut NativeFrame) -> Self {
+        Self {
+            asks: true,
+            ..Self::new(machine, frame)
+        }
+    }
+
+    /// Does a symbolic engine run it?
+    pub(super) fn asks(&self) -> bool {
+        self.asks
     }
 
     // ---- arguments and variables
@@ -205,6 +297,9 @@ impl<'m, 'a> Script<'m, 'a> {
         if let Some(value) = self.replayed() {
             return Ok(value);
         }
+        if self.asks {
+            return Err(self.unsupported("its meaning is not encoded (not supported by bmc)"));
+        }
         match make(self.machine)? {
             Access::Done(value) => Ok(self.record(value)),
             Access::Visible(op) => Err(Pause::Op(op)),
@@ -224,6 +319,11 @@ impl<'m, 'a> Script<'m, 'a> {
         self.perform(|_| Ok(Access::Visible(op)))
     }
 
+    /// A step that a symbolic engine does.
+    fn ask(&mut self, request: Request) -> Result<Value, Pause> {
+        self.replayed().ok_or(Pause::Ask(request))
+    }
+
     fn replayed(&mut self) -> Option<Value> {
         let value = self.frame.log.get(self.cursor).copied()?;
         self.cursor += 1;
@@ -238,6 +338,13 @@ impl<'m, 'a> Script<'m, 'a> {
 
     /// Reads `size` (1, 2, 4, 8) bytes.
     pub fn load(&mut self, address: u64, size: u8, order: Order) -> Result<Value, Pause> {
+        if self.asks {
+            return self.ask(Request::Load {
+                address,
+                size,
+                order,
+            });
+        }
         self.perform(|machine| machine.load_piece(address, size, order))
     }
 
@@ -248,6 +355,15 @@ impl<'m, 'a> Script<'m, 'a> {
         value: Value,
         order: Order,
     ) -> Result<(), Pause> {
+        if self.asks {
+            self.ask(Request::Store {
+                address,
+                size,
+                value,
+                order,
+            })?;
+            return Ok(());
+        }
         self.perform(|machine| machine.store_piece(address, size, value, order))?;
         Ok(())
     }
@@ -261,6 +377,15 @@ impl<'m, 'a> Script<'m, 'a> {
         operand: Value,
         order: Order,
     ) -> Result<Value, Pause> {
+        if self.asks {
+            return self.ask(Request::Rmw {
+                address,
+                size,
+                kind,
+                operand,
+                order,
+            });
+        }
         self.perform(|machine| machine.rmw_piece(address, size, kind, operand, order))
     }
 
@@ -272,12 +397,25 @@ impl<'m, 'a> Script<'m, 'a> {
         (expected, new): (Value, Value),
         (success, failure): (Order, Order),
     ) -> Result<Value, Pause> {
+        if self.asks {
+            return self.ask(Request::Cas {
+                address,
+                size,
+                expected,
+                new,
+                orders: (success, failure),
+            });
+        }
         self.perform(|machine| {
             machine.cas_piece(address, size, (expected, new), (success, failure))
         })
     }
 
     pub fn fence(&mut self, order: Order) -> Result<(), Pause> {
+        if self.asks {
+            self.ask(Request::Fence { order })?;
+            return Ok(());
+        }
         self.op(Op::Fence { order })?;
         Ok(())
     }
@@ -289,6 +427,9 @@ impl<'m, 'a> Script<'m, 'a> {
 
     /// An operation on the synchronisation cell at an address.
     pub fn sync(&mut self, address: u64, action: SyncAction) -> Result<Value, Pause> {
+        if self.asks {
+            return self.ask(Request::Sync { address, action });
+        }
         let cell = self.cell(address)?;
         self.op(Op::Sync { cell, action })
     }
@@ -299,9 +440,11 @@ impl<'m, 'a> Script<'m, 'a> {
             return Ok(value);
         }
         let function = self.machine.callee_at(address)?;
-        Err(Pause::Call {
-            function,
-            args: args.to_vec(),
+        let args = args.to_vec();
+        Err(if self.asks {
+            Pause::Ask(Request::Call { function, args })
+        } else {
+            Pause::Call { function, args }
         })
     }
 
@@ -365,6 +508,9 @@ impl<'m, 'a> Script<'m, 'a> {
 
     /// Makes a zeroed heap block and returns its address.
     pub fn allocate(&mut self, size: u64, align: u64) -> Result<u64, Pause> {
+        if self.asks {
+            return self.ask(Request::Allocate { size, align });
+        }
         let address = self.note(|machine| machine.new_heap_block(size, align))?;
         let object = self.object_at(address);
         if let Some((object, _)) = object {
@@ -375,6 +521,10 @@ impl<'m, 'a> Script<'m, 'a> {
 
     /// Frees the heap block that starts at an address.
     pub fn free(&mut self, address: u64) -> Result<(), Pause> {
+        if self.asks {
+            self.ask(Request::Free { address })?;
+            return Ok(());
+        }
         self.perform(|machine| {
             let object = machine.heap_block_at(address)?;
             Ok(Access::Visible(Op::Free { object }))
@@ -390,11 +540,21 @@ impl<'m, 'a> Script<'m, 'a> {
 
     /// Checks that an access to `size` bytes is in order, and says where they are. Not a step.
     pub fn place(&mut self, address: u64, size: u64, access: AccessKind) -> Result<Place, Pause> {
+        // Where private memory ends is seen when it is accessed.
+        if self.asks
+            && let Some(place) = private_place(address)
+        {
+            return Ok(place);
+        }
         Ok(self.machine.place(address, size, access)?)
     }
 
     /// Starts an atomic block, or a nested one.
     pub fn atomic_begin(&mut self) -> Result<(), Pause> {
+        if self.asks {
+            self.ask(Request::AtomicBegin)?;
+            return Ok(());
+        }
         self.perform(|machine| {
             machine.state.atomic_depth += 1;
             Ok(if machine.state.atomic_depth == 1 {
@@ -407,12 +567,19 @@ impl<'m, 'a> Script<'m, 'a> {
     }
 
     pub fn atomic_end(&mut self) -> Result<(), Pause> {
+        if self.asks {
+            self.ask(Request::AtomicEnd)?;
+            return Ok(());
+        }
         self.perform(|machine| Ok(machine.leave_atomic()))?;
         Ok(())
     }
 
     /// Prints.
     pub fn print(&mut self, text: &str) -> Result<(), Pause> {
+        if self.asks {
+            return Ok(());
+        }
         self.note(|machine| {
             machine.output.push_str(text);
             Ok(0)
@@ -420,23 +587,35 @@ impl<'m, 'a> Script<'m, 'a> {
         Ok(())
     }
 
-    /// A value that this thread keeps under a kind and a key: 0 if never set. Not a step; see [`Self::set_thread_value`].
-    #[must_use]
-    pub fn thread_value(&self, kind: u32, key: u64) -> u64 {
-        let slots = &self.machine.state.slots;
-        slots.get(&(kind, key)).copied().unwrap_or(0)
+    /// A value that this thread keeps under a kind and a key: 0 if never set.
+    pub fn thread_value(&mut self, kind: u32, key: u64) -> Result<u64, Pause> {
+        if self.asks {
+            return self.ask(Request::ThreadValue { kind, key });
+        }
+        self.note(|machine| {
+            let value = machine.state.slots.get(&(kind, key));
+            Ok(value.copied().unwrap_or(0))
+        })
     }
 
-    /// All of this thread's non-zero values of a kind, by key. Not a step: read it before you set any, or through `note`.
-    #[must_use]
-    pub fn thread_values(&self, kind: u32) -> Vec<(u64, u64)> {
-        let range = (kind, 0)..=(kind, u64::MAX);
-        let slots = self.machine.state.slots.range(range);
-        slots.map(|(&(_, key), &value)| (key, value)).collect()
+    /// The first key above `after` under which this thread keeps a value of a kind; 0 if there is none.
+    pub fn next_thread_key(&mut self, kind: u32, after: u64) -> Result<u64, Pause> {
+        if self.asks {
+            return self.ask(Request::NextThreadKey { kind, after });
+        }
+        self.note(|machine| {
+            let range = (kind, after.saturating_add(1))..=(kind, u64::MAX);
+            let next = machine.state.slots.range(range).next();
+            Ok(next.map_or(0, |(&(_, key), _)| key))
+        })
     }
 
     /// Keeps a value for this thread.
     pub fn set_thread_value(&mut self, kind: u32, key: u64, value: u64) -> Result<(), Pause> {
+        if self.asks {
+            self.ask(Request::SetThreadValue { kind, key, value })?;
+            return Ok(());
+        }
         self.note(|machine| {
             // Zeros are left out, so that equal contents are equal maps.
             if value == 0 {
@@ -451,6 +630,9 @@ impl<'m, 'a> Script<'m, 'a> {
 
     /// The address of `size` bytes that this thread has for itself under `name` (`errno` and the like).
     pub fn thread_object(&mut self, name: &'static str, size: u64) -> Result<u64, Pause> {
+        if self.asks {
+            return self.ask(Request::ThreadObject { name, size });
+        }
         Ok(self.machine.thread_object(name, size)?)
     }
 

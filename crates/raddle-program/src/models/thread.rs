@@ -11,22 +11,41 @@ pub(super) const MODELS: &[Model] = &[
     model("raddle.thread", thread),
     model("raddle.thread_exit", thread_exit),
     model("raddle.pause", pause),
+    // The same in parts, for engines that do not run threads: what comes before and after what `main` and threads run.
+    model("raddle.before_main", constructors),
+    model("raddle.after_main", after_main),
+    model("raddle.after_thread", after_thread),
 ];
 
 /// The main thread: constructors, `main`, and what becomes of the others.
 fn main(cx: &mut Script<'_, '_>) -> ModelResult {
-    for constructor in cx.machine.world.module.constructors.clone() {
-        cx.call(Tables::function_address(constructor.0), &[])?;
-    }
+    constructors(cx)?;
     let (argc, argv) = cx.machine.program_arguments()?;
     let status = cx.call(cx.arg(0), &[argc, argv])?;
-    // To return from `main` is to call `exit`, which leaves thread-specific data alone.
-    cx.run_thread_exit_functions()?;
-    cx.run_exit_functions()?;
+    after_main(cx)?;
     Ok(match cx.machine.world.options.on_main_return {
         OnMainReturn::Exit => Outcome::ExitProcess(status as u32 as i32),
         OnMainReturn::Wait => Outcome::ExitThread(status),
     })
+}
+
+fn constructors(cx: &mut Script<'_, '_>) -> ModelResult {
+    for constructor in cx.machine.world.module.constructors.clone() {
+        cx.call(Tables::function_address(constructor.0), &[])?;
+    }
+    Ok(Outcome::Void)
+}
+
+/// To return from `main` is to call `exit`, which leaves thread-specific data alone.
+fn after_main(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.run_thread_exit_functions()?;
+    cx.run_exit_functions()?;
+    Ok(Outcome::Void)
+}
+
+fn after_thread(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.run_destructors()?;
+    Ok(Outcome::Void)
 }
 
 /// A thread that runs the function at its first argument with the others.

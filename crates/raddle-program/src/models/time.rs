@@ -32,8 +32,8 @@ const CLOCK: u32 = 5;
 
 impl Script<'_, '_> {
     /// Nanoseconds on this thread's clock.
-    fn now(&self) -> u64 {
-        START * SECOND + self.thread_value(CLOCK, 0)
+    fn now(&mut self) -> Result<u64, Pause> {
+        Ok(START * SECOND + self.thread_value(CLOCK, 0)?)
     }
 
     /// The last argument, which is where functions have their deadline.
@@ -54,32 +54,27 @@ impl Script<'_, '_> {
         let since_start = time.saturating_sub(START * SECOND);
         // Absurd deadlines must not make time overflow.
         let since_start = since_start.min(u64::from(u32::MAX) * SECOND);
-        self.note(|machine| {
-            let slots = &mut machine.state.slots;
-            let clock = slots.get(&(CLOCK, 0)).copied().unwrap_or(0);
-            if since_start > clock {
-                slots.insert((CLOCK, 0), since_start);
-            }
-            Ok(0)
-        })?;
+        if since_start > self.thread_value(CLOCK, 0)? {
+            self.set_thread_value(CLOCK, 0, since_start)?;
+        }
         Ok(())
     }
 }
 
 fn time(cx: &mut Script<'_, '_>) -> ModelResult {
-    let now = cx.now() / SECOND;
+    let now = cx.now()? / SECOND;
     cx.store_if_wanted(cx.arg(0), 8, now)?;
     Ok(Outcome::Return(now))
 }
 
 fn nanoseconds(cx: &mut Script<'_, '_>) -> ModelResult {
-    Ok(Outcome::Return(cx.now()))
+    Ok(Outcome::Return(cx.now()?))
 }
 
 /// Fills in seconds and their parts.
 fn tell(cx: &mut Script<'_, '_>, address: u64, parts: u64, result: u64) -> ModelResult {
     if address != 0 {
-        let now = cx.now();
+        let now = cx.now()?;
         cx.store(address, 8, now / SECOND, Order::Plain)?;
         let rest = now % SECOND / (SECOND / parts);
         cx.store(address.wrapping_add(8), 8, rest, Order::Plain)?;

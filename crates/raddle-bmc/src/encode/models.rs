@@ -1,0 +1,393 @@
+//! Library functions that are run as the interpreter runs them, on numbers: what each asks for is done here, and what it is
+//! told must be known. Where a value may be one of several numbers there is one state for each; they meet again after the call.
+
+use super::access::Updated;
+use super::flow::After;
+use super::{Encoder, system, unsupported, unsupported_call};
+use crate::events::Place;
+use crate::state::State;
+use crate::value::Sym;
+use raddle_ir::inst::{Call, RmwOp};
+use raddle_ir::{FuncId, Terminator, Type};
+use raddle_order::bits::Bit;
+use raddle_program::interp::view::{Called, ModelCall, ModelStep};
+use raddle_program::models::{Outcome, Request};
+use raddle_program::{Fault, RmwKind, Stop, SyncAction, Unsupported};
+
+/// One call may part into so many ways.
+const MOST_WAYS: usize = 256;
+
+/// Calls of library functions that are under way, the innermost last: each has called the next.
+pub(crate) type Models = Vec<ModelCall>;
+
+impl Encoder<'_> {
+    /// One state for each number that a value may be. None if there are too many.
+    pub(super) fn ways(&mut self, state: &State, value: &Sym) -> Option<Vec<(State, u64)>> {
+        if let Some(number) = value.as_constant() {
+            return Some(vec![(state.clone(), number)]);
+        }
+        let numbers = value.set.values()?.to_vec();
+        let mut rest = state.clone();
+        let mut ways = Vec::new();
+        for (at, &number) in numbers.iter().enumerate() {
+            // It is one of them: if none of the others, the last.
+            if at + 1 < numbers.len() {
+                let is_it = value.is(&mut self.out.bits, number);
+                let mut way = rest.clone();
+                way.path.push(&mut self.out.bits, is_it);
+                rest.path.push(&mut self.out.bits, !is_it);
+                if !way.path.is_impossible() {
+                    ways.push((way, number));
+                }
+            } else if !rest.path.is_impossible() {
+                ways.push((rest.clone(), number));
+            }
+        }
+        Some(ways)
+    }
+
+    /// Calls a library function by its model.
+    pub(super) fn call_model(
+        &mut self,
+        state: &State,
+        function: FuncId,
+        call: &Call,
+        args: &[Sym],
+    ) -> Result<After, Stop> {
+        let name = self.view.module().function(function).name.clone();
+        let fixed = self.fixed_slots(state, function, call)?;
+        let mut ways = vec![(state.clone(), Vec::new())];
+        for arg in args {
+            let mut next = Vec::new();
+            for (state, numbers) in ways {
+                let Some(parted) = self.ways(&state, arg) else {
+                    return Err(unsupported_call(&name, "an argument that is not known"));
+                };
+                for (state, number) in parted {
+                    let mut numbers = numbers.clone();
+                    numbers.push(number);
+                    next.push((state, numbers));
+                }
+            }
+            ways = next;
+            if ways.len() > MOST_WAYS {
+                return Err(unsupported_call(
+                    &name,
+                    "arguments that may be too many things",
+                ));
+            }
+        }
+        for (state, numbers) in ways {
+            match self.view.model_call(function, &numbers, fixed) {
+                Some(call) => self.run_models(state, vec![call])?,
+                None => {
+                    let unknown = Unsupported::UnknownFunction { name: name.clone() };
+                    self.stopped(&state, Stop::Unsupported(unknown))?;
+                }
+            }
+        }
+        Ok(After::Gone)
+    }
+
+    /// How many argument slots belong to parameters.
+    fn fixed_slots(&mut self, state: &State, function: FuncId, call: &Call) -> Result<usize, Stop> {
+        let ty = self.view.module().function(function).ty;
+        let params = match self.view.module().types.get(ty) {
+            Type::Function { params, .. } => params.len(),
+            _ => 0,
+        };
+        let mut slots = 0;
+        for (&arg, &ty) in call.args.iter().zip(&call.arg_types).take(params) {
+            slots += self.operand(state, arg, ty)?.len();
+        }
+        Ok(slots)
+    }
+
+    /// Runs library functions to their end, or until they call a function of the program.
+    pub(super) fn run_models(&mut self, state: State, models: Models) -> Result<(), Stop> {
+        let mut open = vec![(state, models)];
+        let mut parted = 0;
+        while let Some((mut state, mut models)) = open.pop() {
+            let answer = match self.run_model(&mut state, &mut models) {
+                Ok(Answered::With(answer)) => answer,
+                Ok(Answered::Gone) => continue,
+                Err(stop) => {
+                    self.stopped(&state, stop)?;
+                    continue;
+                }
+            };
+            if state.path.is_impossible() {
+                continue;
+            }
+            let ways = self.ways(&state, &answer);
+            parted += ways.as_ref().map_or(0, |ways| ways.len() - 1);
+            let Some(ways) = ways.filter(|_| parted <= MOST_WAYS) else {
+                let what = "a library function that depends on a value that is not known";
+                self.stopped(&state, unsupported(what))?;
+                continue;
+            };
+            for (state, number) in ways.into_iter().rev() {
+                let mut models = models.clone();
+                if let Some(call) = models.last_mut() {
+                    call.answer(number);
+                }
+                open.push((state, models));
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on with the innermost call, up to the next answer that it needs.
+    fn run_model(&mut self, state: &mut State, models: &mut Models) -> Result<Answered, Stop> {
+        let thread = self.out.threads[self.thread].id;
+        let Some(call) = models.last_mut() else {
+            return Err(unsupported("an answer that nobody asked for"));
+        };
+        let values = match self.view.run_model(thread, call)? {
+            ModelStep::Asks(Request::Call { function, args }) => {
+                return self.call_from_model(state, models, function, &args);
+            }
+            ModelStep::Asks(request) => return self.fulfil(state, &request).map(Answered::With),
+            ModelStep::Ends(Outcome::Return(value)) => vec![value],
+            ModelStep::Ends(Outcome::Values(values)) => values,
+            ModelStep::Ends(Outcome::Void) => Vec::new(),
+            ModelStep::Ends(Outcome::ExitThread(value)) => {
+                state.result = Some(Sym::constant(64, value));
+                let is_main = self.thread == 0;
+                self.finish(state, is_main);
+                return Ok(Answered::Gone);
+            }
+            ModelStep::Ends(Outcome::ExitProcess(_)) => {
+                self.out.exits.push(state.path.guard());
+                return Ok(Answered::Gone);
+            }
+            ModelStep::Ends(Outcome::AssumeFailed) => return Ok(Answered::Gone),
+            ModelStep::Ends(Outcome::Unnoticed | Outcome::Become(..)) => {
+                return Err(unsupported("the end of a thread inside of a function"));
+            }
+        };
+        models.pop();
+        if !models.is_empty() {
+            let value = values.first().copied().unwrap_or(0);
+            return Ok(Answered::With(Sym::constant(64, value)));
+        }
+        self.models_returned(state, &values)?;
+        Ok(Answered::Gone)
+    }
+
+    /// The outermost call has come to its end.
+    fn models_returned(&mut self, state: &mut State, values: &[u64]) -> Result<(), Stop> {
+        let Some(frame) = state.frames.last() else {
+            return self.go_on(state);
+        };
+        let block = &frame.code.body().blocks[frame.block.index()];
+        let result = match (block.insts.get(frame.index), &block.terminator) {
+            (Some(inst), _) => inst.result,
+            (None, Terminator::Invoke { result, .. }) => *result,
+            _ => None,
+        };
+        let ty = result.map(|result| frame.code.body().value_types[result.index()]);
+        let widths = match ty {
+            Some(ty) => self.view.layout(ty)?.widths,
+            None => Vec::new(),
+        };
+        let values = widths.iter().enumerate().map(|(at, &width)| {
+            let value = values.get(at).copied().unwrap_or(0);
+            Sym::constant(width, value)
+        });
+        let values = values.collect();
+        self.returned_to(state, values)
+    }
+
+    /// A library function calls one of the program, or another of the library.
+    fn call_from_model(
+        &mut self,
+        state: &mut State,
+        models: &mut Models,
+        function: FuncId,
+        args: &[u64],
+    ) -> Result<Answered, Stop> {
+        match self.view.called(function) {
+            Called::Body => {
+                let code = self.view.function(function)?;
+                let mut widths = Vec::new();
+                for param in 0..code.body().param_count as usize {
+                    widths.extend(self.view.layout(code.body().value_types[param])?.widths);
+                }
+                let args = args.iter().zip(widths);
+                let args: Vec<Sym> = args
+                    .map(|(&arg, width)| Sym::constant(width, arg))
+                    .collect();
+                self.enter(state, function, &args)?;
+                state.top().models = std::mem::take(models);
+                self.push(state.clone());
+                Ok(Answered::Gone)
+            }
+            Called::Library => match self.view.model_call(function, args, args.len()) {
+                Some(call) => {
+                    models.push(call);
+                    self.run_model(state, models)
+                }
+                None => Err(unsupported("a function that is not there")),
+            },
+            Called::Panic => Err(Stop::Fault(Fault::Panic {
+                message: self.view.function_name(function).as_ref().into(),
+            })),
+            Called::Unwind => Err(Stop::Unsupported(Unsupported::Unwind)),
+            Called::Intrinsic | Called::Unknown => {
+                let name = self.view.module().function(function).name.clone();
+                Err(Stop::Unsupported(Unsupported::UnknownFunction { name }))
+            }
+        }
+    }
+
+    /// A function that a library function called returns.
+    pub(super) fn returned_to_model(
+        &mut self,
+        state: State,
+        models: &Models,
+        value: Option<&Sym>,
+    ) -> Result<(), Stop> {
+        let zero = Sym::zero(64);
+        let Some(ways) = self.ways(&state, value.unwrap_or(&zero)) else {
+            let what = "a library function that calls one whose result is not known";
+            return self.stopped(&state, unsupported(what));
+        };
+        for (state, number) in ways {
+            let mut models = models.clone();
+            if let Some(call) = models.last_mut() {
+                call.answer(number);
+            }
+            self.run_models(state, models)?;
+        }
+        Ok(())
+    }
+
+    /// Does what a library function asks for.
+    fn fulfil(&mut self, state: &mut State, request: &Request) -> Result<Sym, Stop> {
+        let zero = Sym::zero(64);
+        match *request {
+            Request::Load {
+                address,
+                size,
+                order,
+            } => self.load(state, &Sym::constant(64, address), size, order),
+            Request::Store {
+                address,
+                size,
+                value,
+                order,
+            } => {
+                let value = Sym::constant(u32::from(size) * 8, value);
+                self.store(state, &Sym::constant(64, address), size, &value, order)?;
+                Ok(zero)
+            }
+            Request::Rmw {
+                address,
+                size,
+                kind,
+                operand,
+                order,
+            } => {
+                let operand = Sym::constant(u32::from(size) * 8, operand);
+                let op = rmw_op(kind).ok_or_else(|| unsupported("this kind of atomic update"))?;
+                let address = Sym::constant(64, address);
+                self.update(state, &address, size, (order, order), |encoder, old| {
+                    let new = encoder.apply(op, old, &operand)?;
+                    Ok(Updated {
+                        new,
+                        writes: Bit::TRUE,
+                    })
+                })
+            }
+            Request::Cas {
+                address,
+                size,
+                expected,
+                new,
+                orders,
+            } => {
+                let width = u32::from(size) * 8;
+                let new = Sym::constant(width, new);
+                let address = Sym::constant(64, address);
+                self.update(state, &address, size, orders, |encoder, old| {
+                    let new = new.clone();
+                    let expected = expected & crate::value::mask(width);
+                    let writes = old.is(&mut encoder.out.bits, expected);
+                    Ok(Updated { new, writes })
+                })
+            }
+            Request::Fence { order } => {
+                self.fence(state, order);
+                Ok(zero)
+            }
+            Request::Sync { address, action } => self.sync_action(state, address, action),
+            Request::Allocate { size, .. } => {
+                let size = Sym::constant(64, size);
+                self.allocate(state, "malloc", &size)
+            }
+            Request::Free { address } => {
+                self.free(state, &Sym::constant(64, address))?;
+                Ok(zero)
+            }
+            Request::AtomicBegin => {
+                self.begin_block_of(state);
+                Ok(zero)
+            }
+            Request::AtomicEnd => {
+                self.end_block_of(state);
+                Ok(zero)
+            }
+            Request::ThreadObject { name: "errno", .. } => Ok(system::errno()),
+            Request::ThreadObject { name, .. } => Err(unsupported(name)),
+            Request::ThreadValue { kind, key } => self.thread_value(state, kind, key),
+            Request::SetThreadValue { kind, key, value } => {
+                self.set_thread_value(state, kind, key, &Sym::constant(64, value))?;
+                Ok(zero)
+            }
+            Request::NextThreadKey { kind, after } => Ok(self.next_thread_key(state, kind, after)),
+            Request::Call { .. } => Err(unsupported("a call inside of a step")),
+        }
+    }
+
+    fn sync_action(
+        &mut self,
+        state: &mut State,
+        address: u64,
+        action: SyncAction,
+    ) -> Result<Sym, Stop> {
+        self.drain(state);
+        let place: Place =
+            self.object_at(state, "a library function", &Sym::constant(64, address))?;
+        match action {
+            SyncAction::OnceBegin => self.begin_once(state, place),
+            SyncAction::OnceEnd => {
+                self.end_once(state, place)?;
+                Ok(Sym::zero(64))
+            }
+            _ => Err(unsupported(
+                "this use of a synchronisation object by a library",
+            )),
+        }
+    }
+}
+
+/// What became of a request.
+enum Answered {
+    With(Sym),
+    /// The state has been dealt with.
+    Gone,
+}
+
+fn rmw_op(kind: RmwKind) -> Option<RmwOp> {
+    Some(match kind {
+        RmwKind::Exchange => RmwOp::Xchg,
+        RmwKind::Add => RmwOp::Add,
+        RmwKind::Sub => RmwOp::Sub,
+        RmwKind::And => RmwOp::And,
+        RmwKind::Nand => RmwOp::Nand,
+        RmwKind::Or => RmwOp::Or,
+        RmwKind::Xor => RmwOp::Xor,
+        _ => return None,
+    })
+}
