@@ -172,14 +172,15 @@ impl Problem {
         let lane = self.lanes[step.thread];
         let accesses = step.accesses.clone();
         let has_writes = accesses.iter().any(|access| access.is_write);
+        let is_wide = is_atomic && accesses.len() > 1;
+        let is_sc = self.model == MemoryModel::Sc;
         match what {
-            What::Load | What::Store | What::Flush if is_atomic && accesses.len() > 1 => {
-                self.add_atomic(&[index]);
-            }
+            What::Load | What::Store if is_wide && is_sc => self.add_atomic(&[index]),
+            What::Flush if is_wide => self.add_atomic(&[index]),
             What::Load => self.add_accesses(index, &accesses),
             What::Life if !has_writes => self.add_accesses(index, &accesses),
             // On such a machine this is an exchange.
-            What::Store if order == Order::SeqCst && self.model != MemoryModel::Sc => {
+            What::Store if order == Order::SeqCst && !is_sc => {
                 self.add_atomic(&[index]);
             }
             What::Store | What::Flush => {
@@ -235,8 +236,32 @@ impl Problem {
         self.nodes[step].get_or_insert(event);
     }
 
-    /// Accesses that are alternatives.
+    /// Accesses of several cells at once that wait for nothing. Those of one place have one guard; places are alternatives.
+    fn add_wide(&mut self, step: StepIndex, accesses: &[Access]) {
+        let lane = self.lanes[self.encoding.steps[step].thread];
+        for place in accesses.chunk_by(|a, b| a.guard == b.guard) {
+            let mut parts = Vec::new();
+            for access in place {
+                parts.push((self.location(access.cell), self.lit(access.guard)));
+            }
+            let (memory, solver) = (&mut self.memory, &mut self.solver);
+            let events = if place[0].is_write {
+                memory.wide_write(solver, lane, &parts)
+            } else {
+                memory.wide_read(solver, lane, &parts)
+            };
+            for (event, access) in events.into_iter().zip(place) {
+                self.note(event, step, access);
+            }
+        }
+    }
+
+    /// Accesses that are alternatives, or several at once.
     fn add_accesses(&mut self, step: StepIndex, accesses: &[Access]) {
+        if self.encoding.steps[step].is_atomic && accesses.len() > 1 {
+            self.add_wide(step, accesses);
+            return;
+        }
         let lane = self.lanes[self.encoding.steps[step].thread];
         for access in accesses {
             let location = self.location(access.cell);

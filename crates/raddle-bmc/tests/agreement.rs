@@ -171,7 +171,13 @@ fn data_that_is_handed_over() {
 
 #[test]
 fn accesses_of_several_sizes() {
-    compare_under(&[MemoryModel::Sc], Shape::MIXED, RACES, 0..cases(100));
+    compare(Shape::MIXED, RACES, 0..cases(100));
+}
+
+#[test]
+fn halves_of_words() {
+    compare(Shape::HALVES, BUT_RACES, 0..cases(100));
+    compare(Shape::HALVES_OF_SOME, BUT_RACES, 0..cases(60));
 }
 
 #[test]

@@ -62,7 +62,8 @@ struct Thread {
     last_strong: Option<EventId>,
     /// TSO: the last store.
     last_store: Option<EventId>,
-    /// PSO: the last store of each location that has one, in the order in which locations first had one.
+    /// PSO: the last store of each location that has one, in program order, and those before it that it comes after only if it
+    /// happens.
     last_stores: Vec<(Location, EventId)>,
     barrier: Option<EventId>,
     /// The last access of each location, for coherence.
@@ -369,22 +370,22 @@ impl Memory {
     ) {
         let (global, model) = (self.global, self.model);
         let chains = self.chains(thread);
-        let before = if model == MemoryModel::Tso {
-            chains.last_store.replace(event)
-        } else if let Some((_, last)) = chains
-            .last_stores
-            .iter_mut()
-            .find(|(of, _)| *of == location)
-        {
-            Some(std::mem::replace(last, event))
+        let mut before: Vec<EventId> = Vec::new();
+        if model == MemoryModel::Tso {
+            before.extend(chains.last_store.replace(event));
         } else {
+            chains.last_stores.retain(|&(of, earlier)| {
+                let is_here = of == location;
+                if is_here {
+                    before.push(earlier);
+                }
+                !is_here
+            });
             chains.last_stores.push((location, event));
-            None
-        };
-        for earlier in [before, chains.last_strong, chains.barrier]
-            .into_iter()
-            .flatten()
-        {
+        }
+        before.extend(chains.last_strong);
+        before.extend(chains.barrier);
+        for earlier in before {
             solver.order(global, earlier, event);
         }
     }

@@ -1,7 +1,7 @@
 //! Loads, stores and updates: of memory that the state knows for sure, and of cells that others may access.
 
 use super::access::{Case, Target, Updated};
-use super::{Encoder, unsupported};
+use super::Encoder;
 use crate::events::{Access, What};
 use crate::facts::{Cell, Region};
 use crate::state::State;
@@ -126,7 +126,6 @@ impl Encoder<'_> {
             });
         }
         if !accesses.is_empty() {
-            self.refuse_split(is_split)?;
             let step = self.step(state, What::Load, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].is_atomic = is_split;
@@ -167,7 +166,6 @@ impl Encoder<'_> {
             }
         }
         if !accesses.is_empty() {
-            self.refuse_split(is_split)?;
             let step = self.step(state, What::Store, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].is_atomic = is_split;
@@ -258,16 +256,6 @@ impl Encoder<'_> {
             }
         }
         split
-    }
-
-    /// Store buffers hold accesses of one size a location.
-    fn refuse_split(&self, is_split: bool) -> Result<(), Stop> {
-        if is_split && self.options.is_weak {
-            return Err(unsupported(
-                "accesses of different sizes to the same memory under tso and pso",
-            ));
-        }
-        Ok(())
     }
 
     /// Reads cells that others may write.

@@ -6,6 +6,7 @@ use crate::value::Sym;
 use raddle_ir::inst::{Call, IntPredicate};
 use raddle_ir::{Type, TypeId, ValueId};
 use raddle_order::bits::{Bit, Word};
+use raddle_program::interp::view::is_ignored_intrinsic;
 use raddle_program::{Fault, Order, Stop};
 
 impl Encoder<'_> {
@@ -18,11 +19,8 @@ impl Encoder<'_> {
     ) -> Result<Vec<Sym>, Stop> {
         let family: Vec<&str> = name.trim_start_matches("llvm.").split('.').collect();
         match family[..] {
-            [
-                "dbg" | "lifetime" | "invariant" | "donothing" | "prefetch" | "sideeffect"
-                | "stackrestore" | "va_end" | "pseudoprobe" | "fake" | "var",
-                ..,
-            ] => return Ok(Vec::new()),
+            ["lifetime" | "stackrestore", ..] => return Ok(Vec::new()),
+            _ if is_ignored_intrinsic(name) => return Ok(Vec::new()),
             ["x86", "sse2", "mfence"] => {
                 self.fence(state, Order::SeqCst);
                 return Ok(Vec::new());
@@ -35,7 +33,6 @@ impl Encoder<'_> {
                 self.fence(state, Order::Acquire);
                 return Ok(Vec::new());
             }
-            ["x86", "sse2", "pause"] => return Ok(Vec::new()),
             ["stacksave", ..] => return Ok(vec![Sym::zero(64)]),
             _ => {}
         }

@@ -17,6 +17,8 @@ pub(crate) struct Shape {
     mixes: bool,
     /// A block of memory that is freed once.
     frees: bool,
+    /// Halves of words are accessed by themselves.
+    halves: bool,
 }
 
 impl Shape {
@@ -27,6 +29,15 @@ impl Shape {
     pub(crate) const MIXED: Self = Self {
         mixes: true,
         ..Self::RACES
+    };
+    pub(crate) const HALVES: Self = Self {
+        halves: true,
+        ..Self::PLAIN
+    };
+    /// Which word is accessed is not known either.
+    pub(crate) const HALVES_OF_SOME: Self = Self {
+        halves: true,
+        ..Self::DATA
     };
     pub(crate) const FREES: Self = Self {
         frees: true,
@@ -45,6 +56,7 @@ impl Shape {
         waits: false,
         mixes: false,
         frees: false,
+        halves: false,
     };
     pub(crate) const LOCKS: Self = Self {
         locks: true,
@@ -54,6 +66,7 @@ impl Shape {
         waits: false,
         mixes: false,
         frees: false,
+        halves: false,
     };
     pub(crate) const DATA: Self = Self {
         locks: false,
@@ -63,6 +76,7 @@ impl Shape {
         waits: false,
         mixes: false,
         frees: false,
+        halves: false,
     };
 }
 
@@ -285,7 +299,64 @@ impl Writer {
         at
     }
 
+    /// Half of a word.
+    fn half(&mut self) -> String {
+        let (place, at) = (self.place(), self.fresh());
+        let offset = 2 * self.rng.below(2);
+        self.line(&format!(
+            "{at} = getelementptr i8, ptr {place}, i32 {offset}"
+        ));
+        at
+    }
+
+    fn load_half(&mut self) {
+        let (place, half, value) = (self.half(), self.fresh(), self.fresh());
+        let order = self.pick(&["monotonic", "acquire", "seq_cst"]);
+        self.line(&format!(
+            "{half} = load atomic i16, ptr {place} {order}, align 2"
+        ));
+        self.line(&format!("{value} = zext i16 {half} to i32"));
+        self.keep(&value);
+    }
+
+    fn store_half(&mut self) {
+        let (place, number) = (self.half(), 1 + self.rng.below(3));
+        let order = self.pick(&["monotonic", "monotonic", "release", "seq_cst"]);
+        self.line(&format!(
+            "store atomic i16 {number}, ptr {place} {order}, align 2"
+        ));
+    }
+
+    /// Both halves of a word at once, one added to the other.
+    fn load_whole(&mut self) {
+        let (place, whole) = (self.place(), self.fresh());
+        let order = self.pick(&["monotonic", "acquire"]);
+        self.line(&format!(
+            "{whole} = load atomic i32, ptr {place} {order}, align 4"
+        ));
+        let (high, low, sum) = (self.fresh(), self.fresh(), self.fresh());
+        self.line(&format!("{high} = lshr i32 {whole}, 15"));
+        self.line(&format!("{low} = and i32 {whole}, 3"));
+        self.line(&format!("{sum} = add i32 {high}, {low}"));
+        self.keep(&sum);
+    }
+
+    fn store_whole(&mut self) {
+        let place = self.place();
+        let number = self.rng.below(3) << 16 | self.rng.below(3);
+        let order = self.pick(&["monotonic", "monotonic", "release", "seq_cst"]);
+        self.line(&format!(
+            "store atomic i32 {number}, ptr {place} {order}, align 4"
+        ));
+    }
+
     fn load(&mut self) {
+        if self.shape.halves && self.chance(70) {
+            return match self.chance(50) {
+                true => self.load_half(),
+                false => self.load_whole(),
+            };
+        }
         let place = self.place();
         let value = self.fresh();
         let order = self.pick(&["monotonic", "acquire", "seq_cst"]);
@@ -296,6 +367,12 @@ impl Writer {
     }
 
     fn store(&mut self) {
+        if self.shape.halves && self.chance(80) {
+            return match self.chance(50) {
+                true => self.store_half(),
+                false => self.store_whole(),
+            };
+        }
         let place = self.place();
         let number = self.rng.below(3);
         let value = if self.chance(40) {

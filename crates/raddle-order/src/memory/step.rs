@@ -64,4 +64,92 @@ impl Memory {
         }
         events
     }
+
+    /// A load of several locations at once, which waits for nothing: each part comes from the thread's own buffer or from
+    /// memory, all at one moment.
+    ///
+    /// In the order of memory the parts are one; in coherence they are not. A part that comes from the buffer says nothing about
+    /// when the others are read, so that moment must not be tied to the store behind it.
+    ///
+    /// # Panics
+    /// If there are no parts.
+    pub fn wide_read(
+        &mut self,
+        solver: &mut OrderSolver,
+        thread: ThreadIndex,
+        parts: &[(Location, Lit)],
+    ) -> Vec<EventId> {
+        let events = self.at_once(solver, parts);
+        self.chain_strong(solver, thread, events[0]);
+        for (&(location, _), &event) in parts.iter().zip(&events) {
+            self.chain_location(solver, thread, location, event);
+            self.place(location).reads.push(Access {
+                event,
+                thread: Some(thread),
+            });
+        }
+        events
+    }
+
+    /// A store to several locations, which waits in the buffer like any other and reaches memory everywhere at once. All parts
+    /// happen, or none.
+    ///
+    /// # Panics
+    /// If there are no parts.
+    pub fn wide_write(
+        &mut self,
+        solver: &mut OrderSolver,
+        thread: ThreadIndex,
+        parts: &[(Location, Lit)],
+    ) -> Vec<EventId> {
+        let events = self.at_once(solver, parts);
+        if self.model == MemoryModel::Sc {
+            self.chain_strong(solver, thread, events[0]);
+        }
+        for (&(location, guard), &event) in parts.iter().zip(&events) {
+            match self.model {
+                MemoryModel::Sc => {}
+                MemoryModel::Tso => self.chain_store(solver, thread, location, event),
+                MemoryModel::Pso => self.chain_part(solver, thread, (location, guard), event),
+            }
+            self.chain_location(solver, thread, location, event);
+            self.place(location).writes.push(Access {
+                event,
+                thread: Some(thread),
+            });
+        }
+        events
+    }
+
+    /// PSO: a store of several locations is one node. If it does not happen, it must not order stores before it to one of them
+    /// before stores after it to another. So what comes before it does so only if it happens, and is kept for what follows.
+    fn chain_part(
+        &mut self,
+        solver: &mut OrderSolver,
+        thread: ThreadIndex,
+        (location, guard): (Location, Lit),
+        event: EventId,
+    ) {
+        let global = self.global;
+        let chains = self.chains(thread);
+        for &(of, earlier) in &chains.last_stores {
+            if of == location && earlier != event {
+                solver.order_if(global, earlier, event, guard);
+            }
+        }
+        for earlier in [chains.last_strong, chains.barrier].into_iter().flatten() {
+            solver.order(global, earlier, event);
+        }
+        chains.last_stores.push((location, event));
+    }
+
+    /// Events that are one in the order of memory.
+    fn at_once(&mut self, solver: &mut OrderSolver, parts: &[(Location, Lit)]) -> Vec<EventId> {
+        let events = parts.iter().map(|&(_, guard)| solver.new_event(guard));
+        let events: Vec<EventId> = events.collect();
+        if events.len() > 1 {
+            solver.atomic(self.global, &events);
+        }
+        events
+    }
 }

@@ -16,7 +16,7 @@ use raddle_ir::{FuncId, Type, TypeId, ValueId};
 use std::rc::Rc;
 
 /// The name without `llvm.` and without the types at its end: `smax.v4i32` is `smax`.
-fn family(name: &str) -> &str {
+pub(crate) fn family(name: &str) -> &str {
     let mut name = name.strip_prefix("llvm.").unwrap_or(name);
     while let Some((rest, last)) = name.rsplit_once('.') {
         let mut chars = last.chars();
@@ -459,7 +459,7 @@ impl Args<'_> {
 }
 
 /// Calls without any effect here.
-fn is_ignored(family: &str) -> bool {
+pub(crate) fn is_ignored(family: &str) -> bool {
     family.starts_with("dbg.")
         || family.starts_with("experimental.noalias")
         || matches!(

@@ -397,3 +397,9 @@ pub fn float_compare(
     let (a, b) = (float::decode(kind, a)?, float::decode(kind, b)?);
     Ok(float::compare(predicate, a, b))
 }
+
+/// Has a call of this `llvm.*` function no effect at all?
+#[must_use]
+pub fn is_ignored_intrinsic(name: &str) -> bool {
+    super::intrinsics::is_ignored(super::intrinsics::family(name))
+}
