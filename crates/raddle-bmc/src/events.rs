@@ -7,7 +7,7 @@ use crate::path::Path;
 use crate::value::ReadId;
 use raddle_order::bits::{Bit, Bits, Word};
 use raddle_order::{ClauseSink, Lit, Var};
-use raddle_program::{Fault, Order, SrcId, ThreadId, Unsupported};
+use raddle_program::{Fault, ObjectId, Order, SrcId, ThreadId, Unsupported};
 use rustc_hash::FxHashMap;
 
 /// Position in [`Encoding::threads`].
@@ -281,6 +281,9 @@ pub(crate) struct Thread {
     pub(crate) end: Option<StepIndex>,
     /// Nondeterministic values in program order: guard, and the value in pieces as the interpreter chooses them.
     pub(crate) choices: Vec<(Bit, Vec<Word>)>,
+    /// Heap blocks and shared stack variables that it makes, in program order. Which number an object has in an execution
+    /// depends on how many came before it there.
+    pub(crate) allocations: Vec<(Bit, ObjectId)>,
 }
 
 /// A condition under which something goes wrong.

@@ -7,7 +7,7 @@ use crate::events::{Encoding, Place, StepIndex, What};
 use crate::facts::Cell;
 use crate::problem::{Found, Happened};
 use raddle_memory::{Machine, Readiness};
-use raddle_program::{LocId, Op, Order, Program, SyncAction, Tables, ThreadId};
+use raddle_program::{LocId, ObjectId, Op, Order, Program, SyncAction, Tables, ThreadId};
 use raddle_search::guided;
 use raddle_search::replay::ScheduleStep;
 use rustc_hash::FxHashMap;
@@ -24,6 +24,8 @@ pub(crate) struct Guide<'a> {
     /// By thread of the encoding.
     choices: Vec<VecDeque<u32>>,
     threads: FxHashMap<usize, ThreadId>,
+    /// The objects that threads of the encoding make: the thread, and how many it has made with this one.
+    made: FxHashMap<ObjectId, (usize, u32)>,
     /// The atomic block that was run last: its steps are done.
     block: Option<usize>,
     /// The thread whose choices the last move may have used.
@@ -39,12 +41,20 @@ pub(crate) struct Guide<'a> {
 
 impl<'a> Guide<'a> {
     pub(crate) fn new(encoding: &'a Encoding, tables: &'a Tables, found: Found) -> Self {
+        let threads = found.allocations.iter().enumerate();
+        let made = threads
+            .flat_map(|(thread, made)| {
+                let counted = made.iter().zip(1..);
+                counted.map(move |(&object, counter)| (object, (thread, counter)))
+            })
+            .collect();
         Self {
             encoding,
             tables,
             steps: found.steps.into(),
             choices: found.choices.into_iter().map(VecDeque::from).collect(),
             threads: [(0, ThreadId::MAIN)].into_iter().collect(),
+            made,
             block: None,
             chooser: None,
             last: found.wrong,
@@ -116,38 +126,40 @@ impl<'a> Guide<'a> {
                     _ => return false,
                 };
                 let object = program.tables().loc_info(loc).object;
-                let number = program.tables().object_info(object).address_number;
-                happened
-                    .cells
-                    .iter()
-                    .any(|cell| self.number(cell) == number)
+                self.is_of(program, object, happened)
             }
-            (What::Life, Op::Free { object }) => {
-                let number = program.tables().object_info(object).address_number;
-                happened
-                    .cells
-                    .iter()
-                    .any(|cell| self.number(cell) == number)
-            }
+            (What::Life, Op::Free { object }) => self.is_of(program, object, happened),
             _ => false,
         }
     }
 
-    fn number(&self, cell: &Cell) -> u32 {
-        self.tables.object_info(cell.region.object).address_number
+    /// Is the machine's object that of the encoding?
+    fn is_same(&self, program: &Program, object: ObjectId, other: ObjectId) -> bool {
+        let theirs = self.tables.object_info(other);
+        if let Some(&(thread, counter)) = self.made.get(&other) {
+            let thread = self.thread(thread).or_else(|| self.find(program, thread));
+            let made = |thread| program.tables().allocation(thread, counter, theirs.size);
+            return thread.and_then(made) == Some(object);
+        }
+        let ours = program.tables().object_info(object);
+        ours.kind == theirs.kind && ours.address_number == theirs.address_number
+    }
+
+    /// Is the object one that the step accesses?
+    fn is_of(&self, program: &Program, object: ObjectId, happened: &Happened) -> bool {
+        let mut cells = happened.cells.iter();
+        cells.any(|cell| self.is_same(program, object, cell.region.object))
     }
 
     fn is_object(&self, program: &Program, loc: LocId, (object, offset): Place) -> bool {
         let info = program.tables().loc_info(loc);
-        let number = program.tables().object_info(info.object).address_number;
-        number == self.tables.object_info(object).address_number && info.offset == offset
+        self.is_same(program, info.object, object) && info.offset == offset
     }
 
     fn is_at(&self, program: &Program, loc: LocId, cell: &Cell) -> bool {
         let info = program.tables().loc_info(loc);
-        let object = program.tables().object_info(info.object);
         let end = info.offset + u64::from(info.size.max(1));
-        object.address_number == self.number(cell)
+        self.is_same(program, info.object, cell.region.object)
             && info.is_sync() == cell.region.is_sync
             && (info.offset..end).contains(&cell.offset)
     }

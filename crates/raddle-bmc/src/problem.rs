@@ -9,7 +9,7 @@ use crate::sums::SectionOrder;
 use raddle_order::bits::{Bit, Word};
 use raddle_order::memory::{self, Fence, Location, Memory, MemoryModel, Part, Source, ThreadIndex};
 use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome, Stopped};
-use raddle_program::Order;
+use raddle_program::{ObjectId, Order};
 use rustc_hash::FxHashMap;
 
 /// Conflicts after which a question is put off for the first time.
@@ -67,6 +67,8 @@ pub(crate) struct Found {
     pub(crate) wrong: Vec<usize>,
     /// By thread: what is chosen, in program order.
     pub(crate) choices: Vec<Vec<u32>>,
+    /// By thread: the objects that it makes, in program order.
+    pub(crate) allocations: Vec<Vec<ObjectId>>,
     /// Steps at which the machine is to do the access that they stand for.
     pub(crate) unseen: Vec<StepIndex>,
 }
@@ -691,11 +693,20 @@ impl Problem {
                 chosen
             })
             .collect();
+        let allocations = threads
+            .iter()
+            .map(|thread| {
+                let made = thread.allocations.iter();
+                let made = made.filter(|(guard, _)| reading.bit(*guard));
+                made.map(|&(_, object)| object).collect()
+            })
+            .collect();
         let unseen = self.unseen.iter().filter(|(_, lit)| solver.value(*lit));
         Found {
             steps,
             wrong,
             choices,
+            allocations,
             unseen: unseen.map(|&(step, _)| step).collect(),
         }
     }

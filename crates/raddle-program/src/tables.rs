@@ -313,6 +313,14 @@ impl Tables {
         )
     }
 
+    /// The object that [`allocated`](Self::allocated) made, if it did.
+    #[must_use]
+    pub fn allocation(&self, thread: ThreadId, counter: u32, size: u64) -> Option<ObjectId> {
+        let owner = self.threads[thread.index()].address_number;
+        let number = owner << COUNTER_BITS | counter;
+        self.object_ids.get(&(number, size)).copied()
+    }
+
     /// `thread`'s copy of the `index`-th thread-local variable.
     pub fn thread_local(
         &mut self,

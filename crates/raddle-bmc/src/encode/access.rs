@@ -254,11 +254,7 @@ impl Encoder<'_> {
         };
         let at = self.position(state);
         let new = self.view.stack_variable(function, result, size, at);
-        state.allocations += 1;
-        let thread = self.out.threads[self.thread].id;
-        let object = self
-            .view
-            .allocated(thread, state.allocations, new, Some(ty))?;
+        let object = self.new_object(state, new, Some(ty))?;
         state.top().owned.push(object);
         Ok(Sym::constant(64, self.view.tables().address(object, 0)))
     }

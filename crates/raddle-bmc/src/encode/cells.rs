@@ -1,7 +1,7 @@
 //! Loads, stores and updates: of memory that the state knows for sure, and of cells that others may access.
 
-use super::access::{Case, Target, Updated};
 use super::Encoder;
+use super::access::{Case, Target, Updated};
 use crate::events::{Access, What};
 use crate::facts::{Cell, Region};
 use crate::state::State;

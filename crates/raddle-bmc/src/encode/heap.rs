@@ -28,7 +28,6 @@ impl Encoder<'_> {
             .filter(|&size| size <= LARGEST_BLOCK)
             .ok_or_else(|| unsupported_call(name, "a size that is not known, or large"))?;
         let at = self.position(state);
-        state.allocations += 1;
         let new = NewObject {
             kind: ObjectKind::Heap,
             size,
@@ -38,8 +37,7 @@ impl Encoder<'_> {
             source_type: None,
             init: None,
         };
-        let thread = self.out.threads[self.thread].id;
-        let object = self.view.allocated(thread, state.allocations, new, None)?;
+        let object = self.new_object(state, new, None)?;
         Ok(Sym::constant(64, self.view.tables().address(object, 0)))
     }
 

@@ -381,6 +381,7 @@ impl Encoder<'_> {
             begin: None,
             end: None,
             choices: Vec::new(),
+            allocations: Vec::new(),
         });
         self.step(state, What::Spawn { child }, Order::SeqCst);
         let mut path = Path::default();

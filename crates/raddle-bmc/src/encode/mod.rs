@@ -40,10 +40,11 @@ use crate::path::Path;
 use crate::shape::Shape;
 use crate::state::{Disagreement, Key, State};
 use crate::value::{ReadId, Sym};
-use raddle_ir::FuncId;
+use raddle_ir::{FuncId, TypeId};
 use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::{ModelCall, View};
-use raddle_program::{Fault, Limit, Order, SrcId, Stop, ThreadId, Unsupported};
+use raddle_program::tables::NewObject;
+use raddle_program::{Fault, Limit, ObjectId, Order, SrcId, Stop, ThreadId, Unsupported};
 use raddle_search::Checks;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::btree_map::Entry;
@@ -155,6 +156,7 @@ impl<'a> Encoder<'a> {
             begin: None,
             end: None,
             choices: Vec::new(),
+            allocations: Vec::new(),
         });
         let mut state = State::new(Path::default(), true);
         state.next = Some(main);
@@ -399,6 +401,20 @@ impl<'a> Encoder<'a> {
             }
         }
         SrcId::NOWHERE
+    }
+
+    /// The thread's next heap block or shared stack variable.
+    fn new_object(
+        &mut self,
+        state: &mut State,
+        new: NewObject,
+        ty: Option<TypeId>,
+    ) -> Result<ObjectId, Stop> {
+        state.allocations += 1;
+        let thread = &mut self.out.threads[self.thread];
+        let object = self.view.allocated(thread.id, state.allocations, new, ty)?;
+        thread.allocations.push((state.path.guard(), object));
+        Ok(object)
     }
 
     fn fresh(&mut self, width: u32) -> Word {
