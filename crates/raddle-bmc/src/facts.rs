@@ -52,6 +52,7 @@ pub(crate) struct Facts {
     kinds: FxHashMap<(ObjectId, u64), MutexKind>,
     /// Objects that are freed somewhere.
     freed: FxHashSet<ObjectId>,
+    threads: u32,
 }
 
 /// A cell's numbers are listed as long as they grow no more often than this; addresses as long as it takes.
@@ -165,6 +166,17 @@ impl Facts {
     pub(crate) fn make(&mut self, mutex: (ObjectId, u64), kind: MutexKind, is_news: bool) {
         self.kinds.insert(mutex, kind);
         self.changed |= is_news;
+    }
+
+    /// There are no more threads than this.
+    pub(crate) fn most_threads(&self) -> u32 {
+        self.threads
+    }
+
+    pub(crate) fn count_threads(&mut self, count: usize) {
+        let count = count as u32;
+        self.changed |= count > self.threads;
+        self.threads = self.threads.max(count);
     }
 
     pub(crate) fn is_freed(&self, object: ObjectId) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::contents::Contents;
 use crate::encode::Models;
+use crate::events::StepIndex;
 use crate::facts::Region;
 use crate::path::Path;
 use crate::shape::Shape;
@@ -80,6 +81,9 @@ pub(crate) struct State {
     pub(crate) atomic_depth: u32,
     pub(crate) block: Option<usize>,
     pub(crate) held: BTreeMap<(ObjectId, u64), Held>,
+    /// Inside of a library function: the step at which it entered a queue, and how many threads it tried to wake.
+    pub(crate) queued: Option<StepIndex>,
+    pub(crate) woken: u32,
     /// Nondeterministic values so far: positions in the thread's list are fixed by the order of encoding.
     pub(crate) result: Option<Sym>,
 }
@@ -99,6 +103,8 @@ impl State {
             atomic_depth: 0,
             block: None,
             held: BTreeMap::new(),
+            queued: None,
+            woken: 0,
             result: None,
         }
     }

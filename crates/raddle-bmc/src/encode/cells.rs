@@ -146,10 +146,10 @@ impl Encoder<'_> {
         self.check_alignment(state, &cases, (size, AccessKind::Write, order));
         let mut accesses = Vec::new();
         let is_split = self.is_split(state, &cases, size);
+        let is_visible = is_visible(&cases);
         for case in cases {
             match self.contended(state, case.target) {
                 None => {
-                    self.known(state, case.target)?;
                     let contents = self.known(state, case.target)?;
                     let place = (case.offset, size);
                     Rc::make_mut(contents).store_if(
@@ -169,6 +169,8 @@ impl Encoder<'_> {
             let step = self.step(state, What::Store, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].is_atomic = is_split;
+        } else if is_visible && order == Order::SeqCst {
+            self.drain(state);
         }
         Ok(())
     }
@@ -186,6 +188,7 @@ impl Encoder<'_> {
         self.check_alignment(state, &cases, (size, AccessKind::Update, order));
         let mut accesses = Vec::new();
         let mut value: Option<Sym> = None;
+        let is_visible = is_visible(&cases);
         for case in cases {
             let place_size = (case.offset, size);
             let here = match self.contended(state, case.target) {
@@ -220,6 +223,8 @@ impl Encoder<'_> {
             let step = self.step(state, What::Update, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].failure = failure;
+        } else if is_visible {
+            self.drain(state);
         }
         Ok(value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8)))
     }
@@ -407,6 +412,12 @@ impl Encoder<'_> {
         }
         Ok(())
     }
+}
+
+/// Is the access an operation of the machine? Then it may have to empty the store buffer, also where nobody else uses the memory.
+fn is_visible(cases: &[Case]) -> bool {
+    let mut targets = cases.iter().map(|case| case.target);
+    targets.any(|target| matches!(target, Target::Shared(_)))
 }
 
 /// Puts a value together from parts of it, low ones first; bits beyond `width` are dropped.

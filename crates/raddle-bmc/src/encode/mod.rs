@@ -9,7 +9,7 @@
 //! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
 //! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`:
 //!   locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
-//!   all others, which are run as the interpreter runs them. `variadic`: lists of arguments. `intrinsics`: `llvm.*`.
+//!   all others, with `futex`, which are run as the interpreter runs them. `variadic`: lists of arguments. `intrinsics`: `llvm.*`.
 
 mod access;
 mod cells;
@@ -17,6 +17,7 @@ mod compute;
 mod counting;
 mod float;
 mod flow;
+mod futex;
 mod heap;
 mod intrinsics;
 mod library;
@@ -177,6 +178,7 @@ impl<'a> Encoder<'a> {
             self.out.required.push(!differs);
         }
         self.find_blocking();
+        self.facts.count_threads(self.out.threads.len());
         Ok(self.out)
     }
 

@@ -4,15 +4,14 @@
 use super::access::Updated;
 use super::flow::After;
 use super::{Encoder, system, unsupported, unsupported_call};
-use crate::events::Place;
 use crate::state::State;
 use crate::value::Sym;
 use raddle_ir::inst::{Call, RmwOp};
 use raddle_ir::{FuncId, Terminator, Type};
-use raddle_order::bits::Bit;
+use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::{Called, ModelCall, ModelStep};
 use raddle_program::models::{Outcome, Request};
-use raddle_program::{Fault, RmwKind, Stop, SyncAction, Unsupported};
+use raddle_program::{Fault, RmwKind, Stop, Unsupported};
 
 /// One call may part into so many ways.
 const MOST_WAYS: usize = 256;
@@ -330,7 +329,15 @@ impl Encoder<'_> {
                 self.free(state, &Sym::constant(64, address))?;
                 Ok(zero)
             }
+            Request::Choice { count: 2 } => {
+                let bit = self.fresh_bit();
+                self.note_choice(state, Word::from_bits(vec![bit]));
+                let [zero, one] = [0, 1].map(|number| Sym::constant(64, number));
+                Ok(Sym::ite(&mut self.out.bits, bit, &one, &zero))
+            }
+            Request::Choice { .. } => Err(unsupported("this choice by a library function")),
             Request::AtomicBegin => {
+                state.woken = 0;
                 self.begin_block_of(state);
                 Ok(zero)
             }
@@ -347,27 +354,6 @@ impl Encoder<'_> {
             }
             Request::NextThreadKey { kind, after } => Ok(self.next_thread_key(state, kind, after)),
             Request::Call { .. } => Err(unsupported("a call inside of a step")),
-        }
-    }
-
-    fn sync_action(
-        &mut self,
-        state: &mut State,
-        address: u64,
-        action: SyncAction,
-    ) -> Result<Sym, Stop> {
-        self.drain(state);
-        let place: Place =
-            self.object_at(state, "a library function", &Sym::constant(64, address))?;
-        match action {
-            SyncAction::OnceBegin => self.begin_once(state, place),
-            SyncAction::OnceEnd => {
-                self.end_once(state, place)?;
-                Ok(Sym::zero(64))
-            }
-            _ => Err(unsupported(
-                "this use of a synchronisation object by a library",
-            )),
         }
     }
 }

@@ -308,7 +308,7 @@ impl Encoder<'_> {
         Ok(Sym::ite(&mut self.out.bits, timed_out, &late, &zero))
     }
 
-    fn wake(&mut self, state: &State, condition: Place, wakes_all: bool) {
+    pub(super) fn wake(&mut self, state: &State, condition: Place, wakes_all: bool) {
         if self.knows(state, region_of(condition)) {
             return;
         }

@@ -79,6 +79,10 @@ pub enum Request {
     },
     AtomicBegin,
     AtomicEnd,
+    /// Wants any number below `count`.
+    Choice {
+        count: u32,
+    },
     /// Wants the address of what the thread has for itself under a name.
     ThreadObject {
         name: &'static str,
@@ -503,6 +507,9 @@ impl<'m, 'a> Script<'m, 'a> {
 
     /// Any number below `count`.
     pub fn choice(&mut self, count: u32) -> Result<u32, Pause> {
+        if self.asks {
+            return Ok(self.ask(Request::Choice { count })? as u32);
+        }
         Ok(self.op(Op::Choice { count })? as u32)
     }
 
