@@ -53,6 +53,8 @@ pub(crate) struct Facts {
     /// Objects that are freed somewhere.
     freed: FxHashSet<ObjectId>,
     threads: u32,
+    /// How often keys of thread-specific data are made.
+    keys: u32,
 }
 
 /// A cell's numbers are listed as long as they grow no more often than this; addresses as long as it takes.
@@ -177,6 +179,16 @@ impl Facts {
         let count = count as u32;
         self.changed |= count > self.threads;
         self.threads = self.threads.max(count);
+    }
+
+    /// No more keys are made than this.
+    pub(crate) fn most_keys(&self) -> u32 {
+        self.keys
+    }
+
+    pub(crate) fn count_keys(&mut self, count: u32) {
+        self.changed |= count > self.keys;
+        self.keys = self.keys.max(count);
     }
 
     pub(crate) fn is_freed(&self, object: ObjectId) -> bool {

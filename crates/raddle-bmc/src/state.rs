@@ -81,6 +81,8 @@ pub(crate) struct State {
     pub(crate) atomic_depth: u32,
     pub(crate) block: Option<usize>,
     pub(crate) held: BTreeMap<(ObjectId, u64), Held>,
+    /// Inside of a function that prints: its arguments.
+    pub(crate) printed: Vec<Sym>,
     /// Inside of a library function: the step at which it entered a queue, and how many threads it tried to wake.
     pub(crate) queued: Option<StepIndex>,
     pub(crate) woken: u32,
@@ -103,6 +105,7 @@ impl State {
             atomic_depth: 0,
             block: None,
             held: BTreeMap::new(),
+            printed: Vec::new(),
             queued: None,
             woken: 0,
             result: None,

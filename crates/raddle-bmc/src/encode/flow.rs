@@ -378,17 +378,27 @@ impl Encoder<'_> {
                 Some(function) => self.call_function(&mut state, function, call, result),
                 None => Err(Stop::Fault(super::access::bad_address(address))),
             };
-            match after {
-                Ok(After::Next) => {
-                    state.top().index += 1;
-                    self.push(state);
-                }
-                Ok(After::Moved) => self.push(state),
-                Ok(After::Gone) => {}
-                Err(stop) => self.stopped(&state, stop)?,
-            }
+            self.settle(state, after)?;
         }
         Ok(After::Gone)
+    }
+
+    /// One of several states goes on.
+    pub(super) fn settle(
+        &mut self,
+        mut state: State,
+        after: Result<After, Stop>,
+    ) -> Result<(), Stop> {
+        match after {
+            Ok(After::Next) => {
+                state.top().index += 1;
+                self.push(state);
+            }
+            Ok(After::Moved) => self.push(state),
+            Ok(After::Gone) => {}
+            Err(stop) => self.stopped(&state, stop)?,
+        }
+        Ok(())
     }
 
     fn call_function(

@@ -35,7 +35,8 @@ impl Encoder<'_> {
             SyncAction::OnceEnd => self.end_once(state, place)?,
             // Nobody holds it where another could see it.
             SyncAction::Lock => {
-                let (_, step) = self.change_cell(state, mutex_at(place), None, |_, old| old.clone())?;
+                let (_, step) =
+                    self.change_cell(state, mutex_at(place), None, |_, old| old.clone())?;
                 let handover = Handover {
                     releases: Bit::TRUE,
                     ..Handover::acquire(Bit::TRUE)

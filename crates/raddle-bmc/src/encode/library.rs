@@ -43,14 +43,40 @@ impl Encoder<'_> {
         result: Option<ValueId>,
     ) -> Result<After, Stop> {
         let name = &*self.view.module().function(function).name.clone();
-        if is_output(name) {
-            // What it returns is not known, and an error if anybody wants to know.
-            return self.after_call(state, After::Next);
+        if prints(name) {
+            return self.print(state, function, call);
         }
         if name == "__VERIFIER_assume" {
             return self.assume(state, call);
         }
         let args = self.arguments(state, call)?;
+        self.library_with(state, (function, name), (call, result), args)
+    }
+
+    /// With arguments that may be known better than those of the call.
+    fn library_with(
+        &mut self,
+        state: &mut State,
+        (function, name): (FuncId, &str),
+        (call, result): (&Call, Option<ValueId>),
+        args: Args,
+    ) -> Result<After, Stop> {
+        let unknown = numbers_needed(name).iter().copied().find(|&at| {
+            let arg = args.get(at);
+            arg.is_some_and(|arg| arg.as_constant().is_none() && arg.set.values().is_some())
+        });
+        if let Some(at) = unknown
+            && let Some(ways) = self.ways(state, &args[at])
+        {
+            for (mut state, number) in ways {
+                let mut args = args.clone();
+                args[at] = Sym::constant(args[at].width(), number);
+                let (callee, call) = ((function, name), (call, result));
+                let after = self.library_with(&mut state, callee, call, args);
+                self.settle(state, after)?;
+            }
+            return Ok(After::Gone);
+        }
         let width = match result {
             Some(value) => {
                 let ty = state.top().code.body().value_types[value.index()];
@@ -524,22 +550,29 @@ pub(super) fn misused(misuse: Misuse) -> Fault {
     }
 }
 
+/// Arguments that must be numbers: if they are one of a few, each is considered by itself.
+fn numbers_needed(name: &str) -> &'static [usize] {
+    match name {
+        "malloc" | "_Znwm" | "_Znam" => &[0],
+        "calloc" | "realloc" => &[0, 1],
+        "memcpy" | "memmove" | "memset" | "memcmp" | "bcmp" => &[2],
+        _ if name.starts_with("llvm.mem") => &[2],
+        _ => &[],
+    }
+}
+
 /// Functions that only print.
-fn is_output(name: &str) -> bool {
+fn prints(name: &str) -> bool {
     matches!(
         name,
         "printf"
-            | "puts"
-            | "putchar"
             | "fprintf"
-            | "vprintf"
-            | "fflush"
-            | "perror"
-            | "fputs"
-            | "fputc"
-            | "putc"
+            | "dprintf"
             | "__printf_chk"
             | "__fprintf_chk"
+            | "putchar"
+            | "fputc"
+            | "putc"
     )
 }
 

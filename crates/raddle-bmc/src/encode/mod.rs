@@ -117,6 +117,8 @@ pub(crate) struct Encoder<'a> {
     reads: ReadId,
     /// Mutexes that are taken while others are held: held, taken.
     nested: BTreeSet<(Place, Place)>,
+    /// Calls that make keys, where others may make some as well.
+    keys: u32,
     /// By handle: that a thread will have finished that is not encoded yet.
     promised: BTreeMap<u64, Bit>,
 }
@@ -140,6 +142,7 @@ impl<'a> Encoder<'a> {
             results: FxHashMap::default(),
             encoded: FxHashSet::default(),
             promised: BTreeMap::new(),
+            keys: 0,
             nested: BTreeSet::new(),
             reads: 0,
         }
@@ -179,6 +182,7 @@ impl<'a> Encoder<'a> {
         }
         self.find_blocking();
         self.facts.count_threads(self.out.threads.len());
+        self.facts.count_keys(self.keys);
         Ok(self.out)
     }
 

@@ -5,13 +5,16 @@ use super::access::Updated;
 use super::flow::After;
 use super::{Encoder, system, unsupported, unsupported_call};
 use crate::state::State;
-use crate::value::Sym;
+use crate::value::{Set, Sym};
 use raddle_ir::inst::{Call, RmwOp};
 use raddle_ir::{FuncId, Terminator, Type};
 use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::{Called, ModelCall, ModelStep};
 use raddle_program::models::{Outcome, Request};
 use raddle_program::{Fault, RmwKind, Stop, Unsupported};
+
+/// The interpreter's table of keys begins with their number.
+const KEY_TABLE: &str = "thread-specific keys";
 
 /// One call may part into so many ways.
 const MOST_WAYS: usize = 256;
@@ -88,6 +91,32 @@ impl Encoder<'_> {
         Ok(After::Gone)
     }
 
+    /// Calls a function that prints. Numbers that are printed need not be known.
+    pub(super) fn print(
+        &mut self,
+        state: &mut State,
+        function: FuncId,
+        call: &Call,
+    ) -> Result<After, Stop> {
+        let mut args = self.arguments(state, call)?;
+        state.printed.clone_from(&args);
+        let has_format = self
+            .view
+            .module()
+            .function(function)
+            .name
+            .contains("printf");
+        let needed = if has_format {
+            self.fixed_slots(state, function, call)?
+        } else {
+            0
+        };
+        for arg in &mut args[needed..] {
+            *arg = Sym::zero(64);
+        }
+        self.call_model(state, function, call, &args)
+    }
+
     /// How many argument slots belong to parameters.
     fn fixed_slots(&mut self, state: &State, function: FuncId, call: &Call) -> Result<usize, Stop> {
         let ty = self.view.module().function(function).ty;
@@ -119,10 +148,10 @@ impl Encoder<'_> {
                 continue;
             }
             let ways = self.ways(&state, &answer);
-            parted += ways.as_ref().map_or(0, |ways| ways.len() - 1);
+            parted += ways.as_ref().map_or(0, |ways| ways.len().saturating_sub(1));
             let Some(ways) = ways.filter(|_| parted <= MOST_WAYS) else {
-                let what = "a library function that depends on a value that is not known";
-                self.stopped(&state, unsupported(what))?;
+                let refused = self.too_vague(&models, "it depends on a value that is not known");
+                self.stopped(&state, refused)?;
                 continue;
             };
             for (state, number) in ways.into_iter().rev() {
@@ -134,6 +163,12 @@ impl Encoder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The innermost call cannot go on.
+    fn too_vague(&self, models: &Models, why: &str) -> Stop {
+        let name = models.last().map(|call| self.view.model_name(call));
+        unsupported_call(name.as_deref().unwrap_or("a library function"), why)
     }
 
     /// Goes on with the innermost call, up to the next answer that it needs.
@@ -190,10 +225,9 @@ impl Encoder<'_> {
             Some(ty) => self.view.layout(ty)?.widths,
             None => Vec::new(),
         };
-        let values = widths.iter().enumerate().map(|(at, &width)| {
-            let value = values.get(at).copied().unwrap_or(0);
-            Sym::constant(width, value)
-        });
+        // What is not returned is not known, and an error if anybody wants to know.
+        let values = values.iter().zip(widths);
+        let values = values.map(|(&value, width)| Sym::constant(width, value));
         let values = values.collect();
         self.returned_to(state, values)
     }
@@ -249,8 +283,8 @@ impl Encoder<'_> {
     ) -> Result<(), Stop> {
         let zero = Sym::zero(64);
         let Some(ways) = self.ways(&state, value.unwrap_or(&zero)) else {
-            let what = "a library function that calls one whose result is not known";
-            return self.stopped(&state, unsupported(what));
+            let refused = self.too_vague(models, "it calls a function whose result is not known");
+            return self.stopped(&state, refused);
         };
         for (state, number) in ways {
             let mut models = models.clone();
@@ -260,6 +294,21 @@ impl Encoder<'_> {
             self.run_models(state, models)?;
         }
         Ok(())
+    }
+
+    /// How many keys there are: no more than calls that make them, which is not seen from what is stored.
+    fn as_key(&mut self, address: u64, count: Sym) -> Sym {
+        let tables = self.view.tables();
+        let found = tables.resolve(address);
+        let is_count = found.is_some_and(|(object, offset)| {
+            offset == 0 && *tables.object_info(object).name == *KEY_TABLE
+        });
+        if !is_count || count.as_constant().is_some() {
+            return count;
+        }
+        self.keys += 1;
+        let most = u64::from(self.facts.most_keys().max(1));
+        Sym::within(count.word, Set::of((0..most).collect()))
     }
 
     /// Does what a library function asks for.
@@ -290,14 +339,15 @@ impl Encoder<'_> {
             } => {
                 let operand = Sym::constant(u32::from(size) * 8, operand);
                 let op = rmw_op(kind).ok_or_else(|| unsupported("this kind of atomic update"))?;
-                let address = Sym::constant(64, address);
-                self.update(state, &address, size, (order, order), |encoder, old| {
+                let place = Sym::constant(64, address);
+                let old = self.update(state, &place, size, (order, order), |encoder, old| {
                     let new = encoder.apply(op, old, &operand)?;
                     Ok(Updated {
                         new,
                         writes: Bit::TRUE,
                     })
-                })
+                })?;
+                Ok(self.as_key(address, old))
             }
             Request::Cas {
                 address,
@@ -327,6 +377,15 @@ impl Encoder<'_> {
             }
             Request::Free { address } => {
                 self.free(state, &Sym::constant(64, address))?;
+                Ok(zero)
+            }
+            Request::Argument { index } => {
+                let arg = state.printed.get(index).cloned();
+                Ok(arg.unwrap_or(zero))
+            }
+            Request::LookAtString { address, limit } => {
+                let (address, limit) = (Sym::constant(64, address), Sym::constant(64, limit));
+                self.scan(state, "a function that prints", &address, &limit)?;
                 Ok(zero)
             }
             Request::Choice { count: 2 } => {

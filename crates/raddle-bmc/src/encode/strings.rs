@@ -133,7 +133,7 @@ impl Encoder<'_> {
         limit.is(&mut self.out.bits, at)
     }
 
-    fn scan(
+    pub(super) fn scan(
         &mut self,
         state: &mut State,
         name: &str,

@@ -208,12 +208,20 @@ impl Encoder<'_> {
                 zero
             }
             "pthread_getspecific" | "tss_get" => {
-                let key = key_of(name, &args[0])?;
-                Self::variable(state, key).load(0, 8)
+                let mut value = zero;
+                for key in keys_of(name, &args[0])? {
+                    let is_it = args[0].is(&mut self.out.bits, key);
+                    let kept = Self::variable(state, KEYS + key as usize).load(0, 8);
+                    value = Sym::ite(&mut self.out.bits, is_it, &kept, &value);
+                }
+                value
             }
             "pthread_setspecific" | "tss_set" => {
-                let key = key_of(name, &args[0])?;
-                Rc::make_mut(Self::variable(state, key)).store(0, 8, args[1].clone());
+                for key in keys_of(name, &args[0])? {
+                    let is_it = args[0].is(&mut self.out.bits, key);
+                    let kept = Rc::make_mut(Self::variable(state, KEYS + key as usize));
+                    kept.store_if(&mut self.out.bits, is_it, (0, 8), &args[1]);
+                }
                 zero
             }
             _ => return Ok(None),
@@ -318,8 +326,9 @@ pub(super) fn errno() -> Sym {
     Sym::constant(64, u64::from(number) << 32 | OFFSET_BIAS)
 }
 
-fn key_of(name: &str, key: &Sym) -> Result<usize, Stop> {
-    let key = key.as_constant().filter(|&key| key <= MOST_KEYS);
-    let key = key.ok_or_else(|| unsupported_call(name, "which key is meant is not known"))?;
-    Ok(KEYS + key as usize)
+/// The keys that are meant.
+fn keys_of(name: &str, key: &Sym) -> Result<Vec<u64>, Stop> {
+    let keys = key.set.values().map(<[u64]>::to_vec);
+    let keys = keys.filter(|keys| keys.iter().all(|&key| key <= MOST_KEYS));
+    keys.ok_or_else(|| unsupported_call(name, "which key is meant is not known"))
 }

@@ -230,6 +230,15 @@ impl View {
         }))
     }
 
+    /// The name of the function that is called.
+    #[must_use]
+    pub fn model_name(&self, call: &ModelCall) -> Box<str> {
+        match call.0.function {
+            Some(function) => self.world.module.function(function).name.clone().into(),
+            None => models::get(call.0.model).name.into(),
+        }
+    }
+
     /// Runs a library function up to the next thing that it asks for.
     pub fn run_model(&mut self, thread: ThreadId, call: &mut ModelCall) -> Result<ModelStep, Stop> {
         let mut machine = self.machine(thread);
@@ -240,10 +249,8 @@ impl View {
             Err(Pause::Ask(request)) => Ok(ModelStep::Asks(request)),
             Err(Pause::Stop(stop)) => Err(stop),
             Err(Pause::Op(_) | Pause::Call { .. } | Pause::Spawn { .. }) => {
-                let function = call.0.function;
-                let name = function.map(|id| self.world.module.function(id).name.clone());
                 Err(Stop::Unsupported(Unsupported::Library {
-                    function: name.unwrap_or_else(|| model.name.into()),
+                    function: self.model_name(call),
                     why: "its meaning is not encoded (not supported by bmc)".into(),
                 }))
             }

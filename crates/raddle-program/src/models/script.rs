@@ -83,6 +83,15 @@ pub enum Request {
     Choice {
         count: u32,
     },
+    /// Wants an argument that was left open.
+    Argument {
+        index: usize,
+    },
+    /// A string is read, no more than `limit` bytes of it; what it says does not matter.
+    LookAtString {
+        address: u64,
+        limit: u64,
+    },
     /// Wants the address of what the thread has for itself under a name.
     ThreadObject {
         name: &'static str,
@@ -207,6 +216,17 @@ impl<'m, 'a> Script<'m, 'a> {
     #[must_use]
     pub fn arg(&self, index: usize) -> u64 {
         self.frame.args.get(index).copied().unwrap_or(0)
+    }
+
+    /// An argument that a symbolic engine may have left open. Only for models that ask.
+    pub(super) fn asked_arg(&mut self, index: usize) -> Result<u64, Pause> {
+        self.ask(Request::Argument { index })
+    }
+
+    /// Reads a string whose text does not matter. Only for models that ask.
+    pub(super) fn look_at_string(&mut self, address: u64, limit: u64) -> Result<(), Pause> {
+        self.ask(Request::LookAtString { address, limit })?;
+        Ok(())
     }
 
     /// The low 32 bits of an argument as a signed number.

@@ -54,6 +54,15 @@ enum Arguments {
     Memory(u64),
 }
 
+/// What becomes of a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// The program sees it.
+    Kept,
+    /// It goes to a stream: a symbolic engine need not know it, only what is read for it.
+    Shown,
+}
+
 impl Arguments {
     /// The list at an address. Lists are made by our own `va_start`: nothing is in registers.
     fn list(cx: &mut Script<'_, '_>, list: u64) -> Result<Self, Pause> {
@@ -76,13 +85,36 @@ impl Arguments {
         }
     }
 
+    /// A number that only matters for the text.
+    fn number(&mut self, cx: &mut Script<'_, '_>, use_: Use) -> Result<u64, Pause> {
+        if use_ == Use::Kept || !cx.asks() {
+            return self.next(cx);
+        }
+        match self {
+            Self::Slots(next) => *next += 1,
+            Self::Memory(address) => *address = address.wrapping_add(8),
+        }
+        Ok(0)
+    }
+
+    /// A string, a count, a place to write to.
+    fn needed(&mut self, cx: &mut Script<'_, '_>, use_: Use) -> Result<u64, Pause> {
+        match self {
+            Self::Slots(next) if use_ == Use::Shown && cx.asks() => {
+                *next += 1;
+                cx.asked_arg(*next - 1)
+            }
+            _ => self.next(cx),
+        }
+    }
+
     /// An x87 number, two slots wide, as near as a `double` comes.
-    fn next_long_double(&mut self, cx: &mut Script<'_, '_>) -> Result<f64, Pause> {
+    fn next_long_double(&mut self, cx: &mut Script<'_, '_>, use_: Use) -> Result<f64, Pause> {
         const BIAS: i32 = 16383 + 63;
         if let Self::Memory(address) = self {
             *address = address.wrapping_add(15) & !15;
         }
-        let (mantissa, rest) = (self.next(cx)?, self.next(cx)?);
+        let (mantissa, rest) = (self.number(cx, use_)?, self.number(cx, use_)?);
         let (is_negative, exponent) = (rest >> 15 & 1 == 1, (rest & 0x7FFF) as i32);
         let magnitude = if exponent == 0x7FFF {
             if mantissa << 1 == 0 {
@@ -104,6 +136,7 @@ fn formatted(
     cx: &mut Script<'_, '_>,
     format: u64,
     mut arguments: Arguments,
+    use_: Use,
 ) -> Result<Vec<u8>, Pause> {
     let format = cx.string(format)?;
     let mut text = Vec::new();
@@ -118,7 +151,7 @@ fn formatted(
             return Err(cx.unsupported("a format that ends in the middle of a directive"));
         };
         rest = tail;
-        directed(cx, directive, &mut arguments, &mut text)?;
+        directed(cx, directive, (&mut arguments, use_), &mut text)?;
     }
     Ok(text)
 }
@@ -126,51 +159,54 @@ fn formatted(
 fn directed(
     cx: &mut Script<'_, '_>,
     mut directive: Directive,
-    arguments: &mut Arguments,
+    (arguments, use_): (&mut Arguments, Use),
     text: &mut Vec<u8>,
 ) -> Result<(), Pause> {
     if directive.width == Some(Count::Argument) {
-        let width = arguments.next(cx)? as u32 as i32;
+        let width = arguments.needed(cx, use_)? as u32 as i32;
         directive.left |= width < 0;
         directive.width = Some(Count::Number(width.unsigned_abs() as usize));
     }
     if directive.precision == Some(Count::Argument) {
-        let precision = arguments.next(cx)? as u32 as i32;
+        let precision = arguments.needed(cx, use_)? as u32 as i32;
         directive.precision = usize::try_from(precision).ok().map(Count::Number);
     }
     let size = directive.length.bytes();
     match directive.letter {
         b'%' => text.push(b'%'),
         b'd' | b'i' => {
-            let value = arguments.next(cx)?;
+            let value = arguments.number(cx, use_)?;
             text.extend(directive.signed(sign_extend(value, size)));
         }
         b'u' | b'x' | b'X' | b'o' => {
-            let value = arguments.next(cx)?;
+            let value = arguments.number(cx, use_)?;
             text.extend(directive.unsigned(value & mask(size)));
         }
         b'c' => {
-            let value = arguments.next(cx)?;
+            let value = arguments.number(cx, use_)?;
             text.extend(directive.pad_text(&[value as u8]));
         }
         b's' if directive.length == Length::Int => {
-            let address = arguments.next(cx)?;
-            let part = limited_string(cx, address, directive.precision())?;
+            let address = arguments.needed(cx, use_)?;
+            let part = limited_string(cx, address, directive.precision(), use_)?;
             text.extend(directive.pad_text(&part));
         }
         b'p' => {
-            let value = arguments.next(cx)?;
+            let value = arguments.number(cx, use_)?;
             text.extend(directive.pointer(value));
         }
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
             let value = if directive.length == Length::LongDouble {
-                arguments.next_long_double(cx)?
+                arguments.next_long_double(cx, use_)?
             } else {
-                f64::from_bits(arguments.next(cx)?)
+                f64::from_bits(arguments.number(cx, use_)?)
             };
             text.extend(directive.float(value));
         }
         b'n' => {
+            if use_ == Use::Shown && cx.asks() {
+                return Err(cx.unsupported("the directive %n (not supported by bmc)"));
+            }
             let address = arguments.next(cx)?;
             cx.store(address, size, text.len() as u64, Order::Plain)?;
         }
@@ -188,9 +224,14 @@ fn limited_string(
     cx: &mut Script<'_, '_>,
     address: u64,
     limit: Option<usize>,
+    use_: Use,
 ) -> Result<Vec<u8>, Pause> {
     if address == 0 {
         return Ok(b"(null)".to_vec());
+    }
+    if use_ == Use::Shown && cx.asks() {
+        cx.look_at_string(address, limit.map_or(u64::MAX, |limit| limit as u64))?;
+        return Ok(Vec::new());
     }
     let mut bytes = Vec::new();
     while limit.is_none_or(|limit| bytes.len() < limit) {
@@ -208,17 +249,34 @@ fn show(cx: &mut Script<'_, '_>, text: &[u8]) -> Result<(), Pause> {
     cx.print(&String::from_utf8_lossy(text))
 }
 
-fn print_formatted(cx: &mut Script<'_, '_>, format: usize) -> ModelResult {
-    let text = formatted(cx, cx.arg(format), Arguments::Slots(format + 1))?;
-    show(cx, &text)?;
+/// Shows a text and returns its length, which a symbolic engine does not know.
+fn shown(cx: &mut Script<'_, '_>, text: &[u8]) -> ModelResult {
+    show(cx, text)?;
+    if cx.asks() {
+        return Ok(Outcome::Void);
+    }
     int(text.len() as i32)
+}
+
+/// A whole string that is shown.
+fn shown_string(cx: &mut Script<'_, '_>, address: u64) -> Result<Vec<u8>, Pause> {
+    if cx.asks() {
+        cx.look_at_string(address, u64::MAX)?;
+        return Ok(Vec::new());
+    }
+    cx.string(address)
+}
+
+fn print_formatted(cx: &mut Script<'_, '_>, format: usize) -> ModelResult {
+    let arguments = Arguments::Slots(format + 1);
+    let text = formatted(cx, cx.arg(format), arguments, Use::Shown)?;
+    shown(cx, &text)
 }
 
 fn print_list(cx: &mut Script<'_, '_>, format: usize) -> ModelResult {
     let arguments = Arguments::list(cx, cx.arg(format + 1))?;
-    let text = formatted(cx, cx.arg(format), arguments)?;
-    show(cx, &text)?;
-    int(text.len() as i32)
+    let text = formatted(cx, cx.arg(format), arguments, Use::Shown)?;
+    shown(cx, &text)
 }
 
 fn printf(cx: &mut Script<'_, '_>) -> ModelResult {
@@ -269,13 +327,14 @@ fn deliver(cx: &mut Script<'_, '_>, to: u64, room: u64, text: &[u8]) -> ModelRes
 }
 
 fn write_formatted(cx: &mut Script<'_, '_>, room: u64, format: usize) -> ModelResult {
-    let text = formatted(cx, cx.arg(format), Arguments::Slots(format + 1))?;
+    let arguments = Arguments::Slots(format + 1);
+    let text = formatted(cx, cx.arg(format), arguments, Use::Kept)?;
     deliver(cx, cx.arg(0), room, &text)
 }
 
 fn write_list(cx: &mut Script<'_, '_>, room: u64, format: usize) -> ModelResult {
     let arguments = Arguments::list(cx, cx.arg(format + 1))?;
-    let text = formatted(cx, cx.arg(format), arguments)?;
+    let text = formatted(cx, cx.arg(format), arguments, Use::Kept)?;
     deliver(cx, cx.arg(0), room, &text)
 }
 
@@ -316,19 +375,21 @@ fn vsnprintf_chk(cx: &mut Script<'_, '_>) -> ModelResult {
 // ---- without a format
 
 fn puts(cx: &mut Script<'_, '_>) -> ModelResult {
-    let mut text = cx.string(cx.arg(0))?;
+    let mut text = shown_string(cx, cx.arg(0))?;
     text.push(b'\n');
-    show(cx, &text)?;
-    int(text.len() as i32)
+    shown(cx, &text)
 }
 
 fn fputs(cx: &mut Script<'_, '_>) -> ModelResult {
-    let text = cx.string(cx.arg(0))?;
+    let text = shown_string(cx, cx.arg(0))?;
     show(cx, &text)?;
     int(1)
 }
 
 fn putchar(cx: &mut Script<'_, '_>) -> ModelResult {
+    if cx.asks() {
+        return Ok(Outcome::Void);
+    }
     let byte = cx.arg(0) as u8;
     show(cx, &[byte])?;
     int(i32::from(byte))
@@ -362,7 +423,7 @@ fn write(cx: &mut Script<'_, '_>) -> ModelResult {
 fn perror(cx: &mut Script<'_, '_>) -> ModelResult {
     let mut text = Vec::new();
     if cx.arg(0) != 0 {
-        text = cx.string(cx.arg(0))?;
+        text = shown_string(cx, cx.arg(0))?;
         text.extend_from_slice(b": ");
     }
     text.extend_from_slice(b"error\n");
