@@ -9,7 +9,7 @@ use raddle_order::bits::Bit;
 use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Outcome as Answer, Stopped};
 use raddle_program::interp::view::View;
-use raddle_program::{Fault, Program, SourceLoc, SrcId, Stop, ThreadId, Unsupported};
+use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId};
 use raddle_search::driver::{InternalError, SearchOptions};
 use raddle_search::{
     Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, guided,
@@ -173,7 +173,7 @@ impl Run {
             MemoryModel::Tso => Model::Tso,
             MemoryModel::Pso => Model::Pso,
         };
-        let mut problem = Problem::new(encoding, model, self.search.checks.deadlocks);
+        let mut problem = Problem::new(encoding, model, self.search.checks);
         let checks = self.search.checks;
         let bad: Vec<Bit> = problem
             .encoding
@@ -213,34 +213,8 @@ impl Run {
                 self.confirm(view, program, &problem, found)
                     .map(Round::Done)
             }
-            Answer::Unsat => Ok(self.without_dead_accesses(&mut problem, rest)),
+            Answer::Unsat => Ok(rest),
             Answer::Unknown(why) => Ok(Round::Done(self.stopped(why))),
-        }
-    }
-
-    /// Accesses to memory that was freed are no steps of the formula, but may race with each other all the same. Where such
-    /// faults are looked for, there are none by now.
-    fn without_dead_accesses(&self, problem: &mut Problem, rest: Round) -> Round {
-        let dead: Vec<Bit> = problem
-            .encoding
-            .bad
-            .iter()
-            .filter(|bad| !self.search.checks.covers(&bad.fault))
-            .filter(|bad| {
-                matches!(
-                    bad.fault,
-                    Fault::UseAfterFree { .. } | Fault::DoubleFree { .. }
-                )
-            })
-            .map(|bad| bad.guard)
-            .collect();
-        match problem.ask(&dead, &self.limits()) {
-            Answer::Sat => Round::Done(beyond(Stop::Unsupported(Unsupported::Instruction {
-                what: "races of accesses to freed memory, without `--check memory` (not supported by bmc)"
-                    .into(),
-            }))),
-            Answer::Unsat => rest,
-            Answer::Unknown(why) => Round::Done(self.stopped(why)),
         }
     }
 

@@ -184,6 +184,8 @@ pub(crate) enum Rule {
     Not(u32),
     /// The high half differs from this word, or nothing has to be waited for.
     Past(Word, Bit),
+    /// The rule holds, or the cell is this number.
+    OrIs(Box<Rule>, u32),
 }
 
 impl Rule {
@@ -221,6 +223,12 @@ impl Rule {
                 let is_it = Word::constant(value.width(), u128::from(*number));
                 let is_it = bits.eq(value, &is_it);
                 bits.bit_or(clear, is_it)
+            }
+            Self::OrIs(rule, number) => {
+                let holds = rule.holds(bits, value);
+                let is_it = Word::constant(value.width(), u128::from(*number));
+                let is_it = bits.eq(value, &is_it);
+                bits.bit_or(holds, is_it)
             }
             Self::Not(number) => {
                 let number = Word::constant(value.width(), u128::from(*number));

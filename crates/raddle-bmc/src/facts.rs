@@ -52,6 +52,8 @@ pub(crate) struct Facts {
     kinds: FxHashMap<(ObjectId, u64), MutexKind>,
     /// Objects that are freed somewhere.
     freed: FxHashSet<ObjectId>,
+    /// Semaphores, read-write locks and barriers that are destroyed somewhere.
+    destroyed: FxHashSet<(ObjectId, u64)>,
     threads: u32,
     /// How often keys of thread-specific data are made.
     keys: u32,
@@ -168,6 +170,14 @@ impl Facts {
     pub(crate) fn make(&mut self, mutex: (ObjectId, u64), kind: MutexKind, is_news: bool) {
         self.kinds.insert(mutex, kind);
         self.changed |= is_news;
+    }
+
+    pub(crate) fn is_destroyed(&self, place: (ObjectId, u64)) -> bool {
+        self.destroyed.contains(&place)
+    }
+
+    pub(crate) fn destroy(&mut self, place: (ObjectId, u64)) {
+        self.changed |= self.destroyed.insert(place);
     }
 
     /// There are no more threads than this.

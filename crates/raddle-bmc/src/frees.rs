@@ -3,12 +3,12 @@
 //! Freeing waits for nothing, so it can overtake a store of another thread into the object: that is a use after free when the
 //! store reaches memory. Whether an object was alive when a store was done is looked at by a step of its own.
 
-use crate::encode::LIFE;
-use crate::events::{Bad, StepIndex, What};
+use crate::encode::{LIFE, RACES_OF_THE_DEAD};
+use crate::events::{Bad, Beyond, StepIndex, What};
 use crate::problem::Problem;
 use raddle_order::EventId;
 use raddle_order::bits::Bit;
-use raddle_program::{AccessKind, Fault, ObjectId};
+use raddle_program::{AccessKind, Fault, ObjectId, SrcId, Unsupported};
 
 /// A store into an object, or its end.
 #[derive(Clone, Copy)]
@@ -21,7 +21,9 @@ struct Write {
 
 impl Problem {
     /// Stores of one thread that may reach memory after another one has freed their object.
-    pub(crate) fn add_late_stores(&mut self) {
+    ///
+    /// `refuses`: such faults are not looked for, but races are.
+    pub(crate) fn add_late_stores(&mut self, refuses: bool) {
         let (mut stores, mut frees) = (Vec::new(), Vec::new());
         for (event, cell) in self.accesses() {
             let (step, guard, is_write) = self.occurrence(event);
@@ -53,6 +55,16 @@ impl Problem {
                 let global = self.memory.global();
                 self.solver.order_if(global, free.event, store.event, late);
                 let guard = self.encoding.bits.from_lit(late);
+                if refuses {
+                    self.encoding.beyond.push(Beyond {
+                        guard,
+                        what: Unsupported::Instruction {
+                            what: RACES_OF_THE_DEAD.into(),
+                        },
+                        thread: self.encoding.threads[one].id,
+                        at: SrcId::NOWHERE,
+                    });
+                }
                 self.encoding.bad.push(Bad {
                     thread: one,
                     guard,

@@ -10,6 +10,7 @@ use raddle_order::bits::{Bit, Word};
 use raddle_order::memory::{self, Fence, Location, Memory, MemoryModel, Part, Source, ThreadIndex};
 use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome, Stopped};
 use raddle_program::{ObjectId, Order};
+use raddle_search::Checks;
 use rustc_hash::FxHashMap;
 
 /// Conflicts after which a question is put off for the first time.
@@ -74,7 +75,7 @@ pub(crate) struct Found {
 }
 
 impl Problem {
-    pub(crate) fn new(encoding: Encoding, model: MemoryModel, looks_for_deadlocks: bool) -> Self {
+    pub(crate) fn new(encoding: Encoding, model: MemoryModel, checks: Checks) -> Self {
         let mut solver = OrderSolver::new(OrderConfig::default());
         for _ in 0..encoding.vars.count {
             solver.new_lit();
@@ -107,7 +108,7 @@ impl Problem {
         let wakeups = problem.add_wakeups();
         let mut last = FxHashMap::default();
         let asked = problem.solver.new_lit();
-        if looks_for_deadlocks {
+        if checks.deadlocks {
             last = problem.add_last_reads(asked);
         }
         let carriers = problem.add_carriers(&sections, &last);
@@ -115,9 +116,9 @@ impl Problem {
         problem.add_sums(&sections);
         problem.section_order = sections;
         if model != MemoryModel::Sc {
-            problem.add_late_stores();
+            problem.add_late_stores(checks.races && !checks.memory);
         }
-        if looks_for_deadlocks && problem.deadlock(asked, &wakeups, &last) {
+        if checks.deadlocks && problem.deadlock(asked, &wakeups, &last) {
             problem.deadlock = Some(asked);
         }
         for bit in std::mem::take(&mut problem.encoding.required) {

@@ -140,29 +140,30 @@ impl State {
         key
     }
 
-    /// One state for two at the same place, whose paths exclude each other. What the two disagree on and cannot be expressed
-    /// as a choice is reported.
-    pub(crate) fn join(self, bits: &mut Bits, other: &Self) -> Result<Self, Disagreement> {
+    /// What two states at the same place do not agree on and cannot be expressed as a choice.
+    pub(crate) fn disagreement(&self, other: &Self) -> Option<Disagreement> {
+        if self.block != other.block || self.atomic_depth != other.atomic_depth {
+            return Some(Disagreement::Block);
+        }
+        let mut mutexes = self.held.keys().chain(other.held.keys());
+        if let Some(&mutex) = mutexes.find(|key| self.held.get(key) != other.held.get(key)) {
+            return Some(Disagreement::Mutex(mutex));
+        }
+        let mut variables = self.private.iter().zip(&other.private);
+        let is_same = self.private.len() == other.private.len()
+            && variables.all(|(mine, theirs)| mine.size == theirs.size);
+        (!is_same).then_some(Disagreement::Stack)
+    }
+
+    /// One state for two at the same place, whose paths exclude each other and which do not disagree.
+    pub(crate) fn join(self, bits: &mut Bits, other: &Self) -> Self {
         let (path, first) = self.path.join(bits, &other.path);
         let mut joined = self;
         joined.path = path;
-        if joined.block != other.block || joined.atomic_depth != other.atomic_depth {
-            return Err(Disagreement::Block);
-        }
-        if joined.held != other.held {
-            let all = joined.held.keys().chain(other.held.keys());
-            let differs = |key: &&(ObjectId, u64)| joined.held.get(key) != other.held.get(key);
-            let mutex = all.copied().collect::<Vec<_>>();
-            let mutex = mutex.iter().find(differs).copied();
-            return Err(Disagreement::Mutex(mutex.unwrap_or((ObjectId(0), 0))));
-        }
-        if joined.private.len() != other.private.len() {
-            return Err(Disagreement::Stack);
-        }
         joined.spawns = joined.spawns.max(other.spawns);
         joined.allocations = joined.allocations.max(other.allocations);
         for (mine, theirs) in joined.frames.iter_mut().zip(&other.frames) {
-            mine.join(bits, first, theirs)?;
+            mine.join(bits, first, theirs);
         }
         for (mine, theirs) in joined.private.iter_mut().zip(&other.private) {
             choose(bits, first, mine, theirs);
@@ -173,7 +174,7 @@ impl State {
             (Some(a), Some(b)) => Some(Sym::ite(bits, first, &a, b)),
             (a, b) => a.or_else(|| b.clone()),
         };
-        Ok(joined)
+        joined
     }
 }
 
@@ -234,7 +235,7 @@ impl Frame {
         }
     }
 
-    fn join(&mut self, bits: &mut Bits, first: Bit, other: &Self) -> Result<(), Disagreement> {
+    fn join(&mut self, bits: &mut Bits, first: Bit, other: &Self) {
         for (mine, theirs) in self.regs.iter_mut().zip(&other.regs) {
             *mine = match (mine.take(), theirs) {
                 (Some(a), Some(b)) if a.width() == b.width() => Some(Sym::ite(bits, first, &a, b)),
@@ -254,7 +255,6 @@ impl Frame {
             all.dedup();
             self.owned = all;
         }
-        Ok(())
     }
 
     /// Goes along an edge: loops that are left are forgotten, a loop that is entered or goes round again is counted.

@@ -131,6 +131,14 @@ pub enum Fault {
     },
 }
 
+impl Fault {
+    /// Is it an access to memory that was freed, or freeing it again?
+    #[must_use]
+    pub fn is_dead_access(&self) -> bool {
+        matches!(self, Self::UseAfterFree { .. } | Self::DoubleFree { .. })
+    }
+}
+
 /// Something that is beyond Raddle, reached by an execution: the input is at fault (exit status 2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Unsupported {

@@ -16,6 +16,9 @@ use std::rc::Rc;
 /// What trying in vain sets `errno` to.
 const EAGAIN: u64 = 11;
 
+/// What the cell of an object holds that was destroyed: no count, no owner and no generation is that large.
+const GONE: u32 = u32::MAX;
+
 impl Encoder<'_> {
     /// Semaphores, read-write locks and barriers.
     pub(super) fn counting(
@@ -34,7 +37,7 @@ impl Encoder<'_> {
             }
             "sem_wait" => {
                 let rule = Some(Rule::Positive);
-                let (_, step) = self.change_cell(state, place, rule, |encoder, old| {
+                let (_, step) = self.change_living(state, place, rule, |encoder, old| {
                     Sym::of(encoder.out.bits.sub(&old.word, &one.word))
                 })?;
                 self.hand_over(step, Handover::acquire(Bit::TRUE));
@@ -56,7 +59,7 @@ impl Encoder<'_> {
                 return self.in_time(state, &tried, &args[args.len() - 1]);
             }
             "sem_trywait" => {
-                let (old, step) = self.change_cell(state, place, None, |encoder, old| {
+                let (old, step) = self.change_living(state, place, None, |encoder, old| {
                     let bits = &mut encoder.out.bits;
                     let is_zero = bits.is_zero(&old.word);
                     let less = bits.sub(&old.word, &one.word);
@@ -70,18 +73,18 @@ impl Encoder<'_> {
             }
             "sem_post" => {
                 let (_, step) =
-                    self.change_cell(state, place, None, |encoder, old| encoder.plus(old, &one))?;
+                    self.change_living(state, place, None, |encoder, old| encoder.plus(old, &one))?;
                 self.hand_over(step, Handover::release(Bit::TRUE));
             }
             "sem_getvalue" => {
-                let (value, _) = self.change_cell(state, place, None, |_, old| old.clone())?;
+                let (value, _) = self.change_living(state, place, None, |_, old| old.clone())?;
                 self.store(state, &args[1], 4, &value, Order::Plain)?;
             }
             "rwlock_rdlock" => {
                 let own = self.writer();
                 let mut again = Bit::FALSE;
                 let rule = Some(Rule::ClearOr(WRITER, own));
-                let (_, step) = self.change_cell(state, place, rule, |encoder, old| {
+                let (_, step) = self.change_living(state, place, rule, |encoder, old| {
                     again = old.is(&mut encoder.out.bits, u64::from(own));
                     let more = encoder.plus(old, &one);
                     Sym::ite(&mut encoder.out.bits, again, old, &more)
@@ -94,14 +97,14 @@ impl Encoder<'_> {
                 let own = self.writer();
                 let writer = Sym::constant(32, u64::from(own));
                 let rule = Rule::ZeroOr(own, own);
-                let (old, step) = self.change_cell(state, place, Some(rule), |_, _| writer)?;
+                let (old, step) = self.change_living(state, place, Some(rule), |_, _| writer)?;
                 let again = old.is(&mut self.out.bits, u64::from(own));
                 self.hand_over(step, write_lock(!again));
                 let refused = Sym::constant(32, EDEADLK);
                 return Ok(Sym::ite(&mut self.out.bits, again, &refused, &zero));
             }
             "rwlock_tryrdlock" => {
-                let (old, step) = self.change_cell(state, place, None, |encoder, old| {
+                let (old, step) = self.change_living(state, place, None, |encoder, old| {
                     let more = encoder.plus(old, &one);
                     Sym::ite(&mut encoder.out.bits, old.word.sign(), old, &more)
                 })?;
@@ -111,7 +114,7 @@ impl Encoder<'_> {
             }
             "rwlock_trywrlock" => {
                 let writer = Sym::constant(32, u64::from(self.writer()));
-                let (old, step) = self.change_cell(state, place, None, |encoder, old| {
+                let (old, step) = self.change_living(state, place, None, |encoder, old| {
                     let is_free = encoder.out.bits.is_zero(&old.word);
                     Sym::ite(&mut encoder.out.bits, is_free, &writer, old)
                 })?;
@@ -122,7 +125,7 @@ impl Encoder<'_> {
             }
             "rwlock_unlock" => {
                 let mut unheld = Bit::FALSE;
-                let (old, step) = self.change_cell(state, place, None, |encoder, old| {
+                let (old, step) = self.change_living(state, place, None, |encoder, old| {
                     let bits = &mut encoder.out.bits;
                     unheld = bits.is_zero(&old.word);
                     let less = bits.sub(&old.word, &one.word);
@@ -136,6 +139,10 @@ impl Encoder<'_> {
                 };
                 self.hand_over(step, handover);
                 self.fault_if(state, unheld, misused(Misuse::UnlockUnlocked));
+                let writer = u64::from(self.writer());
+                let own = old.is(&mut self.out.bits, writer);
+                let of_another = self.out.bits.bit_and(by_writer, !own);
+                self.fault_if(state, of_another, misused(Misuse::UnlockNotOwned));
             }
             "barrier_init" => {
                 let count = args[2].clone();
@@ -158,7 +165,7 @@ impl Encoder<'_> {
             What::Life,
         )?;
         let mut last = Bit::FALSE;
-        let (old, arrive) = self.change_cell(state, place, None, |encoder, old| {
+        let (old, arrive) = self.change_living(state, place, None, |encoder, old| {
             let bits = &mut encoder.out.bits;
             let one = Sym::constant(32, 1).word;
             let arrived = bits.add(&old.word, &one);
@@ -169,7 +176,13 @@ impl Encoder<'_> {
         })?;
         let generation = old.word.extract(16, 32);
         let rule = Rule::Past(generation.clone(), last);
-        let (_, leave) = self.change_cell(state, place, Some(rule), |_, old| old.clone())?;
+        let (left, leave) = self.change_cell(state, place, Some(rule), |_, old| old.clone())?;
+        if self.facts.is_destroyed(place) {
+            // The last to arrive does not look at it again.
+            let gone = left.is(&mut self.out.bits, u64::from(GONE));
+            let gone = self.out.bits.bit_and(gone, !last);
+            self.fault_if(state, gone, misused(Misuse::UseDestroyed));
+        }
         if let (Some(arrive), Some(leave)) = (arrive, leave) {
             self.out.arrivals.push(Arrival {
                 barrier: place,
@@ -180,6 +193,33 @@ impl Encoder<'_> {
         }
         let serial = Sym::constant(32, u64::from(u32::MAX));
         Ok(Sym::ite(&mut self.out.bits, last, &serial, &Sym::zero(32)))
+    }
+
+    /// Ends the life of a semaphore, a read-write lock or a barrier.
+    pub(super) fn destroy_cell(
+        &mut self,
+        state: &mut State,
+        operation: &str,
+        place: Place,
+    ) -> Result<(), Stop> {
+        self.facts.destroy(place);
+        let gone = Sym::constant(32, u64::from(GONE));
+        let misuse = match operation {
+            "rwlock_destroy" => Misuse::DestroyLocked,
+            _ => Misuse::DestroyWithWaiters,
+        };
+        let mut in_use = Bit::FALSE;
+        self.change_living(state, place, None, |encoder, old| {
+            let users = match operation {
+                "sem_destroy" => return gone,
+                "rwlock_destroy" => old.word.clone(),
+                _ => old.word.extract(0, 16),
+            };
+            in_use = !encoder.out.bits.is_zero(&users);
+            Sym::ite(&mut encoder.out.bits, in_use, old, &gone)
+        })?;
+        self.fault_if(state, in_use, misused(misuse));
+        Ok(())
     }
 
     /// A read-write lock that this thread holds for writing.
@@ -240,6 +280,28 @@ impl Encoder<'_> {
         self.out.steps[step].accesses = accesses;
         self.out.steps[step].object = Some(place);
         Ok((old, Some(step)))
+    }
+
+    /// As [`Self::change_cell`], for objects that may have been destroyed: that is a fault.
+    fn change_living(
+        &mut self,
+        state: &mut State,
+        place: Place,
+        rule: Option<Rule>,
+        change: impl FnOnce(&mut Self, &Sym) -> Sym,
+    ) -> Result<(Sym, Option<StepIndex>), Stop> {
+        if !self.facts.is_destroyed(place) {
+            return self.change_cell(state, place, rule, change);
+        }
+        let rule = rule.map(|rule| Rule::OrIs(Box::new(rule), GONE));
+        let mut gone = Bit::FALSE;
+        let changed = self.change_cell(state, place, rule, |encoder, old| {
+            gone = old.is(&mut encoder.out.bits, u64::from(GONE));
+            let new = change(encoder, old);
+            Sym::ite(&mut encoder.out.bits, gone, old, &new)
+        })?;
+        self.fault_if(state, gone, misused(Misuse::UseDestroyed));
+        Ok(changed)
     }
 
     /// Reads a synchronisation cell.

@@ -206,8 +206,9 @@ impl<'a> Encoder<'a> {
             },
         }
         while let Some((_, states)) = self.queue.pop_first() {
-            let state = self.meet(states)?;
-            self.advance(state)?;
+            if let Some(state) = self.meet(states)? {
+                self.advance(state)?;
+            }
             if self.options.is_over() {
                 return Err(Stop::Limit(LATE));
             }
@@ -226,8 +227,9 @@ impl<'a> Encoder<'a> {
 
     fn end_thread(&mut self, thread: ThreadIndex, states: Vec<State>) -> Result<(), Stop> {
         let mut finished = Bit::FALSE;
-        if !states.is_empty() {
-            let state = self.meet(states)?;
+        if !states.is_empty()
+            && let Some(state) = self.meet(states)?
+        {
             let end = self.step(&state, What::End, Order::SeqCst);
             self.out.threads[thread].end = Some(end);
             finished = state.path.guard();
@@ -246,8 +248,8 @@ impl<'a> Encoder<'a> {
     }
 
     /// One state for all that are at the same place. Those that parted last are joined first, so that what parted them is
-    /// forgotten.
-    fn meet(&mut self, mut states: Vec<State>) -> Result<State, Stop> {
+    /// forgotten. None if they cannot be made one, which is then part of the encoding.
+    fn meet(&mut self, mut states: Vec<State>) -> Result<Option<State>, Stop> {
         while states.len() > 1 {
             let mut best = (0, 1, 0);
             for a in 0..states.len() {
@@ -260,28 +262,30 @@ impl<'a> Encoder<'a> {
             }
             let mut second = states.remove(best.1);
             let mut first = states.remove(best.0);
-            self.level(&mut first, &mut second)?;
-            match first.join(&mut self.out.bits, &second) {
-                Ok(joined) => states.insert(best.0, joined),
-                Err(Disagreement::Mutex(mutex)) => {
+            let what = match first.disagreement(&second) {
+                None => {
+                    self.level(&mut first, &mut second)?;
+                    states.insert(best.0, first.join(&mut self.out.bits, &second));
+                    continue;
+                }
+                Some(Disagreement::Mutex(mutex)) => {
                     self.facts.tangle(mutex);
                     return Err(Stop::Limit(RETRY));
                 }
-                Err(Disagreement::Block) => {
-                    return Err(unsupported(
-                        "an atomic block that is left on one path and not on another",
-                    ));
+                Some(Disagreement::Block) => {
+                    "an atomic block that is left on one path and not on another"
                 }
-                Err(Disagreement::Stack) => {
-                    return Err(unsupported(
-                        "a stack variable that exists on one path and not on another",
-                    ));
+                Some(Disagreement::Stack) => {
+                    "a stack variable that exists on one path and not on another"
                 }
+            };
+            states.extend([first, second]);
+            for state in &states {
+                self.stopped(state, unsupported(what))?;
             }
+            return Ok(None);
         }
-        states
-            .pop()
-            .ok_or_else(|| unsupported("a place without a state"))
+        Ok(states.pop())
     }
 
     /// Makes two states know the same memory.
@@ -354,6 +358,7 @@ impl<'a> Encoder<'a> {
         match stop {
             Stop::Fault(fault) => {
                 self.leave_all(state, &fault);
+                self.refuse_dead_access(state, guard, &fault);
                 self.out.bad.push(Bad {
                     thread: self.thread,
                     guard,
@@ -385,6 +390,7 @@ impl<'a> Encoder<'a> {
                 faulty.path.push(&mut self.out.bits, condition);
                 self.leave_all(&faulty, &fault);
             }
+            self.refuse_dead_access(state, guard, &fault);
             self.out.bad.push(Bad {
                 thread: self.thread,
                 guard,
@@ -392,6 +398,23 @@ impl<'a> Encoder<'a> {
             });
         }
         state.path.push(&mut self.out.bits, !condition);
+    }
+
+    /// Accesses to memory that was freed are no steps, but may race with each other all the same. Where such faults are looked
+    /// for, there are none in an execution that goes on.
+    fn refuse_dead_access(&mut self, state: &State, guard: Bit, fault: &Fault) {
+        let checks = self.options.checks;
+        if fault.is_dead_access() && checks.races && !checks.covers(fault) {
+            let at = self.position(state);
+            self.out.beyond.push(Beyond {
+                guard,
+                what: Unsupported::Instruction {
+                    what: RACES_OF_THE_DEAD.into(),
+                },
+                thread: self.out.threads[self.thread].id,
+                at,
+            });
+        }
     }
 
     fn position(&mut self, state: &State) -> SrcId {
@@ -437,6 +460,10 @@ pub(crate) const RETRY: Limit = Limit::Ids { what: "facts" };
 
 /// There is no time left.
 pub(crate) const LATE: Limit = Limit::Ids { what: "seconds" };
+
+/// What is refused where memory is accessed that was freed.
+pub(crate) const RACES_OF_THE_DEAD: &str =
+    "races of accesses to freed memory, without `--check memory` (not supported by bmc)";
 
 fn unsupported(what: &str) -> Stop {
     Stop::Unsupported(Unsupported::Instruction {

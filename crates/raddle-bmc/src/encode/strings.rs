@@ -92,7 +92,11 @@ impl Encoder<'_> {
             state.path.push(&mut self.out.bits, Bit::FALSE);
             return Ok(Sym::zero(64));
         };
-        *state = self.meet(ends.states)?;
+        let Some(met) = self.meet(ends.states)? else {
+            state.path.push(&mut self.out.bits, Bit::FALSE);
+            return Ok(Sym::zero(64));
+        };
+        *state = met;
         let results = ends.results.into_iter().rev();
         Ok(results.fold(last, |rest, (ended, result)| {
             Sym::ite(&mut self.out.bits, ended, &result, &rest)

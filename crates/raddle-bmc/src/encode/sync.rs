@@ -131,7 +131,9 @@ impl Encoder<'_> {
                 self.wake(state, place, operation == "cond_broadcast");
                 zero
             }
-            "cond_init" | "cond_destroy" | "sem_destroy" | "rwlock_destroy" | "barrier_destroy" => {
+            "cond_init" | "cond_destroy" => zero,
+            "sem_destroy" | "rwlock_destroy" | "barrier_destroy" => {
+                self.destroy_cell(state, operation, place)?;
                 zero
             }
             "rwlock_init" => {
