@@ -40,6 +40,8 @@ pub(crate) struct Frame {
     options: SearchOptions,
     statistics: Statistics,
     detector: RaceDetector,
+    /// Has a plain access been seen that could be in a race? Before that there is no need to look for any.
+    can_race: bool,
     /// Number of micro-steps after each event of the present execution.
     ends: Vec<u32>,
     violations: Vec<Violation>,
@@ -72,6 +74,7 @@ impl Frame {
                 ..Statistics::default()
             },
             detector: RaceDetector::new(),
+            can_race: false,
             ends: Vec::new(),
             violations: Vec::new(),
             seen: FxHashSet::default(),
@@ -444,14 +447,18 @@ impl Listener for Frame {
         }
         self.arrived(program, machine, thread)?;
         for index in start..machine.steps().len() {
-            if let Op::Spawn { child, .. } = *program.op(machine.steps()[index].state) {
+            let op = program.op(machine.steps()[index].state);
+            if let Op::Spawn { child, .. } = *op {
                 let started = ending::started(machine);
                 self.statistics.threads = self.statistics.threads.max(started);
                 self.arrived(program, machine, child)?;
+            } else if !self.can_race && op.is_plain() {
+                // What is done while there is one thread happens before all that others will do.
+                self.can_race = self.options.checks.races && ending::started(machine) > 1;
             }
         }
-        // The detector catches up with the whole execution when the first plain access is met.
-        if self.options.checks.races && program.has_plain_accesses() {
+        // The detector catches up with the whole execution when the first such access is met.
+        if self.can_race {
             self.find_races(program, machine)?;
         }
         ControlFlow::Continue(())
