@@ -10,6 +10,7 @@ use crate::oracle::{self, Mode};
 use crate::spinning::spinning;
 use crate::verdict::{Checks, EngineKind, Verdict};
 use raddle_memory::{Machine, MemoryModel, MicroStep, StepEnd};
+use raddle_program::builder::BuiltProgram;
 use raddle_program::generate::{Features, GenOptions};
 use raddle_program::{Op, Program, StateId, ThreadId, Value};
 use rustc_hash::FxHashSet;
@@ -64,9 +65,8 @@ fn mcr_explores_larger_programs() {
 }
 
 /// Loads, stores and updates only, of whole variables: many classes a program.
-#[test]
-fn mcr_explores_simple_programs() {
-    let options = GenOptions {
+fn simple_programs() -> GenOptions {
+    GenOptions {
         max_threads: 4,
         max_ops_per_thread: 6,
         variables: 2,
@@ -77,8 +77,12 @@ fn mcr_explores_simple_programs() {
             ..Features::NONE
         },
         ..GenOptions::default()
-    };
-    explores_everything(30, options);
+    }
+}
+
+#[test]
+fn mcr_explores_simple_programs() {
+    explores_everything(30, simple_programs());
 }
 
 /// Nothing but what touches several cells at once, or waits.
@@ -214,7 +218,7 @@ fn mcr_does_the_same_with_several_workers() {
         }
     }
 
-    for_each_program(40, GenOptions::default(), |seed, built| {
+    let compare = |seed: u64, built: &BuiltProgram| {
         let mut program = built.program();
         let mut explore = |jobs| {
             let mut order = Order::default();
@@ -223,7 +227,9 @@ fn mcr_does_the_same_with_several_workers() {
             (order, search.statistics())
         };
         assert_eq!(explore(1), explore(3), "seed {seed}");
-    });
+    };
+    for_each_program(40, GenOptions::default(), compare);
+    for_each_program(15, simple_programs(), compare);
 }
 
 /// Programs whose threads spin: all local states are seen, with awaits and without.
