@@ -618,7 +618,8 @@ impl Problem {
         while !open.is_empty() {
             let any = self.encoding.bits.any(open.iter().copied());
             match self.ask_one(any, limits, effort) {
-                Outcome::Unknown(Stopped::Conflicts) => {}
+                Outcome::Unknown(Stopped::Conflicts)
+                    if limits.conflicts.is_none_or(|most| effort < most) => {}
                 answer => return answer,
             }
             let each = effort / open.len() as u64;

@@ -69,6 +69,8 @@ pub(crate) struct EncodeOptions<'a> {
     /// When to give up.
     pub(crate) deadline: Option<Instant>,
     pub(crate) interrupt: Option<&'a AtomicBool>,
+    /// Give up if the formula becomes large.
+    pub(crate) is_short: bool,
 }
 
 impl EncodeOptions<'_> {
@@ -97,6 +99,9 @@ const MOST_ROUNDS: u32 = 1 << 16;
 const DEEPEST_CALL: usize = 400;
 /// More steps than this are beyond any solver.
 const MOST_STEPS: usize = 200_000;
+/// A formula is large if it has more blocks of code or more steps: memory for it grows with the square of their number.
+const BLOCKS_OF_SHORT: usize = 4_000;
+const STEPS_OF_SHORT: usize = 1_200;
 
 pub(crate) struct Encoder<'a> {
     view: &'a mut View,
@@ -115,6 +120,8 @@ pub(crate) struct Encoder<'a> {
     /// Threads that are encoded to their end.
     encoded: FxHashSet<ThreadIndex>,
     reads: ReadId,
+    /// Blocks of code encoded so far.
+    blocks: usize,
     /// Mutexes that are taken while others are held: held, taken.
     nested: BTreeSet<(Place, Place)>,
     /// Calls that make keys, where others may make some as well.
@@ -145,6 +152,7 @@ impl<'a> Encoder<'a> {
             keys: 0,
             nested: BTreeSet::new(),
             reads: 0,
+            blocks: 0,
         }
     }
 
@@ -211,6 +219,11 @@ impl<'a> Encoder<'a> {
             }
             if self.options.is_over() {
                 return Err(Stop::Limit(LATE));
+            }
+            self.blocks += 1;
+            let is_long = self.blocks > BLOCKS_OF_SHORT || self.out.steps.len() > STEPS_OF_SHORT;
+            if self.options.is_short && is_long {
+                return Err(Stop::Limit(LONG));
             }
             if self.out.steps.len() > MOST_STEPS {
                 return Err(Stop::Limit(Limit::Ids {
@@ -460,6 +473,8 @@ pub(crate) const RETRY: Limit = Limit::Ids { what: "facts" };
 
 /// There is no time left.
 pub(crate) const LATE: Limit = Limit::Ids { what: "seconds" };
+/// The formula is large.
+pub(crate) const LONG: Limit = Limit::Ids { what: "formulas" };
 
 /// What is refused where memory is accessed that was freed.
 pub(crate) const RACES_OF_THE_DEAD: &str =
