@@ -234,7 +234,7 @@ impl View {
     #[must_use]
     pub fn model_name(&self, call: &ModelCall) -> Box<str> {
         match call.0.function {
-            Some(function) => self.world.module.function(function).name.clone().into(),
+            Some(function) => self.world.module.function(function).name.clone(),
             None => models::get(call.0.model).name.into(),
         }
     }
