@@ -539,6 +539,13 @@ impl Problem {
 
     // ---- questions
 
+    /// Only executions matter that the last bound cut short: all others were judged then.
+    pub(crate) fn exceed_last_bound(&mut self) {
+        let exceeding = std::mem::take(&mut self.encoding.exceeding);
+        let any = self.encoding.bits.any(exceeding);
+        self.require(any);
+    }
+
     /// The events that access cells, and the cells, in the order of events.
     pub(crate) fn accesses(&self) -> Vec<(EventId, Cell)> {
         let mut events: Vec<EventId> = self.occurrences.keys().copied().collect();

@@ -309,6 +309,7 @@ impl Encoder<'_> {
             end: None,
             choices: Vec::new(),
         });
+        self.started_at.push(self.place(state));
         self.step(state, What::Spawn { child }, Order::SeqCst);
         let mut path = Path::default();
         path.push(&mut self.out.bits, started);
