@@ -271,9 +271,7 @@ impl Run {
         }
         let cuts = problem.encoding.cuts.clone();
         match problem.ask(&cuts, &self.limits()) {
-            Answer::Sat => {
-                Round::Exceeded(std::mem::take(&mut problem.encoding.cut_places))
-            }
+            Answer::Sat => Round::Exceeded(std::mem::take(&mut problem.encoding.cut_places)),
             Answer::Unsat => Round::Done(Verdict::Verified(Bound::Complete)),
             Answer::Unknown(why) => Round::Done(self.stopped(why)),
         }

@@ -96,6 +96,7 @@
 
 pub mod bits;
 mod lit;
+pub mod machine;
 pub mod memory;
 mod order;
 pub mod rng;
