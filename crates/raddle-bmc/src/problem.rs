@@ -13,7 +13,9 @@ use raddle_program::Order;
 use rustc_hash::FxHashMap;
 
 /// Conflicts after which a question is put off for the first time.
-const FIRST_EFFORT: u64 = 1000;
+const FIRST_EFFORT: u64 = 200;
+/// What one of many conditions is worth at least: less would be spent on finding out what it is about.
+const LEAST_EFFORT: u64 = 500;
 /// So few conditions are always asked for at once: refuting them one by one does much of the work several times.
 const FEW_CONDITIONS: usize = 4;
 
@@ -616,7 +618,7 @@ impl Problem {
                 answer => return answer,
             }
             if open.len() > FEW_CONDITIONS {
-                let each = effort / open.len() as u64;
+                let each = LEAST_EFFORT.max(effort / open.len() as u64);
                 let mut put_off = Vec::new();
                 for condition in open {
                     match self.ask_one(condition, limits, each) {

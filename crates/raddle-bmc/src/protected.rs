@@ -20,8 +20,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// States that are looked at in the time of a conflict of the solver, or less.
-const STATES_FOR_A_CONFLICT: u64 = 256;
+/// States that are looked at for each conflict that the solver may have.
+const STATES_FOR_A_CONFLICT: u64 = 1024;
 /// More states than this take too much memory.
 const MOST_STATES: usize = 1 << 20;
 /// So many bits that a thread remembers are too many.
