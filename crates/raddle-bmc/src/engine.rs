@@ -1,6 +1,6 @@
 //! Encode, ask, raise the bound: from a module to an answer.
 
-use crate::encode::{CutPlaces, EncodeOptions, Encoder, LATE, RETRY, Shapes};
+use crate::encode::{CutPlaces, EncodeOptions, Encoder, LATE, LONG, RETRY, Shapes};
 use crate::events::Encoding;
 use crate::facts::Facts;
 use crate::guide::Guide;
@@ -10,7 +10,7 @@ use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Outcome as Answer, Stopped};
 use raddle_program::interp::view::View;
 use raddle_program::{Fault, Program, SourceLoc, SrcId, Stop, ThreadId, Unsupported};
-use raddle_search::driver::{InternalError, SearchOptions};
+use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
     Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, guided,
 };
@@ -26,6 +26,8 @@ pub struct BmcOptions {
     pub exit_with_main: bool,
     /// `abort` ends the process in silence.
     pub silent_abort: bool,
+    /// Give up if a formula becomes large, or a question takes so many conflicts.
+    pub effort: Option<Conflicts>,
 }
 
 /// The last bound that is tried by itself.
@@ -104,7 +106,7 @@ impl Run {
 
     fn limits(&self) -> Limits<'_> {
         Limits {
-            conflicts: None,
+            conflicts: self.options.effort,
             deadline: self.search.limits.time.map(|time| self.started + time),
             interrupt: self.search.interrupted.as_deref(),
         }
@@ -122,6 +124,7 @@ impl Run {
     fn stopped(&self, why: Stopped) -> Verdict {
         let reason = match (why, self.search.limits.time) {
             (Stopped::Deadline, Some(limit)) => Reason::Time { limit },
+            (Stopped::Conflicts, _) => Reason::Effort,
             _ => Reason::Interrupted,
         };
         Verdict::Inconclusive(reason)
@@ -144,6 +147,7 @@ impl Run {
             silent_abort: self.options.silent_abort,
             deadline: self.search.limits.time.map(|time| self.started + time),
             interrupt: self.search.interrupted.as_deref(),
+            is_short: self.options.effort.is_some(),
         };
         for _ in 0..MOST_ENCODINGS {
             let encoder = Encoder::new(view, &mut facts, &mut self.shapes, options);
@@ -170,6 +174,9 @@ impl Run {
     ) -> Result<Round, InternalError> {
         let encoding = match self.encode(view, bound, last_cuts) {
             Ok(encoding) => encoding,
+            Err(Stop::Limit(LONG)) => {
+                return Ok(Round::Done(Verdict::Inconclusive(Reason::Effort)));
+            }
             Err(Stop::Limit(LATE)) => {
                 return Ok(Round::Done(self.stopped(self.why_late())));
             }

@@ -614,7 +614,8 @@ impl Problem {
             }
             let any = self.encoding.bits.any(open.iter().copied());
             match self.ask_one(any, limits, effort) {
-                Outcome::Unknown(Stopped::Conflicts) => {}
+                Outcome::Unknown(Stopped::Conflicts)
+                    if limits.conflicts.is_none_or(|most| effort < most) => {}
                 answer => return answer,
             }
             if open.len() > FEW_CONDITIONS {

@@ -82,6 +82,7 @@ fn by_formula(text: &str, memory: MemoryModel, checks: Checks) -> Answer {
         unroll: None,
         exit_with_main: false,
         silent_abort: false,
+        effort: None,
     };
     let search = SearchOptions {
         checks,

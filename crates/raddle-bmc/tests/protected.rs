@@ -277,6 +277,7 @@ fn by_formula(text: &str, memory: MemoryModel) -> Option<bool> {
         unroll: None,
         exit_with_main: false,
         silent_abort: false,
+        effort: None,
     };
     match raddle_bmc::check(view, &mut program, options, search(memory, None)) {
         Ok(outcome) => answer(&outcome.verdict),

@@ -541,7 +541,7 @@ impl Machine {
                 self.set_life(program.tables(), object, DEAD);
                 Ok(0)
             }
-            Op::Choice { count } => {
+            Op::Choice { count, .. } => {
                 let taken = choices
                     .get(self.chosen.len())
                     .copied()

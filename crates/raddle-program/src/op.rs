@@ -271,6 +271,16 @@ impl SyncAction {
     }
 }
 
+/// What is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Chosen {
+    /// What happens: whether a wait is given up, and the like.
+    Course,
+    /// The bits from `shift` on of a value of so many bits that a nondeterministic function returns. The pieces of a value are
+    /// chosen one after the other, low ones first.
+    Value { shift: u8, bits: u8, signed: bool },
+}
+
 /// The next visible operation of a thread in some local state, fully resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
@@ -333,6 +343,7 @@ pub enum Op {
     /// Returns any of `0..count`.
     Choice {
         count: u32,
+        of: Chosen,
     },
     /// Until the matching end no other thread runs. Both return 0. Blocks do not nest (the program flattens them).
     AtomicBegin,

@@ -3,7 +3,7 @@
 use crate::Report;
 use crate::names::{Names, short};
 use crate::source::{Sources, position};
-use crate::steps::op_kind;
+use crate::steps::{is_later_piece, op_kind, value_chosen};
 use crate::words;
 use raddle_program::{LocId, Op, Program, SrcId};
 use raddle_search::{
@@ -228,7 +228,10 @@ impl Writer<'_> {
     fn trace(&self, names: &Names<'_>, trace: &Trace) -> Vec<Step> {
         let step = |(index, step): (usize, &TraceStep)| {
             let op = self.program.op(step.state);
-            let (location, value) = described(names, op, step);
+            let (location, value) = match value_chosen(self.program, &trace.steps, index) {
+                Some(value) => (None, whole_number(value)),
+                None => described(names, op, step),
+            };
             Step {
                 step: index + 1,
                 thread: step.thread.index(),
@@ -246,7 +249,11 @@ impl Writer<'_> {
                 at: self.place(self.program.at(step.state)),
             }
         };
-        trace.steps.iter().enumerate().map(step).collect()
+        let steps = trace.steps.iter().enumerate();
+        steps
+            .filter(|(_, step)| !is_later_piece(self.program, step))
+            .map(step)
+            .collect()
     }
 
     fn place(&self, at: SrcId) -> Option<Place> {
@@ -256,6 +263,14 @@ impl Writer<'_> {
             line: loc.line,
             column: loc.column,
         })
+    }
+}
+
+/// A number of 64 bits, with a sign or without.
+fn whole_number(value: i128) -> Number {
+    match i64::try_from(value) {
+        Ok(value) => value.into(),
+        Err(_) => (value as u64).into(),
     }
 }
 

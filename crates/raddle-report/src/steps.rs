@@ -2,7 +2,9 @@
 
 use crate::names::{Names, short};
 use raddle_program::op::mask;
-use raddle_program::{LocId, ObjectId, ObjectKind, Op, Order, Program, RmwKind, SyncAction, Value};
+use raddle_program::{
+    Chosen, LocId, ObjectId, ObjectKind, Op, Order, Program, RmwKind, SyncAction, Value,
+};
 use raddle_search::{Effect, TraceStep};
 
 const EPERM: Value = 1;
@@ -10,6 +12,48 @@ const EAGAIN: Value = 11;
 const EBUSY: Value = 16;
 const EDEADLK: Value = 35;
 const ETIMEDOUT: Value = 110;
+
+/// What a nondeterministic function returned, if the step is the first piece of that.
+pub(crate) fn value_chosen(program: &Program, steps: &[TraceStep], index: usize) -> Option<i128> {
+    let first = &steps[index];
+    let Op::Choice {
+        of: Chosen::Value {
+            shift: 0,
+            bits,
+            signed,
+        },
+        ..
+    } = *program.op(first.state)
+    else {
+        return None;
+    };
+    let mut value = 0_u64;
+    for step in steps[index..]
+        .iter()
+        .filter(|step| step.thread == first.thread)
+    {
+        match *program.op(step.state) {
+            Op::Choice {
+                of: Chosen::Value { shift, .. },
+                ..
+            } if shift > 0 || std::ptr::eq(step, first) => value |= step.value << shift,
+            _ => break,
+        }
+    }
+    let unused = 64 - u32::from(bits);
+    Some(match signed && bits > 1 {
+        true => i128::from((value << unused).cast_signed() >> unused),
+        false => i128::from(value),
+    })
+}
+
+/// Is the step a piece of a value that was told with the first piece?
+pub(crate) fn is_later_piece(program: &Program, step: &TraceStep) -> bool {
+    matches!(
+        program.op(step.state),
+        Op::Choice { of: Chosen::Value { shift, .. }, .. } if *shift > 0
+    )
+}
 
 /// The step in words: `x = 1`, `read x → 0`, `lock m`.
 pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> String {
@@ -85,7 +129,11 @@ pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> 
         Op::Join { thread } => format!("join {}", short(thread)),
         Op::Detach { thread } => format!("detach {}", short(thread)),
         Op::Alloc { .. } | Op::Free { .. } => life(names, program.op(step.state)),
-        Op::Choice { count } => format!("choose {} of 0..{count}", step.value),
+        Op::Choice {
+            of: Chosen::Value { .. },
+            ..
+        } => format!("choose {}", step.value),
+        Op::Choice { count, .. } => format!("choose {} of 0..{count}", step.value),
         Op::AtomicBegin => "atomic {".to_owned(),
         Op::AtomicEnd => "} atomic".to_owned(),
         Op::AssumeFailed => "assumption fails".to_owned(),

@@ -60,7 +60,7 @@ pub fn render(report: &Report<'_>, sources: &Sources, look: Look) -> String {
             let Statistics {
                 complete, blocked, ..
             } = outcome.statistics;
-            let is_whole = *bound == Bound::Complete;
+            let is_whole = *bound == Bound::Complete && outcome.engine != EngineKind::Bmc;
             if is_whole && complete == 0 && blocked > 0 && !look.quiet {
                 text += &writer.note(
                     "no execution runs to its end: threads spin for good (`--check livelock` says where), or an assumption fails",
@@ -157,9 +157,14 @@ fn effort(report: &Report<'_>) -> String {
 }
 
 pub(crate) fn circumstances(outcome: &Outcome) -> String {
+    let statistics = &outcome.statistics;
+    let before = statistics.explored_by.map_or(String::new(), |explorer| {
+        let count = words::executions(statistics.complete + statistics.blocked);
+        format!(" after {count} with {}", explorer.name())
+    });
     format!(
-        "{}; engine {}, memory {}",
-        words::seconds(outcome.statistics.elapsed),
+        "{}; engine {}{before}, memory {}",
+        words::seconds(statistics.elapsed),
         outcome.engine.name(),
         outcome.memory.name()
     )

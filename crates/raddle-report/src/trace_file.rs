@@ -236,18 +236,24 @@ fn saved(step: &ScheduleStep, does: String) -> SavedStep {
 pub fn summary(program: &Program, trace: &Trace, schedule: &Schedule) -> Vec<String> {
     use raddle_program::Op;
     let names = Names::new(program, trace);
-    let mut steps = trace.steps.iter().peekable();
+    let mut steps = trace.steps.iter().enumerate().peekable();
     let mut texts = Vec::with_capacity(schedule.steps.len());
     for event in &schedule.steps {
-        let Some(step) = steps.next() else { break };
-        let phrase = steps::phrase(&names, program, step);
+        let Some((index, step)) = steps.next() else {
+            break;
+        };
+        let phrase = match steps::value_chosen(program, &trace.steps, index) {
+            Some(value) => format!("choose {value}"),
+            None => steps::phrase(&names, program, step),
+        };
         texts.push(match position(program.tables(), program.at(step.state)) {
             Some(at) => format!("line {}: {phrase}", at.line),
             None => phrase,
         });
         // The rest of an atomic block is the same event.
         if *program.op(step.state) == Op::AtomicBegin {
-            while let Some(inner) = steps.next_if(|inner| inner.thread == event.thread()) {
+            while let Some((_, inner)) = steps.next_if(|(_, inner)| inner.thread == event.thread())
+            {
                 if *program.op(inner.state) == Op::AtomicEnd {
                     break;
                 }

@@ -142,7 +142,7 @@ impl<'a> View<'a> {
         if self.why_pointed(index).is_some() {
             return Weight::Shared;
         }
-        if index > 0 && self.is_prompt(index - 1) {
+        if index > 0 && self.is_prompt(index - 1) || steps::is_later_piece(self.program, step) {
             return Weight::Noise;
         }
         let tables = self.names.tables();
@@ -217,6 +217,9 @@ impl<'a> View<'a> {
 
     /// The step in words.
     pub(crate) fn phrase(&self, index: usize) -> String {
+        if let Some(value) = steps::value_chosen(self.program, &self.trace.steps, index) {
+            return format!("choose {value}");
+        }
         let mut step = self.trace.steps[index].clone();
         if self.is_prompt(index) {
             step.effect = Effect::Whole;

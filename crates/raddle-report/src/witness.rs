@@ -5,8 +5,9 @@
 
 use crate::Report;
 use crate::source::{Sources, position};
+use crate::steps::value_chosen;
 use crate::trace_file::hex;
-use raddle_program::{Op, SourceLoc};
+use raddle_program::SourceLoc;
 use raddle_search::Violation;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -61,7 +62,7 @@ pub fn render(
         quoted(task.specification),
         task.language,
     );
-    for (at, value) in values(report, sources, violation) {
+    for (at, value) in values(report, violation) {
         let place = (sources.display(&at.file), at.line, 0);
         text += &waypoint(place, "function_return", Some(value));
     }
@@ -74,28 +75,20 @@ pub fn render(
 }
 
 /// What nondeterministic functions returned, in the order of the execution.
-fn values<'a>(
-    report: &'a Report<'_>,
-    sources: &Sources,
-    violation: &'a Violation,
-) -> Vec<(&'a SourceLoc, u64)> {
+fn values<'a>(report: &'a Report<'_>, violation: &'a Violation) -> Vec<(&'a SourceLoc, i128)> {
     let program = report.program;
-    let steps = violation.trace.steps.iter();
-    steps
-        .filter(|step| matches!(program.op(step.state), Op::Choice { .. }))
-        .filter_map(|step| {
-            let at = position(program.tables(), program.at(step.state))?;
-            let text = sources.text(&at.file)?;
-            let line = text.lines().nth(at.line as usize - 1)?;
-            // Other choices, such as whom a signal wakes, are no values of the program.
-            line.contains("__VERIFIER_nondet")
-                .then_some((at, step.value))
+    let steps = &violation.trace.steps;
+    (0..steps.len())
+        .filter_map(|index| {
+            let value = value_chosen(program, steps, index)?;
+            let at = position(program.tables(), program.at(steps[index].state))?;
+            Some((at, value))
         })
         .collect()
 }
 
 /// One place on the way. The column is 0 where it is not known: a call returns at its end.
-fn waypoint((file, line, column): (&str, u32, u32), kind: &str, value: Option<u64>) -> String {
+fn waypoint((file, line, column): (&str, u32, u32), kind: &str, value: Option<i128>) -> String {
     let mut text = format!(
         "    - segment:\n\
          \x20       - waypoint:\n\

@@ -425,6 +425,7 @@ pub fn reason(reason: &Reason) -> String {
             )
         }
         Reason::Interrupted => "it was interrupted".to_owned(),
+        Reason::Effort => "the effort that was allowed was not enough".to_owned(),
         Reason::NotLookedFor { what } => {
             format!("no violation was found, without looking for {what}")
         }
@@ -451,6 +452,7 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
         Reason::Interrupted => {
             "a program with fewer threads and rounds takes less time, `--unroll N` bounds loops, `--time-limit S` stops by itself"
         }
+        Reason::Effort => "another engine may do better",
         Reason::NotLookedFor { .. } => "the rest of the property holds",
         Reason::Unrolled { .. } => {
             "`--unroll N` checks up to N rounds; loops that wait are better written as `__VERIFIER_assume`"

@@ -53,6 +53,13 @@ pub struct Progress {
 /// Is told how far the search is, now and then.
 pub type ProgressSink = Box<dyn FnMut(&Progress)>;
 
+/// Another engine that may have an answer where an exploration turns out to be long. It is asked again and again, each time
+/// with leave to take more trouble, until it has one. Trouble is counted, not timed: the answer is the same on every machine.
+pub type SecondOpinion = Box<dyn FnMut(Conflicts) -> Option<Outcome>>;
+
+/// Wrong turns of a solver.
+pub type Conflicts = u64;
+
 /// Ways to explore less, each of which can be switched off to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reductions {
@@ -92,6 +99,7 @@ pub struct SearchOptions {
     /// Set from outside to end the search.
     pub interrupted: Option<Arc<AtomicBool>>,
     pub progress: Option<ProgressSink>,
+    pub second_opinion: Option<SecondOpinion>,
 }
 
 /// A mistake in Raddle, not in the program that is checked.

@@ -1,7 +1,7 @@
 //! What an engine reports to.
 
 use crate::dpor::Listener;
-use crate::driver::{InternalError, Progress, SearchOptions, ViolationKey};
+use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
 use crate::replay::{self, Schedule};
 use crate::simplify::{Simplified, simplify};
@@ -24,6 +24,11 @@ const EVENTS_BETWEEN_LOOKS: u32 = 1024;
 const END_IN_EVENTS: u32 = 64;
 /// Memory is measured, and progress told, this often.
 const BETWEEN_SLOW_LOOKS: Duration = Duration::from_millis(100);
+/// A second opinion is asked for after so many executions, and again whenever there are so many times as many.
+const BEFORE_SECOND_OPINION: u64 = 1 << 16;
+const BETWEEN_SECOND_OPINIONS: u64 = 8;
+/// What it may cost the first time, about as much as these executions. It grows with their number.
+const FIRST_EFFORT: Conflicts = 20_000;
 /// What an atomic block without end is reported as; the machine's own bound is about that.
 const BLOCK_STEPS: u64 = 1 << 20;
 
@@ -40,6 +45,8 @@ pub(crate) struct Frame {
     options: SearchOptions,
     statistics: Statistics,
     detector: RaceDetector,
+    /// Has a plain access been seen that could be in a race? Before that there is no need to look for any.
+    can_race: bool,
     /// Number of micro-steps after each event of the present execution.
     ends: Vec<u32>,
     violations: Vec<Violation>,
@@ -51,6 +58,10 @@ pub(crate) struct Frame {
     /// Why the search was stopped.
     stopped: Option<Reason>,
     error: Option<InternalError>,
+    /// The second opinion.
+    answer: Option<Outcome>,
+    /// After so many executions it is asked for.
+    next_opinion: u64,
     /// An execution was begun and has not ended.
     midway: bool,
     started: Instant,
@@ -72,6 +83,7 @@ impl Frame {
                 ..Statistics::default()
             },
             detector: RaceDetector::new(),
+            can_race: false,
             ends: Vec::new(),
             violations: Vec::new(),
             seen: FxHashSet::default(),
@@ -80,6 +92,8 @@ impl Frame {
             unrolled: None,
             stopped: None,
             error: None,
+            answer: None,
+            next_opinion: BEFORE_SECOND_OPINION,
             midway: false,
             started,
             last_slow_look: now,
@@ -110,6 +124,7 @@ impl Frame {
         !self.violations.is_empty()
             || self.unsupported.is_some()
             || self.stopped.is_some()
+            || self.answer.is_some()
             || self.error.is_some()
     }
 
@@ -170,8 +185,25 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
+    /// Asks somebody else.
+    #[cold]
+    fn ask_for_opinion(&mut self) -> ControlFlow<()> {
+        let times = self.next_opinion / BEFORE_SECOND_OPINION;
+        self.next_opinion = self.next_opinion.saturating_mul(BETWEEN_SECOND_OPINIONS);
+        if let Some(opinion) = &mut self.options.second_opinion {
+            self.answer = opinion(FIRST_EFFORT.saturating_mul(times));
+        }
+        match self.answer {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
     /// Looks around now and then, and after the first execution.
     fn after_execution(&mut self) -> ControlFlow<()> {
+        if self.executions() >= self.next_opinion {
+            self.ask_for_opinion()?;
+        }
         self.events_since_look += END_IN_EVENTS;
         if self.executions() > 1 && self.events_since_look < EVENTS_BETWEEN_LOOKS {
             return ControlFlow::Continue(());
@@ -380,6 +412,10 @@ impl Frame {
             self.count(false);
         }
         self.statistics.elapsed = self.started.elapsed();
+        if let Some(mut answer) = self.answer {
+            answer.statistics.follow(&self.statistics, engine);
+            return Ok(answer);
+        }
         self.statistics.states = program.state_count();
         self.statistics.peak_memory_bytes = memory_bytes("VmHWM:");
         let verdict = if !self.violations.is_empty() {
@@ -444,14 +480,18 @@ impl Listener for Frame {
         }
         self.arrived(program, machine, thread)?;
         for index in start..machine.steps().len() {
-            if let Op::Spawn { child, .. } = *program.op(machine.steps()[index].state) {
+            let op = program.op(machine.steps()[index].state);
+            if let Op::Spawn { child, .. } = *op {
                 let started = ending::started(machine);
                 self.statistics.threads = self.statistics.threads.max(started);
                 self.arrived(program, machine, child)?;
+            } else if !self.can_race && op.is_plain() {
+                // What is done while there is one thread happens before all that others will do.
+                self.can_race = self.options.checks.races && ending::started(machine) > 1;
             }
         }
-        // The detector catches up with the whole execution when the first plain access is met.
-        if self.options.checks.races && program.has_plain_accesses() {
+        // The detector catches up with the whole execution when the first such access is met.
+        if self.can_race {
             self.find_races(program, machine)?;
         }
         ControlFlow::Continue(())

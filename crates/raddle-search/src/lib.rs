@@ -4,6 +4,8 @@
 //! [`Verdict`] with its [`Statistics`]; wording is `raddle-report`'s business.
 
 mod choice;
+#[cfg(test)]
+mod counting;
 pub mod dpor;
 pub mod driver;
 pub mod ending;

@@ -171,6 +171,8 @@ pub enum Reason {
         limit_bytes: u64,
     },
     Interrupted,
+    /// The engine was to give up soon, and did.
+    Effort,
     /// Nothing was found, but a part of what was asked for is not looked for.
     NotLookedFor {
         what: &'static str,
@@ -220,6 +222,8 @@ pub struct Statistics {
     pub complete: u64,
     /// Executions in which some thread stayed blocked, or that were given up midway.
     pub blocked: u64,
+    /// The engine that explored these executions, if it is not the one that has the answer.
+    pub explored_by: Option<EngineKind>,
     /// Most threads in one execution.
     pub threads: usize,
     /// Most events in one execution.
@@ -234,6 +238,16 @@ pub struct Statistics {
     pub verify: Decisions,
     pub elapsed: Duration,
     pub peak_memory_bytes: u64,
+}
+
+impl Statistics {
+    /// Counts what another engine did before.
+    pub fn follow(&mut self, before: &Self, explorer: EngineKind) {
+        self.complete += before.complete;
+        self.blocked += before.blocked;
+        self.elapsed = before.elapsed;
+        self.explored_by = Some(explorer);
+    }
 }
 
 /// The answer with everything a report needs.

@@ -1,6 +1,7 @@
 //! `raddle check`: from a source file to an answer.
 
 use crate::Status;
+use crate::auto;
 use crate::cli::{CheckArgs, OnMainReturn, name_of};
 use crate::compile;
 use crate::error::Error;
@@ -8,20 +9,16 @@ use crate::load::{Loaded, Source};
 use crate::options::{self, AnswerFormat, Options};
 use crate::progress::{Clock, StatusLine};
 use raddle_bmc::BmcOptions;
-use raddle_program::Program;
 use raddle_report::source::Sources;
 use raddle_report::text::Look;
 use raddle_report::trace_file::{RunOptions, TraceFile};
 use raddle_report::witness::{self, Task};
 use raddle_report::{Report, html, json, sarif, text};
-use raddle_search::driver::{self, Limits, SearchOptions};
-use raddle_search::{
-    Check, EngineKind, Outcome, Reason, Verdict, Violation, ViolationKind, choose_engine,
-};
+use raddle_search::driver::{self, Conflicts, Limits, SearchOptions};
+use raddle_search::{Check, EngineKind, Outcome, Reason, Verdict, Violation, ViolationKind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 /// Checks a program and prints the answer on standard output.
 pub fn check(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Error> {
@@ -48,12 +45,10 @@ pub(crate) struct Checked {
 }
 
 pub(crate) fn checked(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
-    let mut checked = if options.engine == Some(EngineKind::Bmc) {
-        solve(options, interrupt)?
-    } else {
-        let mut loaded = source(options).load()?;
-        let outcome = explore(options, &mut loaded.program, interrupt)?;
-        Checked { loaded, outcome }
+    let mut checked = match options.engine {
+        Some(EngineKind::Bmc) => solve(options, interrupt, None)?,
+        Some(engine) => explore(options, engine, interrupt)?,
+        None => auto::check(options, interrupt)?,
     };
     if let (Verdict::Verified(_), Some(property)) = (&checked.outcome.verdict, &options.property)
         && let Some(what) = property.unchecked
@@ -64,7 +59,11 @@ pub(crate) fn checked(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<
 }
 
 /// Engine `bmc` looks at the module itself; the program is for replaying.
-fn solve(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
+pub(crate) fn solve(
+    options: &Options,
+    interrupt: &Arc<AtomicBool>,
+    effort: Option<Conflicts>,
+) -> Result<Checked, Error> {
     let source = Source {
         wide_choices: true,
         ..source(options)
@@ -83,6 +82,7 @@ fn solve(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Erro
         unroll: options.unroll,
         exit_with_main: options.on_main_return == OnMainReturn::Exit,
         silent_abort: options.silent_abort,
+        effort,
     };
     let search = search_options(options, interrupt);
     let _alive = options
@@ -93,7 +93,7 @@ fn solve(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Erro
     Ok(Checked { loaded, outcome })
 }
 
-fn source(options: &Options) -> Source<'_> {
+pub(crate) fn source(options: &Options) -> Source<'_> {
     Source {
         file: &options.file,
         clang_args: &options.clang_args,
@@ -112,20 +112,17 @@ fn leaves_out_pure_rounds(options: &Options) -> bool {
 
 fn explore(
     options: &Options,
-    program: &mut Program,
+    engine: EngineKind,
     interrupt: &Arc<AtomicBool>,
-) -> Result<Outcome, Error> {
-    let began = Instant::now();
-    let chosen = options.engine;
-    let engine = chosen.unwrap_or_else(|| choose_engine(program, options.reductions));
-    let search = SearchOptions {
-        began: Some(began),
-        ..search_options(options, interrupt)
-    };
-    driver::check(program, engine, search).map_err(|error| Error::Internal(error.to_string()))
+) -> Result<Checked, Error> {
+    let mut loaded = source(options).load()?;
+    let search = search_options(options, interrupt);
+    let outcome = driver::check(&mut loaded.program, engine, search)
+        .map_err(|error| Error::Internal(error.to_string()))?;
+    Ok(Checked { loaded, outcome })
 }
 
-fn search_options(options: &Options, interrupt: &Arc<AtomicBool>) -> SearchOptions {
+pub(crate) fn search_options(options: &Options, interrupt: &Arc<AtomicBool>) -> SearchOptions {
     let mut status_line = StatusLine::new(options::error_columns());
     SearchOptions {
         memory: options.memory,
@@ -190,7 +187,7 @@ fn write_files(
         let trace = TraceFile::new(
             report,
             violation,
-            run_options(options),
+            run_options(options, report.outcome.engine),
             clang_args(options)?,
             fingerprint.to_owned(),
         );
@@ -227,11 +224,11 @@ fn specification<'a>(options: &'a Options, violation: &Violation) -> &'a str {
     }
 }
 
-fn run_options(options: &Options) -> RunOptions {
+fn run_options(options: &Options, engine: EngineKind) -> RunOptions {
     RunOptions {
         check: options.check_names.clone(),
         unroll: options.unroll,
-        purity: leaves_out_pure_rounds(options),
+        purity: options.reductions.purity && engine.knows_purity(),
         on_main_return: name_of(options.on_main_return),
         silent_abort: options.silent_abort,
     }

@@ -3,6 +3,7 @@
 //! One file a step: [`cli`] says what can be typed, [`options`] checks it, [`compile`] makes LLVM IR of the source,
 //! [`check`] runs the pipeline and prints the answer. Errors are [`error::Error`]; verdicts are not errors.
 
+mod auto;
 pub mod bench;
 pub mod check;
 pub mod cli;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What `check` was asked to do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     pub file: PathBuf,
     pub clang_args: Vec<OsString>,

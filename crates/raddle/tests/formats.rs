@@ -287,3 +287,33 @@ fn wrong_properties_are_errors() {
     let both = check(&file, &["--property", "x.prp", "--check", "race"]);
     says(&both, 2, &["cannot be used with"]);
 }
+
+/// A value of full range is chosen in pieces, which are nobody's business.
+#[test]
+fn witnesses_and_json_tell_values_of_full_range_as_the_program_gets_them() {
+    let scratch = Scratch::new("wide-witness");
+    let file = scratch.file(
+        "wide.c",
+        "#include <assert.h>\n\
+         int __VERIFIER_nondet_int(void);\n\
+         unsigned long __VERIFIER_nondet_ulong(void);\n\
+         int main(void) {\n\
+         \x20   int a = __VERIFIER_nondet_int();\n\
+         \x20   unsigned long b = __VERIFIER_nondet_ulong();\n\
+         \x20   assert(a != -123456 || b != 0xFFFFFFFFFFFFFFF0ul);\n\
+         \x20   return 0;\n\
+         }\n",
+    );
+    let witness = scratch.0.join("witness.yml");
+    let args = ["--witness", witness.to_str().unwrap(), "--format", "json"];
+    let output = check(&file, &args);
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let steps = answer["violation"]["trace"].as_array().unwrap();
+    let values: Vec<String> = steps.iter().map(|step| step["value"].to_string()).collect();
+    assert_eq!(values, ["-123456", "18446744073709551600"]);
+    let text = fs::read_to_string(&witness).unwrap();
+    for value in values {
+        assert!(text.contains(&format!("\\\\result == {value}\"")), "{text}");
+    }
+    assert_eq!(text.matches("- segment:").count(), 3);
+}

@@ -1,3 +1,4 @@
+// raddle: --engine rf
 // Any integer at all: more than an exploring engine can try.
 int __VERIFIER_nondet_int(void);
 

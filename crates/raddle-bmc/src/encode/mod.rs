@@ -66,6 +66,8 @@ pub(crate) struct EncodeOptions<'a> {
     /// When to give up.
     pub(crate) deadline: Option<Instant>,
     pub(crate) interrupt: Option<&'a AtomicBool>,
+    /// Give up if the formula becomes large.
+    pub(crate) is_short: bool,
 }
 
 impl EncodeOptions<'_> {
@@ -88,6 +90,9 @@ const MOST_ROUNDS: u32 = 1 << 16;
 const DEEPEST_CALL: usize = 400;
 /// More steps than this are beyond any solver.
 const MOST_STEPS: usize = 200_000;
+/// A formula is large if it has more blocks of code or more steps: memory for it grows with the square of their number.
+const BLOCKS_OF_SHORT: usize = 4_000;
+const STEPS_OF_SHORT: usize = 1_200;
 
 pub(crate) struct Encoder<'a> {
     view: &'a mut View,
@@ -108,6 +113,8 @@ pub(crate) struct Encoder<'a> {
     reads: ReadId,
     /// By thread: the place where it is started; see [`bound`].
     started_at: Vec<Key>,
+    /// Blocks of code encoded so far.
+    blocks: usize,
     /// Mutexes that are taken while others are held: held, taken.
     nested: BTreeSet<(Place, Place)>,
     /// By handle: that a thread will have finished that is not encoded yet.
@@ -136,6 +143,7 @@ impl<'a> Encoder<'a> {
             nested: BTreeSet::new(),
             started_at: vec![Key::new()],
             reads: 0,
+            blocks: 0,
         }
     }
 
@@ -197,6 +205,11 @@ impl<'a> Encoder<'a> {
             self.advance(state)?;
             if self.options.is_over() {
                 return Err(Stop::Limit(LATE));
+            }
+            self.blocks += 1;
+            let is_long = self.blocks > BLOCKS_OF_SHORT || self.out.steps.len() > STEPS_OF_SHORT;
+            if self.options.is_short && is_long {
+                return Err(Stop::Limit(LONG));
             }
             if self.out.steps.len() > MOST_STEPS {
                 return Err(Stop::Limit(Limit::Ids {
@@ -410,6 +423,8 @@ pub(crate) const RETRY: Limit = Limit::Ids { what: "facts" };
 
 /// There is no time left.
 pub(crate) const LATE: Limit = Limit::Ids { what: "seconds" };
+/// The formula is large.
+pub(crate) const LONG: Limit = Limit::Ids { what: "formulas" };
 
 fn unsupported(what: &str) -> Stop {
     Stop::Unsupported(Unsupported::Instruction {

@@ -6,7 +6,7 @@ use crate::interp::local::NativeFrame;
 use crate::interp::machine::Machine;
 use crate::interp::memory::Place;
 use crate::models::ModelId;
-use crate::op::{Op, Order, RmwKind, SyncAction, Value};
+use crate::op::{Chosen, Op, Order, RmwKind, SyncAction, Value};
 use crate::tables::{Exhausted, Tables};
 use raddle_ir::FuncId;
 
@@ -360,7 +360,27 @@ impl<'m, 'a> Script<'m, 'a> {
 
     /// Any number below `count`.
     pub fn choice(&mut self, count: u32) -> Result<u32, Pause> {
-        Ok(self.op(Op::Choice { count })? as u32)
+        self.choose(count, Chosen::Course)
+    }
+
+    fn choose(&mut self, count: u32, of: Chosen) -> Result<u32, Pause> {
+        Ok(self.op(Op::Choice { count, of })? as u32)
+    }
+
+    /// Any value of so many bits, chosen in pieces.
+    pub fn any_value(&mut self, bits: u8, signed: bool) -> Result<u64, Pause> {
+        const PIECE: u8 = 16;
+        let mut value = 0;
+        for shift in (0..bits).step_by(PIECE.into()) {
+            let count = 1 << (bits - shift).min(PIECE);
+            let of = Chosen::Value {
+                shift,
+                bits,
+                signed,
+            };
+            value |= u64::from(self.choose(count, of)?) << shift;
+        }
+        Ok(value)
     }
 
     /// Makes a zeroed heap block and returns its address.

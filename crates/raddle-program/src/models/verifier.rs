@@ -27,28 +27,31 @@ fn assume(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn nondet_bool(cx: &mut Script<'_, '_>) -> ModelResult {
-    Ok(Outcome::Return(u64::from(cx.choice(2)?)))
+    Ok(Outcome::Return(cx.any_value(1, false)?))
 }
 
 fn nondet_byte(cx: &mut Script<'_, '_>) -> ModelResult {
-    Ok(Outcome::Return(u64::from(cx.choice(256)?)))
+    let signed = is_signed(cx.function_name());
+    Ok(Outcome::Return(cx.any_value(8, signed)?))
 }
 
-/// A value out of more than an exploring engine can try. Where it may be chosen, it is in pieces, low ones first; the
-/// caller takes as many bits as it has use for.
+/// A value out of more than an exploring engine can try; the caller takes as many bits as it has use for.
 fn nondet(cx: &mut Script<'_, '_>) -> ModelResult {
-    const PIECE_BITS: u32 = 16;
     if cx.machine.world.options.wide_choices {
-        let mut value = 0;
-        for shift in (0..cx.result_bits()).step_by(PIECE_BITS as usize) {
-            value |= u64::from(cx.choice(1 << PIECE_BITS)?) << shift;
-        }
+        let signed = is_signed(cx.function_name());
+        let value = cx.any_value(cx.result_bits() as u8, signed)?;
         return Ok(Outcome::Return(value));
     }
     let function = cx.function_name().into();
     Err(Pause::Stop(Stop::Unsupported(Unsupported::NondetValue {
         function,
     })))
+}
+
+/// Does the function return a number that may be negative? Only reports ask.
+fn is_signed(function: &str) -> bool {
+    let kind = function.trim_start_matches("__VERIFIER_nondet_");
+    !kind.starts_with(['u', 'U']) && !matches!(kind, "size_t" | "pointer" | "pchar")
 }
 
 fn atomic_begin(cx: &mut Script<'_, '_>) -> ModelResult {

@@ -218,7 +218,7 @@ impl Search {
         steps
             .iter()
             .filter_map(|step| match *program.op(step.state) {
-                Op::Choice { count } => Some(count),
+                Op::Choice { count, .. } => Some(count),
                 _ => None,
             })
             .collect()

@@ -5,8 +5,8 @@
 //! interleavings in which some read gets something else than in any known execution. Races are found in the model, too.
 //! See `docs/engines.md` for invariants, proofs and deviations.
 //!
-//! Executions are run one after the other, models are solved by any number of workers: in rounds of fixed size, so that
-//! nothing depends on how many workers there are.
+//! Executions are run one after the other, models are solved by any number of workers: in rounds of fixed size, with what was
+//! known when the round began, so that nothing depends on how many workers there are.
 
 mod encode;
 mod model;
@@ -57,6 +57,8 @@ pub(crate) struct Search {
     machine: Machine,
     start: Mark,
     paths: Paths,
+    /// The paths as they were when the last models went to be solved. Empty if they have been made anew since.
+    known: Paths,
     /// Models that are still to be solved.
     open: VecDeque<Model>,
     known_races: FxHashSet<(SrcId, SrcId)>,
@@ -107,6 +109,7 @@ impl Search {
             start: machine.mark(),
             machine,
             paths: Paths::default(),
+            known: Paths::default(),
             open: VecDeque::new(),
             known_races: FxHashSet::default(),
             schedules: Vec::new(),
@@ -126,12 +129,19 @@ impl Search {
         listener: &mut impl Listener,
     ) -> ControlFlow<()> {
         self.execute(program, listener, &[])?;
-        while !self.open.is_empty() {
+        let mut seeds: Vec<Seed> = Vec::new();
+        loop {
+            // As long as there are models enough, they are solved while the seeds of those before them are run.
+            if self.open.len() < ROUND {
+                self.run_seeds(program, listener, std::mem::take(&mut seeds))?;
+            }
+            if self.open.is_empty() {
+                return ControlFlow::Continue(());
+            }
             let models: Vec<Model> = self.open.drain(..self.open.len().min(ROUND)).collect();
-            let results = self.solve_all(&models);
+            let results = self.solve_all(program, listener, &models, std::mem::take(&mut seeds))?;
             let stopped = results.iter().any(|solved| solved.stopped);
             self.confirm_races(program, listener, &results)?;
-            let mut seeds: Vec<Seed> = Vec::new();
             for solved in results {
                 self.statistics.queries += solved.queries;
                 // Late reads first: what they change shows soon.
@@ -139,18 +149,27 @@ impl Search {
             }
             // Predicted faults before all: they end most searches.
             seeds.sort_by_key(|seed| !matches!(seed.kind, SeedKind::Read { is_fault: true, .. }));
-            for seed in seeds {
-                if self.is_new(&seed) && self.execute(program, listener, &seed.steps)? {
-                    // The seeds are about paths that are made otherwise now; they will be found again.
-                    break;
-                }
-                debug_assert!(!self.is_new(&seed), "a seed is part of its execution");
-            }
             if stopped {
                 listener.paused()?;
             }
         }
-        ControlFlow::Continue(())
+    }
+
+    /// Runs seeds and what follows from them. True if all models had to be built anew.
+    fn run_seeds(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+        seeds: Vec<Seed>,
+    ) -> ControlFlow<(), bool> {
+        for seed in seeds {
+            if self.is_new(&seed) && self.execute(program, listener, &seed.steps)? {
+                // The seeds are about paths that are made otherwise now; they will be found again.
+                return ControlFlow::Continue(true);
+            }
+            debug_assert!(!self.is_new(&seed), "a seed is part of its execution");
+        }
+        ControlFlow::Continue(false)
     }
 
     /// Does no known execution contain the seed?
@@ -171,42 +190,51 @@ impl Search {
 
     // ---- solving
 
-    /// Solves some models with all workers. The results are in the order of the models.
-    fn solve_all(&self, models: &[Model]) -> Vec<Solved> {
-        let limits = Limits {
-            conflicts: None,
-            deadline: self.setup.deadline,
-            interrupt: self.setup.interrupt.as_deref(),
-        };
+    /// Solves some models with all workers, of whom this one runs the seeds first. The results are in the order of the
+    /// models; there are none if all models had to be built anew meanwhile.
+    ///
+    /// What the seeds lead to is not known to the solvers, whenever they are run: else the results would depend on it.
+    fn solve_all(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+        models: &[Model],
+        seeds: Vec<Seed>,
+    ) -> ControlFlow<(), Vec<Solved>> {
+        let mut known = std::mem::take(&mut self.known);
+        known.follow(&mut self.paths);
+        let known_races = std::mem::take(&mut self.known_races);
+        let interrupt = self.setup.interrupt.clone();
+        let cancelled = AtomicBool::new(false);
         let context = Context {
-            paths: &self.paths,
-            limits,
-            known_races: &self.known_races,
+            paths: &known,
+            limits: Limits {
+                conflicts: None,
+                deadline: self.setup.deadline,
+                interrupt: interrupt.as_deref(),
+            },
+            known_races: &known_races,
+            cancelled: &cancelled,
         };
-        let jobs = self.setup.jobs.min(models.len());
-        if jobs <= 1 {
-            return models.iter().map(|model| solve(model, &context)).collect();
-        }
-        let next = AtomicUsize::new(0);
-        let results: Vec<Mutex<Solved>> = models.iter().map(|_| Mutex::default()).collect();
-        std::thread::scope(|scope| {
-            for _ in 0..jobs {
-                scope.spawn(|| {
-                    while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed))
-                        .filter(|&index| index < models.len())
-                    {
-                        let solved = solve(&models[index], &context);
-                        *results[index]
-                            .lock()
-                            .unwrap_or_else(PoisonError::into_inner) = solved;
-                    }
-                });
+        let batch = Batch::new(models, &context);
+        let rebuilt = std::thread::scope(|scope| {
+            for _ in 1..self.setup.jobs.min(models.len()) {
+                scope.spawn(|| batch.work());
             }
+            let rebuilt = self.run_seeds(program, listener, seeds);
+            match rebuilt {
+                ControlFlow::Continue(false) => batch.work(),
+                _ => cancelled.store(true, Ordering::Relaxed),
+            }
+            rebuilt
         });
-        results
-            .into_iter()
-            .map(|solved| solved.into_inner().unwrap_or_else(PoisonError::into_inner))
-            .collect()
+        let results = batch.results();
+        self.known_races = known_races;
+        if rebuilt? {
+            return ControlFlow::Continue(Vec::new());
+        }
+        self.known = known;
+        ControlFlow::Continue(results)
     }
 
     /// Predicted races are reported once they have been run.
@@ -301,6 +329,7 @@ impl Search {
     /// Makes all paths and models anew.
     fn rebuild(&mut self, program: &mut Program) {
         self.paths = Paths::default();
+        self.known = Paths::default();
         self.open.clear();
         let schedules = std::mem::take(&mut self.schedules);
         for steps in &schedules {
@@ -444,7 +473,7 @@ impl Search {
             races,
         }
         .build(&events, &pending);
-        if self.paths.insert(model.vector.clone()) {
+        if self.paths.insert(Arc::clone(&model.vector)) {
             self.open.push_back(model);
         } else {
             self.statistics.duplicates += 1;
@@ -456,6 +485,47 @@ impl Search {
         let last = self.machine.steps()[steps.end - 1];
         let next = program.after(last.state, last.value);
         matches!(program.op(next), Op::Exit { .. })
+    }
+}
+
+/// Models that are solved by several workers.
+struct Batch<'a> {
+    models: &'a [Model],
+    context: &'a Context<'a>,
+    /// The first that nobody has begun with.
+    next: AtomicUsize,
+    results: Vec<Mutex<Solved>>,
+}
+
+impl<'a> Batch<'a> {
+    fn new(models: &'a [Model], context: &'a Context<'a>) -> Self {
+        Self {
+            models,
+            context,
+            next: AtomicUsize::new(0),
+            results: models.iter().map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    /// Solves models until there are none left.
+    fn work(&self) {
+        while !self.context.cancelled.load(Ordering::Relaxed) {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(model) = self.models.get(index) else {
+                return;
+            };
+            let solved = solve(model, self.context);
+            *self.results[index]
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = solved;
+        }
+    }
+
+    fn results(self) -> Vec<Solved> {
+        self.results
+            .into_iter()
+            .map(|solved| solved.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect()
     }
 }
 

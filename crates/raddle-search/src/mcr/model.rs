@@ -212,7 +212,7 @@ impl Builder<'_> {
             events: Vec::with_capacity(events.len()),
             pending: Vec::new(),
             cells: Vec::new(),
-            vector: Box::default(),
+            vector: Vector::default(),
             pairs: Vec::new(),
             is_weak: false,
         };

@@ -305,7 +305,7 @@ impl Observer {
                     }
                 }
             }
-            Op::Choice { count } => {
+            Op::Choice { count, .. } => {
                 event.choices.push(step.value as u32);
                 event.reads.push(Read {
                     cell: None,

@@ -4,6 +4,7 @@
 //! up to what makes no difference: see [`Class`]. Paths form a tree for each thread; a [`Node`] is a path up to some read.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// A path of one thread up to and including some read.
 pub(super) type Node = u32;
@@ -25,7 +26,15 @@ pub(super) enum Class {
 pub(super) type Execution = u32;
 
 /// The nodes of each thread's path, in order; the threads by their ids.
-pub(super) type Vector = Box<[Box<[Node]>]>;
+pub(super) type Vector = Arc<[Box<[Node]>]>;
+
+/// Something that [`Paths`] have learnt.
+#[derive(Debug)]
+enum Change {
+    Root,
+    Child(Node, Class),
+    Execution(Vector),
+}
 
 #[derive(Default)]
 pub(super) struct Paths {
@@ -37,14 +46,37 @@ pub(super) struct Paths {
     known: FxHashSet<Vector>,
     /// For each execution and each of its nodes, what [`Paths::neighbour`] says of them.
     neighbours: FxHashSet<u128>,
+    /// What was learnt since somebody last followed.
+    changes: Vec<Change>,
 }
 
 impl Paths {
+    /// Learns what others have learnt since this was last called: afterwards both know the same.
+    pub(super) fn follow(&mut self, others: &mut Self) {
+        for change in others.changes.drain(..) {
+            match change {
+                Change::Root => self.new_root(),
+                Change::Child(node, class) => {
+                    self.child(node, class);
+                }
+                Change::Execution(vector) => {
+                    self.insert(vector);
+                }
+            }
+        }
+        self.changes.clear();
+    }
+
+    fn new_root(&mut self) {
+        self.roots.push(self.through.len() as Node);
+        self.through.push(Vec::new());
+        self.changes.push(Change::Root);
+    }
+
     /// The empty path of a thread.
     pub(super) fn root(&mut self, thread: usize) -> Node {
         while self.roots.len() <= thread {
-            self.roots.push(self.through.len() as Node);
-            self.through.push(Vec::new());
+            self.new_root();
         }
         self.roots[thread]
     }
@@ -55,6 +87,7 @@ impl Paths {
         let child = *self.children.entry((node, class)).or_insert(next);
         if child == next {
             self.through.push(Vec::new());
+            self.changes.push(Change::Child(node, class));
         }
         child
     }
@@ -69,12 +102,12 @@ impl Paths {
 
     /// Takes note of an execution. False if there was the same before.
     pub(super) fn insert(&mut self, vector: Vector) -> bool {
-        if !self.known.insert(vector.clone()) {
+        if !self.known.insert(Arc::clone(&vector)) {
             return false;
         }
         let execution = self.executions.len() as Execution;
         let all = fingerprint(&vector);
-        for path in &vector {
+        for path in vector.iter() {
             let others = all.wrapping_sub(path.last().map_or(0, |&leaf| mix(leaf)));
             for &node in path {
                 self.through[node as usize].push(execution);
@@ -82,6 +115,7 @@ impl Paths {
                     .insert(others.wrapping_add(mix(node) << 1 | 1));
             }
         }
+        self.changes.push(Change::Execution(Arc::clone(&vector)));
         self.executions.push(vector);
         true
     }

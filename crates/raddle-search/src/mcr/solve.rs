@@ -12,6 +12,7 @@ use super::races;
 use raddle_order::{EventId, Limits, Lit, Outcome};
 use raddle_program::{SrcId, Value};
 use rustc_hash::FxHashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One event of a seed: who acts, and what it chooses.
 pub(super) type Step = (u32, Vec<u32>);
@@ -57,6 +58,8 @@ pub(super) struct Context<'a> {
     pub(super) limits: Limits<'a>,
     /// Places of races that are known.
     pub(super) known_races: &'a FxHashSet<(SrcId, SrcId)>,
+    /// Nobody wants to know any more.
+    pub(super) cancelled: &'a AtomicBool,
 }
 
 /// All seeds of a model, and the races in it.
@@ -108,6 +111,10 @@ impl<'a> Query<'a> {
 
     /// Is there an interleaving with these?
     pub(super) fn ask(&mut self, assumptions: &[Lit]) -> bool {
+        if self.context.cancelled.load(Ordering::Relaxed) {
+            self.solved.stopped = true;
+            return false;
+        }
         self.solved.queries += 1;
         let encoding = &mut self.encoding;
         // What can be included should be.
@@ -207,7 +214,7 @@ impl<'a> Query<'a> {
         for &execution in paths.through(node).iter().rev().take(LOOKED_AT) {
             let mut all = true;
             let cover: Vec<u32> = (0..)
-                .zip(&model.vector)
+                .zip(model.vector.iter())
                 .map(|(other, path)| {
                     let shared = common(path, paths.path(execution, other as usize));
                     all &= other == thread || shared == path.len();

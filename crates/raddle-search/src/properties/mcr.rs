@@ -1,15 +1,15 @@
 //! `mcr` against the oracle.
 
 use super::spinning::reachable;
-use super::{Summary, for_each_program, number, violations};
-use crate::dpor::{self, Listener};
-use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
+use super::{Summary, awaits_as_dpor, families, for_each_program, violations};
+use crate::dpor::Listener;
+use crate::driver::{Reductions, ViolationKey};
 use crate::mcr::{Search, Setup};
 use crate::naive::{self, Sequence};
 use crate::oracle::{self, Mode};
-use crate::spinning::spinning;
-use crate::verdict::{Checks, EngineKind, Verdict};
+use crate::verdict::EngineKind;
 use raddle_memory::{Machine, MemoryModel, MicroStep, StepEnd};
+use raddle_program::builder::BuiltProgram;
 use raddle_program::generate::{Features, GenOptions};
 use raddle_program::{Op, Program, StateId, ThreadId, Value};
 use rustc_hash::FxHashSet;
@@ -53,56 +53,17 @@ fn mcr_explores_everything_once() {
 
 #[test]
 fn mcr_explores_larger_programs() {
-    let options = GenOptions {
-        max_threads: 4,
-        max_ops_per_thread: 7,
-        variables: 3,
-        max_interleavings: 2_000_000,
-        ..GenOptions::default()
-    };
-    explores_everything(20, options);
+    explores_everything(20, families::larger());
 }
 
-/// Loads, stores and updates only, of whole variables: many classes a program.
 #[test]
 fn mcr_explores_simple_programs() {
-    let options = GenOptions {
-        max_threads: 4,
-        max_ops_per_thread: 6,
-        variables: 2,
-        max_interleavings: 1_000_000,
-        features: Features {
-            updates: true,
-            branches: true,
-            ..Features::NONE
-        },
-        ..GenOptions::default()
-    };
-    explores_everything(30, options);
+    explores_everything(30, families::simple());
 }
 
-/// Nothing but what touches several cells at once, or waits.
 #[test]
 fn mcr_explores_complex_programs() {
-    let options = GenOptions {
-        max_threads: 3,
-        max_ops_per_thread: 6,
-        max_interleavings: 50_000,
-        features: Features {
-            updates: true,
-            mutexes: true,
-            try_locks: true,
-            mixed_sizes: true,
-            atomic_blocks: true,
-            conditions: true,
-            semaphores: true,
-            heap: true,
-            choices: true,
-            ..Features::NONE
-        },
-        ..GenOptions::default()
-    };
-    explores_everything(60, options);
+    explores_everything(60, families::complex());
 }
 
 /// What a thread did: the local states it was in, and what its updates wrote, and whether that changed anything.
@@ -214,7 +175,7 @@ fn mcr_does_the_same_with_several_workers() {
         }
     }
 
-    for_each_program(40, GenOptions::default(), |seed, built| {
+    let compare = |seed: u64, built: &BuiltProgram| {
         let mut program = built.program();
         let mut explore = |jobs| {
             let mut order = Order::default();
@@ -223,7 +184,9 @@ fn mcr_does_the_same_with_several_workers() {
             (order, search.statistics())
         };
         assert_eq!(explore(1), explore(3), "seed {seed}");
-    });
+    };
+    for_each_program(40, GenOptions::default(), compare);
+    for_each_program(15, families::simple(), compare);
 }
 
 /// Programs whose threads spin: all local states are seen, with awaits and without.
@@ -251,54 +214,11 @@ fn mcr_loses_no_local_state_of_programs_that_wait() {
     });
 }
 
-/// The same ends, and the same livelocks, as `dpor`, whose awaits are tested by themselves.
 #[test]
 fn mcr_awaits() {
-    let first = number("RADDLE_PROPTEST_SEED", 0);
-    for seed in first..first + number("RADDLE_PROPTEST_CASES", 200) {
-        let built = spinning(seed);
-        let mut program = built.program();
-        let mut truth = Summary::default();
-        let reductions = Reductions {
-            additions: false,
-            ..Reductions::default()
-        };
-        let _ = dpor::Search::new(&program, reductions).run(&mut program, &mut truth);
-        let mut summary = Summary::default();
-        let _ = Search::new(&program, setup(1)).run(&mut program, &mut summary);
-        assert_eq!(
-            summary.final_states, truth.final_states,
-            "seed {seed}: {built}"
-        );
-        assert!(
-            summary.complete <= truth.complete && summary.blocked <= truth.blocked,
-            "seed {seed}: {}+{} of {}+{}\n{built}",
-            summary.complete,
-            summary.blocked,
-            truth.complete,
-            truth.blocked
-        );
-        let mut livelocks = |engine| -> FxHashSet<ViolationKey> {
-            let options = SearchOptions {
-                checks: Checks {
-                    livelocks: true,
-                    ..Checks::default()
-                },
-                keep_going: true,
-                ..SearchOptions::default()
-            };
-            let outcome = check(&mut program, engine, options).expect("reproduced");
-            match outcome.verdict {
-                Verdict::Violation(found) => found
-                    .iter()
-                    .map(|violation| ViolationKey::new(&violation.kind, violation.at))
-                    .collect(),
-                _ => FxHashSet::default(),
-            }
-        };
-        let expected = livelocks(EngineKind::Dpor);
-        assert_eq!(livelocks(EngineKind::Mcr), expected, "seed {seed}: {built}");
-    }
+    awaits_as_dpor(200, EngineKind::Mcr, |program, summary| {
+        let _ = Search::new(program, setup(1)).run(program, summary);
+    });
 }
 
 /// Faults and deadlocks as the oracle, and each race that it finds.

@@ -1,13 +1,11 @@
 //! `rf` against the oracle.
 
-use super::{Summary, for_each_program, violations};
+use super::{Summary, families, finds_all_violations, for_each_program};
 use crate::driver::Reductions;
-use crate::driver::ViolationKey;
 use crate::oracle::{self, Mode};
 use crate::rf;
 use crate::verdict::EngineKind;
-use raddle_program::generate::{Features, GenOptions};
-use rustc_hash::FxHashSet;
+use raddle_program::generate::GenOptions;
 
 /// Exactly one execution of each reads-from class, and all that can be seen in any execution is seen.
 fn explores_each_class_once(cases: u64, options: GenOptions) {
@@ -37,79 +35,20 @@ fn rf_explores_each_class_once() {
 
 #[test]
 fn rf_explores_each_class_of_larger_programs_once() {
-    let options = GenOptions {
-        max_threads: 4,
-        max_ops_per_thread: 7,
-        variables: 3,
-        max_interleavings: 2_000_000,
-        ..GenOptions::default()
-    };
-    explores_each_class_once(40, options);
+    explores_each_class_once(40, families::larger());
 }
 
-/// Loads, stores and updates only, of whole variables: many classes a program.
 #[test]
 fn rf_explores_each_class_of_simple_programs_once() {
-    let options = GenOptions {
-        max_threads: 4,
-        max_ops_per_thread: 6,
-        variables: 2,
-        max_interleavings: 1_000_000,
-        features: Features {
-            updates: true,
-            branches: true,
-            ..Features::NONE
-        },
-        ..GenOptions::default()
-    };
-    explores_each_class_once(60, options);
+    explores_each_class_once(60, families::simple());
 }
 
-/// Nothing but what touches several cells at once, or waits.
 #[test]
 fn rf_explores_each_class_of_complex_programs_once() {
-    let options = GenOptions {
-        max_threads: 3,
-        max_ops_per_thread: 6,
-        max_interleavings: 50_000,
-        features: Features {
-            updates: true,
-            mutexes: true,
-            try_locks: true,
-            mixed_sizes: true,
-            atomic_blocks: true,
-            conditions: true,
-            semaphores: true,
-            heap: true,
-            choices: true,
-            ..Features::NONE
-        },
-        ..GenOptions::default()
-    };
-    explores_each_class_once(100, options);
+    explores_each_class_once(100, families::complex());
 }
 
-/// All faults and deadlocks, and a race if there is one. Which accesses a race is reported for depends on the order of writes
-/// that nobody reads, of which `rf` sees one.
 #[test]
 fn rf_finds_all_violations_and_reproduces_them() {
-    for_each_program(200, GenOptions::default(), |seed, built| {
-        let mut program = built.program();
-        let truth = oracle::enumerate(&mut program, Mode::Memoised).violations;
-        let found = violations(&mut program, EngineKind::Rf);
-        let is_race = |key: &&ViolationKey| matches!(key, ViolationKey::Race(..));
-        let others = |keys: &FxHashSet<ViolationKey>| -> FxHashSet<ViolationKey> {
-            keys.iter().filter(|key| !is_race(key)).cloned().collect()
-        };
-        assert_eq!(others(&found), others(&truth), "seed {seed}");
-        assert!(
-            found.is_subset(&truth),
-            "seed {seed}: {found:?} of {truth:?}"
-        );
-        assert_eq!(
-            found.iter().any(|key| is_race(&key)),
-            truth.iter().any(|key| is_race(&key)),
-            "seed {seed}"
-        );
-    });
+    finds_all_violations(EngineKind::Rf);
 }

@@ -31,6 +31,7 @@ pub(crate) struct Cells {
     known_locs: usize,
 }
 
+#[cold]
 fn slot(table: &mut Vec<CellId>, index: usize, count: &mut CellId) -> CellId {
     if table.len() <= index {
         table.resize(index + 1, NONE);
@@ -126,12 +127,16 @@ impl Cells {
         id
     }
 
+    #[inline]
     fn of_thread(&mut self, cell: Cell, thread: ThreadId) -> CellId {
         let table = match cell {
             Cell::Handle(_) => &mut self.handles,
             _ => &mut self.ends,
         };
-        slot(table, thread.index(), &mut self.count)
+        match table.get(thread.index()) {
+            Some(&known) if known != NONE => known,
+            _ => slot(table, thread.index(), &mut self.count),
+        }
     }
 
     /// The number of a cell that is one.

@@ -116,7 +116,7 @@ impl Search {
     fn other_sources(&mut self, program: &mut Program, pos: Pos) {
         let event = self.trace.event(pos);
         let op = *program.op(event.state);
-        if let Op::Choice { count } = op {
+        if let Op::Choice { count, .. } = op {
             return self.other_choices(program, pos, count);
         }
         let is_reading = matches!(event.branching, Branching::Reads | Branching::Chained);

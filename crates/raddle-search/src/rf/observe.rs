@@ -108,7 +108,13 @@ impl Trace {
     ) {
         let step = machine.steps()[step];
         let tables = program.tables();
+        let op = *program.op(step.state);
+        // What is done with a thread is told by its handle, which its spawn writes as well.
+        let is_of_thread = matches!(op, Op::Join { .. } | Op::Detach { .. });
         accesses(program, &step, |access| {
+            if is_of_thread {
+                return;
+            }
             if access.mode.reads() && !tables.loc_info(access.loc).mixed {
                 self.observe_cell(program, event, Cell::Loc(access.loc));
             } else if access.mode.reads() {
@@ -122,7 +128,7 @@ impl Trace {
                 note_write(&mut event.writes, Write { cell, value: 0 });
             }
         });
-        match *program.op(step.state) {
+        match op {
             Op::Spawn { child, start } => {
                 let cell = Cell::Handle(child);
                 note_write(

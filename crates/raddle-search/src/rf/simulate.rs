@@ -267,7 +267,7 @@ impl Search {
                     Step::Done(0)
                 }
             }
-            Op::Choice { count } => {
+            Op::Choice { count, .. } => {
                 let taken = plan.choose(count);
                 making.choices.push(taken);
                 Step::Done(taken.into())

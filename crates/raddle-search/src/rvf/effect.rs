@@ -276,7 +276,7 @@ impl Search {
                 self.write(tables, making, Cell::Loc(life), new);
                 Step::Done(0)
             }
-            Op::Choice { count } => {
+            Op::Choice { count, .. } => {
                 let taken = path.choose(count);
                 making.event.choices.push(taken);
                 Step::Done(taken.into())

@@ -1,51 +1,12 @@
 //! Counts of the paper, and what the engine makes of them.
 
 use super::{RvfHeuristics, RvfOptions, Search};
-use crate::dpor::Listener;
+use crate::counting::Count;
 use crate::driver::Reductions;
-use crate::{Checks, EngineKind, SearchOptions, Statistics, Verdict, check, ending};
-use raddle_memory::{Machine, StepEnd};
+use crate::{Checks, EngineKind, SearchOptions, Statistics, Verdict, check};
+use raddle_program::Order;
 use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
 use raddle_program::samples::{casrot, control_flow, fib_bench, readers, ttaslock};
-use raddle_program::{Order, Program, ThreadId};
-use std::ops::ControlFlow;
-
-#[derive(Default)]
-struct Count {
-    complete: u64,
-    blocked: u64,
-}
-
-impl Listener for Count {
-    fn stepped(
-        &mut self,
-        _: &mut Program,
-        _: &mut Machine,
-        _: ThreadId,
-        _: StepEnd,
-    ) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-
-    fn undone(&mut self, _: usize) {}
-
-    fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
-        if ending::is_complete(program, machine) {
-            self.complete += 1;
-        } else {
-            self.blocked += 1;
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
-        unreachable!("no execution is given up")
-    }
-
-    fn restarted(&mut self) {
-        *self = Self::default();
-    }
-}
 
 /// Complete and blocked executions.
 fn explore(built: &BuiltProgram, heuristics: RvfHeuristics) -> (u64, u64) {
@@ -56,7 +17,7 @@ fn explore(built: &BuiltProgram, heuristics: RvfHeuristics) -> (u64, u64) {
         ..RvfOptions::default()
     };
     let _ = Search::new(&program, options).run(&mut program, &mut count);
-    (count.complete, count.blocked)
+    count.ends()
 }
 
 /// As in the paper: all values are told apart.
@@ -364,7 +325,8 @@ fn purity_without_awaits_blocks() {
         ..RvfOptions::default()
     };
     let _ = Search::new(&program, options).run(&mut program, &mut count);
-    assert!(count.complete >= 1 && count.blocked >= 1);
+    let (complete, blocked) = count.ends();
+    assert!(complete >= 1 && blocked >= 1);
 }
 
 #[test]

@@ -1,18 +1,8 @@
 //! The programs of the paper's tables, written with the builder.
 
-use raddle_program::builder::{BuiltProgram, Compare, Place, ProgramBuilder, ThreadBuilder};
+pub(super) use raddle_program::samples::{casrot, control_flow, exponential_bug, readers};
 
-pub(super) fn readers(n: u32) -> BuiltProgram {
-    let mut b = ProgramBuilder::new("readers");
-    let x = b.var("x", 4);
-    b.thread("writer", |t| t.store(x, 42));
-    for i in 0..n {
-        b.thread(&format!("reader{i}"), |t| {
-            t.load(x);
-        });
-    }
-    b.build()
-}
+use raddle_program::builder::{BuiltProgram, Compare, Place, ProgramBuilder, ThreadBuilder};
 
 pub(super) fn lastzero(n: u32) -> BuiltProgram {
     let mut b = ProgramBuilder::new("lastzero");
@@ -30,18 +20,6 @@ pub(super) fn lastzero(n: u32) -> BuiltProgram {
         b.thread(&format!("w{j}"), |t| {
             let v = t.load(at(j - 1));
             t.store(at(j), v + 1);
-        });
-    }
-    b.no_joins();
-    b.build()
-}
-
-pub(super) fn casrot(n: u32) -> BuiltProgram {
-    let mut b = ProgramBuilder::new("casrot");
-    let x = b.var("x", 4);
-    for i in 1..=n {
-        b.thread(&format!("c{i}"), |t| {
-            t.cas(x, i - 1, i);
         });
     }
     b.no_joins();
@@ -115,30 +93,6 @@ pub(super) fn sigma(n: u32) -> BuiltProgram {
     b.build()
 }
 
-pub(super) fn control_flow(n: u32) -> BuiltProgram {
-    let mut b = ProgramBuilder::new("control-flow");
-    let [x, y, z] = ["x", "y", "z"].map(|name| b.var(name, 4));
-    for i in 0..n {
-        b.thread(&format!("p{i}"), |t| {
-            t.load(x);
-        });
-        b.thread(&format!("q{i}"), |t| t.store(y, 1));
-    }
-    b.thread("r", |t| {
-        let v = t.load(y);
-        t.if_(v.is(0), |t| t.store(z, 1));
-    });
-    b.thread("s", |t| {
-        let v = t.load(z);
-        t.if_(v.is(1), |t| {
-            let w = t.load(y);
-            t.if_(w.is(0), |t| t.store(x, 1));
-        });
-    });
-    b.no_joins();
-    b.build()
-}
-
 pub(super) fn opt_lock(n: u32) -> BuiltProgram {
     let mut b = ProgramBuilder::new("opt-lock");
     let [x, y] = ["x", "y"].map(|name| b.var(name, 4));
@@ -178,47 +132,6 @@ pub(super) fn race_parametric(n: u32) -> BuiltProgram {
             }
         });
     }
-    b.no_joins();
-    b.build()
-}
-
-pub(super) fn exponential(n: u32) -> BuiltProgram {
-    let mut b = ProgramBuilder::new("exponential");
-    let x = b.var("x", 4);
-    let y = b.var("y", 4);
-    let l = b.mutex("l");
-    b.thread("t1", |t| {
-        for _ in 0..2 {
-            t.lock(l);
-            t.store(x, 1);
-            for _ in 0..n {
-                t.store(y, 1);
-            }
-            t.unlock(l);
-        }
-    });
-    b.thread("t2", |t| {
-        for _ in 0..2 {
-            t.lock(l);
-            t.store(x, 0);
-            t.unlock(l);
-            let v = t.load(x);
-            t.if_(v.differs(0), |t| {
-                let w = t.load(y);
-                t.store(y, w + 1);
-                t.store(x, 2);
-            });
-        }
-    });
-    b.thread("t3", |t| {
-        for _ in 0..2 {
-            let v = t.load(x);
-            t.if_(v.is(2), |t| {
-                let w = t.load(y);
-                t.if_else(w.is(3), |t| t.exit(0), |t| t.store(y, 2));
-            });
-        }
-    });
     b.no_joins();
     b.build()
 }

@@ -1,0 +1,126 @@
+//! `--engine auto` under sequential consistency: executions are explored, and a formula is asked where that takes long or
+//! cannot give an answer.
+//!
+//! Exploring finds most violations at once and needs no bounds; but the number of executions may be beyond all
+//! measure where a solver sees the answer. Who is asked when is decided by counting, so that nothing depends on the machine.
+
+use crate::check::{Checked, search_options, solve, source};
+use crate::error::Error;
+use crate::options::Options;
+use raddle_program::Unsupported;
+use raddle_search::driver::{self, Conflicts, SearchOptions, SecondOpinion};
+use raddle_search::{EngineKind, Outcome, Reductions, Verdict, choose_engine};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
+    let mut loaded = source(options).load()?;
+    let began = Instant::now();
+    let engine = choose_engine(&mut loaded.program, options.reductions);
+    // What the second opinion was formed on: its answer speaks of that program.
+    let asked: Rc<RefCell<Option<Checked>>> = Rc::default();
+    let opinion = is_worth_asking(options).then(|| {
+        let clerk = Clerk {
+            options: options.clone(),
+            interrupt: Arc::clone(interrupt),
+            began,
+            asked: Rc::clone(&asked),
+        };
+        clerk.opinion()
+    });
+    let search = SearchOptions {
+        began: Some(began),
+        second_opinion: opinion,
+        ..search_options(options, interrupt)
+    };
+    let outcome = driver::check(&mut loaded.program, engine, search)
+        .map_err(|error| Error::Internal(error.to_string()))?;
+    if outcome.engine != engine
+        && let Some(asked) = asked.take()
+    {
+        return Ok(Checked { outcome, ..asked });
+    }
+    if is_for_formulas(&outcome) && can_ask(options) {
+        return by_formula(options, interrupt, began, &outcome);
+    }
+    Ok(Checked { loaded, outcome })
+}
+
+/// Can `bmc` do what is asked for?
+fn can_ask(options: &Options) -> bool {
+    !options.keep_going && options.max_executions.is_none() && !options.checks.livelocks
+}
+
+/// Can it answer for all executions, and is it not the exploration that the user wants to see?
+fn is_worth_asking(options: &Options) -> bool {
+    can_ask(options) && options.unroll.is_none() && options.reductions == Reductions::default()
+}
+
+/// Has the exploration come to a value that it would have to try in all its states?
+fn is_for_formulas(outcome: &Outcome) -> bool {
+    matches!(
+        outcome.verdict,
+        Verdict::Unsupported {
+            what: Unsupported::NondetValue { .. },
+            ..
+        }
+    )
+}
+
+fn by_formula(
+    options: &Options,
+    interrupt: &Arc<AtomicBool>,
+    began: Instant,
+    before: &Outcome,
+) -> Result<Checked, Error> {
+    let mut checked = solve(&for_formulas(options, began), interrupt, None)?;
+    let mut so_far = before.statistics.clone();
+    so_far.elapsed = began.elapsed();
+    checked.outcome.statistics.follow(&so_far, before.engine);
+    Ok(checked)
+}
+
+/// The same question for `bmc`, in the time that is left.
+fn for_formulas(options: &Options, began: Instant) -> Options {
+    Options {
+        engine: Some(EngineKind::Bmc),
+        time_limit: options
+            .time_limit
+            .map(|limit| limit.saturating_sub(began.elapsed())),
+        ..options.clone()
+    }
+}
+
+/// Asks `bmc`.
+struct Clerk {
+    options: Options,
+    interrupt: Arc<AtomicBool>,
+    began: Instant,
+    asked: Rc<RefCell<Option<Checked>>>,
+}
+
+impl Clerk {
+    fn opinion(self) -> SecondOpinion {
+        Box::new(move |effort| self.ask(effort))
+    }
+
+    /// An answer that holds for all executions, or a violation; anything else is no help.
+    fn ask(&self, effort: Conflicts) -> Option<Outcome> {
+        let options = Options {
+            progress: false,
+            ..for_formulas(&self.options, self.began)
+        };
+        let checked = solve(&options, &self.interrupt, Some(effort)).ok()?;
+        let outcome = checked.outcome.clone();
+        match outcome.verdict {
+            Verdict::Verified(_) | Verdict::Violation(_) => {
+                *self.asked.borrow_mut() = Some(checked);
+                Some(outcome)
+            }
+            Verdict::Inconclusive(_) | Verdict::Unsupported { .. } => None,
+        }
+    }
+}

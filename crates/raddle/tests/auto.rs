@@ -1,0 +1,75 @@
+//! `--engine auto` asks a formula where exploring takes long.
+
+mod common;
+
+use common::{Scratch, check, raddle, says};
+
+/// Threads that take turns at a mutex, and note who had it: millions of classes of executions.
+fn turns(claim: &str) -> String {
+    format!(
+        r"
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned count, turns;
+static void *take(void *who) {{
+    for (int i = 0; i < 4; i++) {{
+        pthread_mutex_lock(&lock);
+        count++;
+        turns = turns * 4 + (unsigned)(unsigned long)who;
+        pthread_mutex_unlock(&lock);
+    }}
+    return 0;
+}}
+int main(void) {{
+    pthread_t threads[4];
+    for (long i = 0; i < 4; i++) pthread_create(&threads[i], 0, take, (void *)i);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
+    assert({claim});
+    return 0;
+}}
+"
+    )
+}
+
+#[test]
+fn a_formula_verifies_what_has_too_many_executions() {
+    let scratch = Scratch::new("auto-verified");
+    let file = scratch.file("turns.c", &turns("count == 16"));
+    let output = check(&file, &["--format", "json"]);
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["verdict"], "verified");
+    assert_eq!(answer["complete"], true);
+    assert_eq!(answer["engine"], "bmc");
+    // What was explored before is counted.
+    assert_eq!(answer["executions"]["complete"], 65536);
+}
+
+#[test]
+fn a_formula_finds_what_is_far_away_and_the_execution_can_be_saved() {
+    let scratch = Scratch::new("auto-violation");
+    // Backwards, and forwards, and so on: not where an exploration begins.
+    let file = scratch.file("turns.c", &turns("turns != 0xE4B1E41B"));
+    let saved = scratch.0.join("turns.trace");
+    let output = check(&file, &["--trace", saved.to_str().unwrap()]);
+    says(
+        &output,
+        1,
+        &["engine bmc after 65 537 executions with rf, memory sc"],
+    );
+    let output = raddle().arg("replay").arg(&saved).output().unwrap();
+    says(&output, 1, &["turns != 0xE4B1E41B"]);
+}
+
+/// Whoever compares explorations, or limits one, gets it.
+#[test]
+fn nobody_is_asked_where_the_exploration_is_what_is_wanted() {
+    let scratch = Scratch::new("auto-limited");
+    let file = scratch.file("turns.c", &turns("count == 16"));
+    let output = check(&file, &["--max-executions", "70000"]);
+    says(
+        &output,
+        3,
+        &["the limit of 70 000 executions was reached", "engine rf"],
+    );
+}
