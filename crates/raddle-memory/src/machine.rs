@@ -10,18 +10,19 @@
 
 mod buffer;
 mod delay;
+mod synchronise;
 #[cfg(test)]
 mod tests;
 
 pub use buffer::{DelayedStore, MemoryModel};
 
-use crate::sync::{self, Lists, SyncStep};
+use crate::sync::{Lists, SyncStep};
 use buffer::Buffers;
 use raddle_program::op::mask;
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{
-    AccessKind, Fault, LocId, LocInfo, Misuse, MutexKind, Op, Program, StateId, StopId, SyncAction,
-    Tables, ThreadId, Value,
+    AccessKind, Fault, LocId, LocInfo, Misuse, Op, Program, StateId, StopId, SyncAction, Tables,
+    ThreadId, Value,
 };
 
 /// One operation that was done.
@@ -592,136 +593,6 @@ impl Machine {
             Misuse::JoinUnknown
         };
         Err(thread_misuse(misuse, target))
-    }
-
-    fn synchronise(
-        &mut self,
-        tables: &Tables,
-        thread: ThreadId,
-        cell: LocId,
-        action: SyncAction,
-    ) -> Result<Value, Fault> {
-        let info = *tables.loc_info(cell);
-        let misuse = |misuse| Fault::Misuse {
-            misuse,
-            object: Some(info.object),
-            thread: None,
-        };
-        self.check_alive(tables, &info, AccessKind::Update)?;
-        let word = self.cell_word(tables, cell, action);
-        match self.lists.step(word, action, thread) {
-            SyncStep::Done { word: new, value } => {
-                if let SyncAction::CondRelease { mutex } = action {
-                    let mutex_info = *tables.loc_info(mutex);
-                    self.check_alive(tables, &mutex_info, AccessKind::Update)?;
-                    let held = self.cell_word(tables, mutex, SyncAction::Unlock);
-                    let free = sync::release_for_wait(held, thread)
-                        .ok_or_else(|| misuse(Misuse::WaitWithoutMutex))?;
-                    self.write(mutex_info.arena, 8, free);
-                }
-                if new != word {
-                    self.write(info.arena, 8, new);
-                }
-                Ok(value)
-            }
-            SyncStep::Misuse(what) => Err(misuse(what)),
-            // The caller made sure that the thread is ready.
-            SyncStep::Wait => Err(misuse(Misuse::WrongKind)),
-        }
-    }
-
-    /// The word of a cell; a mutex that no call initialised has the kind of its static initialiser.
-    fn cell_word(&mut self, tables: &Tables, cell: LocId, action: SyncAction) -> u64 {
-        let info = *tables.loc_info(cell);
-        if self.known <= info.arena as usize {
-            self.grow(tables);
-        }
-        let word = read_bytes(&self.memory, info.arena, 8);
-        self.known_word(tables, cell, action, word)
-    }
-
-    /// What `PTHREAD_MUTEX_INITIALIZER` and its relatives leave in the object's bytes (glibc keeps the kind at offset 16).
-    fn static_mutex_kind(&self, tables: &Tables, info: &LocInfo) -> MutexKind {
-        const KIND_OFFSET: u64 = 16;
-        let object = tables.object_info(info.object);
-        if object.arena == NO_SLOT || info.offset + KIND_OFFSET + 4 > object.size {
-            return MutexKind::Normal;
-        }
-        match read_bytes(
-            &self.memory,
-            object.arena + (info.offset + KIND_OFFSET) as u32,
-            4,
-        ) {
-            1 => MutexKind::Recursive,
-            2 => MutexKind::ErrorCheck,
-            _ => MutexKind::Normal,
-        }
-    }
-
-    /// The threads that would have to act before `thread`, which waits, can go on: the owner of the mutex, the holders of
-    /// the lock, the thread joined. Empty where anybody could help (a condition variable, a semaphore).
-    #[must_use]
-    pub fn waits_for(&mut self, program: &Program, thread: ThreadId) -> Vec<ThreadId> {
-        let Some(state) = self.thread_state(thread) else {
-            return Vec::new();
-        };
-        match *program.op(state) {
-            Op::Join { thread } => vec![thread],
-            Op::Sync { cell, action } => {
-                let word = self.cell_word(program.tables(), cell, action);
-                match action {
-                    SyncAction::Lock => sync::mutex_owner(word).into_iter().collect(),
-                    SyncAction::ReadLock | SyncAction::WriteLock => self.lists.lock_holders(word),
-                    _ => Vec::new(),
-                }
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// The word of a synchronisation cell as `action` would find it.
-    #[must_use]
-    pub fn sync_word(&mut self, program: &Program, cell: LocId, action: SyncAction) -> u64 {
-        self.cell_word(program.tables(), cell, action)
-    }
-
-    /// Would `thread` have to wait to do `action` on a cell with this word?
-    #[must_use]
-    pub fn would_wait(&mut self, word: u64, action: SyncAction, thread: ThreadId) -> bool {
-        self.lists.step(word, action, thread) == SyncStep::Wait
-    }
-
-    /// What `action` of `thread` would do to a cell that holds `word`, which must know its kind: [`Machine::known_word`].
-    #[must_use]
-    pub fn sync_step(&mut self, word: u64, action: SyncAction, thread: ThreadId) -> SyncStep {
-        self.lists.step(word, action, thread)
-    }
-
-    /// The word of a cell as `action` finds it, given what is stored there: a mutex that no call initialised has the kind
-    /// of its static initialiser.
-    #[must_use]
-    pub fn known_word(&self, tables: &Tables, cell: LocId, action: SyncAction, stored: u64) -> u64 {
-        match action {
-            SyncAction::Lock
-            | SyncAction::TryLock
-            | SyncAction::Unlock
-            | SyncAction::MutexDestroy
-                if !sync::knows_kind(stored) =>
-            {
-                let kind = self.static_mutex_kind(tables, tables.loc_info(cell));
-                sync::with_static_kind(stored, kind)
-            }
-            _ => stored,
-        }
-    }
-
-    /// What `action` on a cell with this word would return, unless it waits or is misuse.
-    #[must_use]
-    pub fn outcome(&mut self, word: u64, action: SyncAction, thread: ThreadId) -> Option<Value> {
-        match self.lists.step(word, action, thread) {
-            SyncStep::Done { value, .. } => Some(value),
-            SyncStep::Wait | SyncStep::Misuse(_) => None,
-        }
     }
 
     fn life(&mut self, tables: &Tables, object: raddle_program::ObjectId) -> u8 {

@@ -273,7 +273,7 @@ impl SyncAction {
 
 /// What is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Chosen {
+pub enum ChoiceOf {
     /// What happens: whether a wait is given up, and the like.
     Course,
     /// The bits from `shift` on of a value of so many bits that a nondeterministic function returns. The pieces of a value are
@@ -343,7 +343,7 @@ pub enum Op {
     /// Returns any of `0..count`.
     Choice {
         count: u32,
-        of: Chosen,
+        of: ChoiceOf,
     },
     /// Until the matching end no other thread runs. Both return 0. Blocks do not nest (the program flattens them).
     AtomicBegin,

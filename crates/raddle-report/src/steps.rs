@@ -3,7 +3,7 @@
 use crate::names::{Names, short};
 use raddle_program::op::mask;
 use raddle_program::{
-    Chosen, LocId, ObjectId, ObjectKind, Op, Order, Program, RmwKind, SyncAction, Value,
+    ChoiceOf, LocId, ObjectId, ObjectKind, Op, Order, Program, RmwKind, SyncAction, Value,
 };
 use raddle_search::{Effect, TraceStep};
 
@@ -17,7 +17,7 @@ const ETIMEDOUT: Value = 110;
 pub(crate) fn value_chosen(program: &Program, steps: &[TraceStep], index: usize) -> Option<i128> {
     let first = &steps[index];
     let Op::Choice {
-        of: Chosen::Value {
+        of: ChoiceOf::Value {
             shift: 0,
             bits,
             signed,
@@ -34,7 +34,7 @@ pub(crate) fn value_chosen(program: &Program, steps: &[TraceStep], index: usize)
     {
         match *program.op(step.state) {
             Op::Choice {
-                of: Chosen::Value { shift, .. },
+                of: ChoiceOf::Value { shift, .. },
                 ..
             } if shift > 0 || std::ptr::eq(step, first) => value |= step.value << shift,
             _ => break,
@@ -51,7 +51,7 @@ pub(crate) fn value_chosen(program: &Program, steps: &[TraceStep], index: usize)
 pub(crate) fn is_later_piece(program: &Program, step: &TraceStep) -> bool {
     matches!(
         program.op(step.state),
-        Op::Choice { of: Chosen::Value { shift, .. }, .. } if *shift > 0
+        Op::Choice { of: ChoiceOf::Value { shift, .. }, .. } if *shift > 0
     )
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> 
         Op::Detach { thread } => format!("detach {}", short(thread)),
         Op::Alloc { .. } | Op::Free { .. } => life(names, program.op(step.state)),
         Op::Choice {
-            of: Chosen::Value { .. },
+            of: ChoiceOf::Value { .. },
             ..
         } => format!("choose {}", step.value),
         Op::Choice { count, .. } => format!("choose {} of 0..{count}", step.value),

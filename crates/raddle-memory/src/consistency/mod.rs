@@ -25,6 +25,7 @@ mod saturate;
 mod tests;
 mod witness;
 
+use crate::clocks::ClockTable;
 use smallvec::SmallVec;
 
 /// An event: any small number, chosen by the caller.
@@ -97,18 +98,11 @@ struct Cell {
     readers: u32,
 }
 
-/// A clock entry before it grew.
-#[derive(Clone, Copy, Debug)]
-struct Grown {
-    slot: u32,
-    old: u32,
-}
-
 /// A point to return to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GraphMark {
     pushed: u32,
-    trail: u32,
+    clocks: u32,
     edges: u32,
 }
 
@@ -130,9 +124,7 @@ pub struct Phases {
 /// The events of a trace and what is known of their order. See the module's documentation.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    width: usize,
-    /// `clocks[e * width + t]`.
-    clocks: Vec<u32>,
+    clocks: ClockTable,
     events: Vec<Event>,
     pushed: Vec<EventId>,
     reads: Vec<(CellId, EventId)>,
@@ -141,7 +133,6 @@ pub struct Graph {
     cells: Vec<Cell>,
     edges: Vec<Edge>,
     readers: Vec<Reader>,
-    trail: Vec<Grown>,
     queue: Vec<EventId>,
     /// The witness so far: see `witness`.
     order: witness::Order,
@@ -169,7 +160,7 @@ impl Graph {
     pub fn mark(&self) -> GraphMark {
         GraphMark {
             pushed: self.pushed.len() as u32,
-            trail: self.trail.len() as u32,
+            clocks: self.clocks.mark(),
             edges: self.edges.len() as u32,
         }
     }
@@ -225,7 +216,7 @@ impl Graph {
     #[must_use]
     pub fn before(&self, a: EventId, b: EventId) -> bool {
         let a = &self.events[a as usize];
-        self.clocks[b as usize * self.width + a.thread as usize] >= a.index
+        self.clocks.get(b, a.thread as usize) >= a.index
     }
 
     #[inline]
@@ -246,26 +237,7 @@ impl Graph {
             self.threads.resize(new.thread + 1, Vec::new());
             self.order.ensure_thread(new.thread);
         }
-        if self.width <= new.thread {
-            let width = (new.thread + 1).next_power_of_two().max(4);
-            let mut clocks = vec![0; width * self.events.len()];
-            for (old, new) in self
-                .clocks
-                .chunks_exact(self.width.max(1))
-                .zip(clocks.chunks_exact_mut(width))
-            {
-                new[..self.width].copy_from_slice(old);
-            }
-            for grown in &mut self.trail {
-                let (event, thread) = (
-                    grown.slot as usize / self.width,
-                    grown.slot as usize % self.width,
-                );
-                grown.slot = (event * width + thread) as u32;
-            }
-            self.clocks = clocks;
-            self.width = width;
-        }
+        self.clocks.ensure(new.id, new.thread);
         let id = new.id as usize;
         if self.events.len() <= id {
             let empty = Event {
@@ -279,7 +251,6 @@ impl Graph {
                 readers: NONE,
             };
             self.events.resize(id + 1, empty);
-            self.clocks.resize((id + 1) * self.width, 0);
             self.order.ensure_event(id);
         }
         let cells = new.reads.iter().map(|read| read.0);
@@ -330,25 +301,16 @@ impl Graph {
 
     /// The clock of a new event: nothing comes after it yet, so nothing has to be told.
     fn start_clock(&mut self, id: EventId, previous: EventId) {
-        let width = self.width;
-        let start = id as usize * width;
-        if previous == INIT {
-            self.clocks[start..start + width].fill(0);
-        } else {
-            let from = previous as usize * width;
-            self.clocks.copy_within(from..from + width, start);
-        }
+        self.clocks
+            .start(id, (previous != INIT).then_some(previous));
         for read in self.reads_of(id) {
             let source = self.reads[read].1;
             if source != INIT {
-                let (mine, theirs) = two_clocks(&mut self.clocks, width, id, source);
-                for (mine, theirs) in mine.iter_mut().zip(theirs) {
-                    *mine = (*mine).max(*theirs);
-                }
+                self.clocks.join(id, source);
             }
         }
         let Event { thread, index, .. } = self.events[id as usize];
-        self.clocks[start + thread as usize] = index;
+        self.clocks.set(id, thread as usize, index);
     }
 
     fn link(&mut self, from: EventId, to: EventId) {
@@ -385,11 +347,7 @@ impl Graph {
 
     /// Takes back everything since `mark`, which must be of this graph.
     pub fn undo_to(&mut self, mark: GraphMark) {
-        while self.trail.len() > mark.trail as usize {
-            if let Some(Grown { slot, old }) = self.trail.pop() {
-                self.clocks[slot as usize] = old;
-            }
-        }
+        self.clocks.undo_to(mark.clocks);
         while self.edges.len() > mark.edges as usize {
             if let Some(edge) = self.edges.pop() {
                 self.events[edge.from as usize].edges = edge.next;
@@ -427,23 +385,5 @@ impl Graph {
         self.reads.truncate(event.first_read as usize);
         self.writes.truncate(event.first_write as usize);
         self.threads[event.thread as usize].pop();
-    }
-}
-
-/// The clock of one event, to be changed, and that of another.
-#[inline]
-fn two_clocks(
-    clocks: &mut [u32],
-    width: usize,
-    changed: EventId,
-    other: EventId,
-) -> (&mut [u32], &[u32]) {
-    let (changed, other) = (changed as usize * width, other as usize * width);
-    if changed < other {
-        let (low, high) = clocks.split_at_mut(other);
-        (&mut low[changed..changed + width], &high[..width])
-    } else {
-        let (low, high) = clocks.split_at_mut(changed);
-        (&mut high[..width], &low[other..other + width])
     }
 }

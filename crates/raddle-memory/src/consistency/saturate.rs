@@ -10,7 +10,7 @@
 
 use smallvec::SmallVec;
 
-use super::{CellId, Event, EventId, Graph, Grown, INIT, NONE, two_clocks};
+use super::{CellId, Event, EventId, Graph, INIT, NONE};
 
 impl Graph {
     /// Applies the rules to an event that was just added.
@@ -42,8 +42,7 @@ impl Graph {
             } else {
                 let Event { thread, index, .. } = self.events[source as usize];
                 let is_before = |write: &EventId| {
-                    *write == source
-                        || self.clocks[*write as usize * self.width + thread as usize] < index
+                    *write == source || self.clocks.get(*write, thread as usize) < index
                 };
                 // Most new events read what was written last.
                 if is_before(&last) {
@@ -102,7 +101,7 @@ impl Graph {
     #[inline]
     fn last_write_before(&self, cell: CellId, writer: usize, event: EventId) -> Option<EventId> {
         let writer = &self.cells[cell as usize].writers[writer];
-        let known = self.clocks[event as usize * self.width + writer.thread as usize];
+        let known = self.clocks.get(event, writer.thread as usize);
         let events = &writer.events;
         // Nearly always the last or the one before it.
         let is_known =
@@ -135,21 +134,12 @@ impl Graph {
     #[inline]
     fn learn(&mut self, from: EventId, to: EventId) -> bool {
         let Event { thread, index, .. } = self.events[to as usize];
-        let (mine, theirs) = two_clocks(&mut self.clocks, self.width, to, from);
-        if theirs[thread as usize] >= index {
+        if self.clocks.get(from, thread as usize) >= index {
             return false;
         }
-        if mine.iter().zip(theirs).all(|(mine, theirs)| mine >= theirs) {
-            return true;
+        if self.clocks.grow(to, from) {
+            self.queue.push(to);
         }
-        let slots = to * self.width as u32..;
-        for ((mine, &theirs), slot) in mine.iter_mut().zip(theirs).zip(slots) {
-            if theirs > *mine {
-                self.trail.push(Grown { slot, old: *mine });
-                *mine = theirs;
-            }
-        }
-        self.queue.push(to);
         true
     }
 

@@ -91,8 +91,8 @@ impl Graph {
     /// Can `event` come next?
     pub(super) fn can_come_next(&self, event: EventId) -> bool {
         let thread = self.events[event as usize].thread as usize;
-        let clock = &self.clocks[event as usize * self.width..][..self.order.done.len()];
-        for (other, (&known, &done)) in clock.iter().zip(&self.order.done).enumerate() {
+        let clock = self.clocks.row(event).iter();
+        for (other, (&known, &done)) in clock.zip(&self.order.done).enumerate() {
             if known > done + u32::from(other == thread) {
                 return false;
             }
@@ -184,8 +184,7 @@ impl Graph {
     #[must_use]
     pub fn keepable(&self, mark: GraphMark) -> usize {
         let mut kept = self.order.events.len();
-        for grown in &self.trail[mark.trail as usize..] {
-            let event = grown.slot / self.width as u32;
+        for event in self.clocks.grown_since(mark.clocks) {
             if self.is_ordered(event) {
                 kept = kept.min(self.position(event));
             }

@@ -9,7 +9,7 @@
 //!
 //! The first contents of a cell are a write before everything.
 
-use super::{CellId, Event, EventId, Grown, INIT, NONE, Ordinal, Problem, Read, Visitor, members};
+use super::{CellId, Event, EventId, INIT, NONE, Ordinal, Problem, Read, Visitor, members};
 use smallvec::SmallVec;
 
 type Found = SmallVec<[EventId; 16]>;
@@ -54,7 +54,7 @@ impl Problem {
     /// How many of a thread's writes of a cell are before an event, the event itself left out.
     #[inline]
     fn count_before(&self, visitor: &Visitor, event: EventId) -> usize {
-        let known = self.clocks[event as usize * self.width + visitor.thread as usize];
+        let known = self.clocks.get(event, visitor.thread as usize);
         let is_known =
             |write: EventId| write != event && self.events[write as usize].index <= known;
         let writes = &visitor.writes;
@@ -201,22 +201,10 @@ impl Problem {
     /// Everything before `from` is before `to`. False if `to` itself is.
     fn learn(&mut self, from: EventId, to: EventId) -> bool {
         let Event { thread, index, .. } = self.events[to as usize];
-        let (from, to_start) = (from as usize * self.width, to as usize * self.width);
-        if self.clocks[from + thread as usize] >= index {
+        if self.clocks.get(from, thread as usize) >= index {
             return false;
         }
-        let mut grew = false;
-        for thread in 0..self.width {
-            let theirs = self.clocks[from + thread];
-            let mine = self.clocks[to_start + thread];
-            if theirs > mine {
-                let slot = (to_start + thread) as u32;
-                self.trail.push(Grown { slot, old: mine });
-                self.clocks[to_start + thread] = theirs;
-                grew = true;
-            }
-        }
-        if grew {
+        if self.clocks.grow(to, from) {
             self.queue.push(to);
         }
         true

@@ -23,6 +23,7 @@ mod search;
 mod tests;
 mod witness;
 
+use crate::clocks::ClockTable;
 pub use crate::consistency::{CellId, EventId, INIT};
 use smallvec::SmallVec;
 use std::time::Duration;
@@ -207,18 +208,11 @@ struct Edge {
     next: u32,
 }
 
-/// A clock entry before it grew.
-#[derive(Clone, Copy, Debug)]
-struct Grown {
-    slot: u32,
-    old: u32,
-}
-
 /// A point to return to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProblemMark {
     events: u32,
-    trail: u32,
+    clocks: u32,
     edges: u32,
 }
 
@@ -271,9 +265,7 @@ pub struct Decisions {
 #[derive(Clone, Debug, Default)]
 pub struct Problem {
     heuristics: Heuristics,
-    width: usize,
-    /// `clocks[e * width + t]`.
-    clocks: Vec<u32>,
+    clocks: ClockTable,
     events: Vec<Event>,
     reads: Vec<Read>,
     writes: Vec<Write>,
@@ -281,7 +273,6 @@ pub struct Problem {
     threads: Vec<Vec<EventId>>,
     cells: Vec<Cell>,
     edges: Vec<Edge>,
-    trail: Vec<Grown>,
     queue: Vec<EventId>,
     order: witness::Order,
 }
@@ -310,7 +301,7 @@ impl Problem {
     pub fn mark(&self) -> ProblemMark {
         ProblemMark {
             events: self.events.len() as u32,
-            trail: self.trail.len() as u32,
+            clocks: self.clocks.mark(),
             edges: self.edges.len() as u32,
         }
     }
@@ -341,7 +332,7 @@ impl Problem {
     #[must_use]
     pub fn before(&self, a: EventId, b: EventId) -> bool {
         let a = &self.events[a as usize];
-        self.clocks[b as usize * self.width + a.thread as usize] >= a.index
+        self.clocks.get(b, a.thread as usize) >= a.index
     }
 
     #[inline]
@@ -368,9 +359,7 @@ impl Problem {
             self.threads.resize(new.thread + 1, Vec::new());
             self.order.ensure_thread(new.thread);
         }
-        if self.width <= new.thread {
-            self.widen((new.thread + 1).next_power_of_two().max(4));
-        }
+        self.clocks.ensure(self.events.len() as EventId, new.thread);
         let read = new.reads.iter().map(|read| read.0);
         let written = new.writes.iter().map(|write| write.0);
         for cell in read.chain(written) {
@@ -378,23 +367,6 @@ impl Problem {
                 self.cells.resize(cell as usize + 1, Cell::default());
             }
         }
-    }
-
-    fn widen(&mut self, width: usize) {
-        let mut clocks = vec![0; width * self.events.len()];
-        for (old, new) in self
-            .clocks
-            .chunks_exact(self.width.max(1))
-            .zip(clocks.chunks_exact_mut(width))
-        {
-            new[..self.width].copy_from_slice(old);
-        }
-        for grown in &mut self.trail {
-            let slot = grown.slot as usize;
-            grown.slot = (slot / self.width * width + slot % self.width) as u32;
-        }
-        self.clocks = clocks;
-        self.width = width;
     }
 
     /// Adds an event, with the next number, and closes. False if there is no execution any more: then the only thing to do
@@ -421,7 +393,7 @@ impl Problem {
             for thread in 0..self.threads.len() {
                 if let Some(&last) = self.threads[thread].last() {
                     let index = self.events[last as usize].index;
-                    self.clocks[id as usize * self.width + thread] = index;
+                    self.clocks.set(id, thread, index);
                 }
             }
         }
@@ -467,17 +439,10 @@ impl Problem {
     }
 
     fn start_clock(&mut self, id: EventId, previous: EventId) {
-        let width = self.width;
-        let start = id as usize * width;
-        self.clocks.resize(start + width, 0);
-        if previous == INIT {
-            self.clocks[start..].fill(0);
-        } else {
-            let from = previous as usize * width;
-            self.clocks.copy_within(from..from + width, start);
-        }
+        self.clocks
+            .start(id, (previous != INIT).then_some(previous));
         let Event { thread, index, .. } = self.events[id as usize];
-        self.clocks[start + thread as usize] = index;
+        self.clocks.set(id, thread as usize, index);
     }
 
     fn link(&mut self, from: EventId, to: EventId) {
@@ -488,11 +453,7 @@ impl Problem {
 
     /// Takes back everything since `mark`, which must be of this problem. The events taken back must not be in the order.
     pub fn undo_to(&mut self, mark: ProblemMark) {
-        while self.trail.len() > mark.trail as usize {
-            if let Some(Grown { slot, old }) = self.trail.pop() {
-                self.clocks[slot as usize] = old;
-            }
-        }
+        self.clocks.undo_to(mark.clocks);
         while self.edges.len() > mark.edges as usize {
             if let Some(edge) = self.edges.pop() {
                 self.events[edge.from as usize].edges = edge.next;
@@ -503,7 +464,6 @@ impl Problem {
                 self.remove(event);
             }
         }
-        self.clocks.truncate(self.events.len() * self.width);
         self.queue.clear();
     }
 

@@ -138,8 +138,8 @@ impl Problem {
     /// Can `event` come next?
     pub(super) fn can_come_next(&self, event: EventId) -> bool {
         let thread = self.events[event as usize].thread as usize;
-        let clock = &self.clocks[event as usize * self.width..][..self.order.done.len()];
-        let done = clock.iter().zip(&self.order.done).enumerate();
+        let clock = self.clocks.row(event).iter();
+        let done = clock.zip(&self.order.done).enumerate();
         for (other, (&known, &done)) in done {
             if known > done + u32::from(other == thread) {
                 return false;
@@ -221,8 +221,7 @@ impl Problem {
     /// after the event.
     fn keepable(&self, mark: ProblemMark, new: EventId) -> usize {
         let mut kept = self.order.events.len();
-        for grown in &self.trail[mark.trail as usize..] {
-            let event = grown.slot / self.width as u32;
+        for event in self.clocks.grown_since(mark.clocks) {
             if let Some(place) = self.order.place(event) {
                 kept = kept.min(place);
             }

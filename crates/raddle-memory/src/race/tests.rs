@@ -1,5 +1,6 @@
 use super::*;
 use crate::machine::{Machine, Readiness};
+use raddle_program::Order;
 use raddle_program::builder::{Compare, ProgramBuilder, ThreadBuilder, deref};
 
 /// Runs threads in the given order, one event each time (a repeated thread is run again), and returns the races as pairs

@@ -6,7 +6,7 @@ use super::{ObjectDef, Source, ThreadDef};
 use crate::automaton::{Semantics, Transition};
 use crate::fault::{AccessKind, Fault, Limit, Misuse, Stop};
 use crate::ids::{LocId, ObjectId, SrcId, StateId, ThreadId};
-use crate::op::{Chosen, Op, Order, SyncAction, Value, mask};
+use crate::op::{ChoiceOf, Op, Order, SyncAction, Value, mask};
 use crate::tables::{Exhausted, NewObject, ObjectKind, SourceLoc, Tables};
 use std::rc::Rc;
 
@@ -242,7 +242,7 @@ impl Interpreter {
             },
             Action::Choice(count) => Op::Choice {
                 count: *count,
-                of: Chosen::Course,
+                of: ChoiceOf::Course,
             },
             Action::AtomicBegin => Op::AtomicBegin,
             Action::AtomicEnd => Op::AtomicEnd,

@@ -6,7 +6,7 @@ use crate::interp::local::NativeFrame;
 use crate::interp::machine::Machine;
 use crate::interp::memory::Place;
 use crate::models::ModelId;
-use crate::op::{Chosen, Op, Order, RmwKind, SyncAction, Value};
+use crate::op::{ChoiceOf, Op, Order, RmwKind, SyncAction, Value};
 use crate::tables::{Exhausted, Tables};
 use raddle_ir::FuncId;
 
@@ -360,10 +360,10 @@ impl<'m, 'a> Script<'m, 'a> {
 
     /// Any number below `count`.
     pub fn choice(&mut self, count: u32) -> Result<u32, Pause> {
-        self.choose(count, Chosen::Course)
+        self.choose(count, ChoiceOf::Course)
     }
 
-    fn choose(&mut self, count: u32, of: Chosen) -> Result<u32, Pause> {
+    fn choose(&mut self, count: u32, of: ChoiceOf) -> Result<u32, Pause> {
         Ok(self.op(Op::Choice { count, of })? as u32)
     }
 
@@ -373,7 +373,7 @@ impl<'m, 'a> Script<'m, 'a> {
         let mut value = 0;
         for shift in (0..bits).step_by(PIECE.into()) {
             let count = 1 << (bits - shift).min(PIECE);
-            let of = Chosen::Value {
+            let of = ChoiceOf::Value {
                 shift,
                 bits,
                 signed,

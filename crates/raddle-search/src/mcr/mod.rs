@@ -12,6 +12,7 @@ mod encode;
 mod model;
 mod observe;
 mod paths;
+mod plain;
 mod races;
 mod solve;
 

@@ -2,7 +2,7 @@
 //! set of all steps before it. Shares nothing with the detector.
 
 use raddle_memory::{Effect, MicroStep};
-use raddle_program::{Chosen, LocId, ObjectId, Op, Order, Program, SyncAction, Tables, ThreadId};
+use raddle_program::{ChoiceOf, LocId, ObjectId, Op, Order, Program, SyncAction, Tables, ThreadId};
 use std::ops::Range;
 
 /// What a step does, as far as races are concerned.
@@ -36,7 +36,7 @@ fn understand(program: &Program, steps: &[MicroStep]) -> Vec<Step> {
             // Nothing but that the store becomes visible.
             Effect::Flushed { .. } => Op::Choice {
                 count: 1,
-                of: Chosen::Course,
+                of: ChoiceOf::Course,
             },
             Effect::Whole | Effect::Delayed => *program.op(step.state),
         };

@@ -13,6 +13,7 @@ use super::event::{
     read_print,
 };
 use super::store::{Store, StoreId};
+use raddle_memory::clocks::ClockTable;
 use raddle_memory::consistency::{CellId, Graph, GraphMark, NewEvent};
 use raddle_program::{LocId, Op, Program, Tables, ThreadId};
 use smallvec::SmallVec;
@@ -47,8 +48,7 @@ pub(super) struct Trace {
     pub(super) graph: Graph,
     pub(super) cells: Cells,
     added: Vec<Added>,
-    width: usize,
-    clocks: Vec<u32>,
+    clocks: ClockTable,
     /// For each cell, the events whose alternatives are other sources of that cell.
     reads: Vec<SmallVec<[ThreadReads; 2]>>,
     /// The events that free the object of a life cell.
@@ -156,19 +156,18 @@ impl Trace {
     }
 
     pub(super) fn clock(&self, pos: Pos) -> &[u32] {
-        let start = pos as usize * self.width;
-        &self.clocks[start..start + self.width]
+        self.clocks.row(pos)
     }
 
     pub(super) fn width(&self) -> usize {
-        self.width
+        self.clocks.width()
     }
 
     /// Is `a` causally before `b`, or the same?
     #[inline]
     pub(super) fn before(&self, a: Pos, b: Pos) -> bool {
         let (thread, index) = self.names[a as usize];
-        self.clocks[b as usize * self.width + thread as usize] >= index
+        self.clocks.get(b, thread as usize) >= index
     }
 
     /// The thread of an event, and its index there.
@@ -201,31 +200,10 @@ impl Trace {
         })
     }
 
-    fn ensure(&mut self, pos: Pos, thread: ThreadId) {
-        if self.width <= thread.index() {
-            let width = (thread.index() + 1).next_power_of_two().max(4);
-            let count = self.clocks.len() / self.width.max(1);
-            let mut clocks = vec![0; width * count];
-            for (old, new) in self
-                .clocks
-                .chunks_exact(self.width.max(1))
-                .zip(clocks.chunks_exact_mut(width))
-            {
-                new[..self.width].copy_from_slice(old);
-            }
-            self.clocks = clocks;
-            self.width = width;
-        }
-        let needed = (pos as usize + 1) * self.width;
-        if self.clocks.len() < needed {
-            self.clocks.resize(needed, 0);
-        }
-    }
-
     /// Adds the event at `pos`, whose sources have been added. False if the trace is inconsistent with it.
     pub(super) fn add(&mut self, program: &Program, pos: Pos) -> bool {
         let Event { thread, parent, .. } = *self.event(pos);
-        self.ensure(pos, thread);
+        self.clocks.ensure(pos, thread.index());
         let mark = self.graph.mark();
         self.set_clock(pos, parent);
         let listed = self.index(program, pos);
@@ -261,20 +239,15 @@ impl Trace {
     }
 
     fn set_clock(&mut self, pos: Pos, parent: Pos) {
-        let (width, start) = (self.width, pos as usize * self.width);
-        if parent == NO_EVENT {
-            self.clocks[start..start + width].fill(0);
-        } else {
-            let from = parent as usize * width;
-            self.clocks.copy_within(from..from + width, start);
-        }
+        self.clocks
+            .start(pos, (parent != NO_EVENT).then_some(parent));
         let event = self.store.event(self.ids[pos as usize]);
         for read in &event.reads {
             if read.source != NO_EVENT {
-                join(&mut self.clocks, width, read.source as usize, pos as usize);
+                self.clocks.join(pos, read.source);
             }
         }
-        self.clocks[start + event.thread.index()] = event.index;
+        self.clocks.set(pos, event.thread.index(), event.index);
     }
 
     /// Where the node of an event is to be listed, if it is one of those that are.
@@ -433,21 +406,6 @@ impl Trace {
             });
         }
         ids
-    }
-}
-
-/// Joins the clock of one event into that of another.
-fn join(clocks: &mut [u32], width: usize, from: usize, to: usize) {
-    let (from, to) = (from * width, to * width);
-    let (source, target) = if from < to {
-        let (low, high) = clocks.split_at_mut(to);
-        (&low[from..from + width], &mut high[..width])
-    } else {
-        let (low, high) = clocks.split_at_mut(from);
-        (&high[..width], &mut low[to..to + width])
-    };
-    for (mine, theirs) in target.iter_mut().zip(source) {
-        *mine = (*mine).max(*theirs);
     }
 }
 

@@ -1,0 +1,304 @@
+//! What threads learn of each other.
+
+use super::clock::Clock;
+use super::history::{Cell, Message, Opened};
+use super::{Delayed, RaceDetector, Undo, entry};
+use crate::machine::{Effect, MicroStep};
+use raddle_program::{LocId, LocInfo, Op, Order, SyncAction, Tables, ThreadId};
+use smallvec::SmallVec;
+
+impl RaceDetector {
+    pub(super) fn synchronise(&mut self, tables: &Tables, step: MicroStep, op: Op) {
+        let thread = step.thread;
+        match op {
+            Op::Load { loc, order } => self.read(tables, thread, loc, order),
+            Op::Store { loc, order, .. } => {
+                let clock = self.published(thread, order);
+                if step.effect == Effect::Delayed {
+                    self.delay(thread, loc, clock);
+                } else {
+                    self.write(thread, loc, clock);
+                }
+            }
+            Op::Rmw { loc, order, .. } => self.update(tables, thread, loc, order),
+            Op::Cas {
+                loc,
+                expected,
+                success,
+                failure,
+                ..
+            } => {
+                if step.value == expected {
+                    self.update(tables, thread, loc, success);
+                } else {
+                    self.read(tables, thread, loc, failure);
+                }
+            }
+            Op::Fence { order } => self.fence(thread, order),
+            Op::Sync { cell, action } => self.sync(thread, cell, action, step.value),
+            Op::Spawn { child, .. } => {
+                let clock = self.present(thread);
+                entry(&mut self.counts, child.index());
+                self.clocks.ensure(child);
+                self.change(child, |knowledge| knowledge.clock = clock);
+            }
+            // A join that is misuse finds no such thread, or one that it does not wait for.
+            Op::Join { thread: target } if self.counts.len() > target.index() => {
+                self.learn_present(thread, target);
+            }
+            Op::AtomicEnd => self.change(thread, |knowledge| knowledge.block = None),
+            _ => {}
+        }
+    }
+
+    /// What a write with this order publishes.
+    fn published(&mut self, thread: ThreadId, order: Order) -> Clock {
+        match order {
+            Order::Plain => Clock::default(),
+            _ if order.releases() => self.present(thread),
+            _ => self.threads[thread.index()].fence,
+        }
+    }
+
+    fn write(&mut self, thread: ThreadId, loc: LocId, clock: Clock) {
+        let new = Message {
+            stamp: self.steps.len() as u32,
+            clock,
+            block: self.threads[thread.index()].block,
+        };
+        let location = entry(&mut self.locations, loc.index());
+        let old = std::mem::replace(&mut location.message, new);
+        self.undo.push(Undo::Message(loc, old));
+    }
+
+    fn delay(&mut self, thread: ThreadId, loc: LocId, clock: Clock) {
+        let store = self.steps.len() as u32 - 1;
+        self.delayed.push(Delayed {
+            thread,
+            loc,
+            store,
+            clock,
+        });
+        self.undo.push(Undo::Delayed);
+    }
+
+    pub(super) fn flush(&mut self, store: u32) {
+        let is_it = |delayed: &Delayed| delayed.store == store;
+        let Some(position) = self.delayed.iter().position(is_it) else {
+            return;
+        };
+        let delayed = self.delayed.remove(position);
+        self.write(delayed.thread, delayed.loc, delayed.clock);
+        self.undo.push(Undo::Flushed(position as u32, delayed));
+    }
+
+    /// Does the thread read this byte from a store of its own that is delayed?
+    fn is_forwarded(&self, tables: &Tables, thread: ThreadId, of: &LocInfo, byte: u64) -> bool {
+        self.delayed.iter().any(|delayed| {
+            let written = tables.loc_info(delayed.loc);
+            delayed.thread == thread
+                && written.object == of.object
+                && (written.offset..written.offset + u64::from(written.size)).contains(&byte)
+        })
+    }
+
+    fn read(&mut self, tables: &Tables, thread: ThreadId, loc: LocId, order: Order) {
+        if self.threads[thread.index()].block.is_some() {
+            let mut blocks: SmallVec<[u32; 8]> = SmallVec::new();
+            self.for_messages(tables, thread, loc, |message| blocks.extend(message.block));
+            for block in blocks {
+                self.learn(thread, self.blocks[block as usize]);
+            }
+        }
+        if !order.is_atomic() {
+            return;
+        }
+        let clock = self.message(tables, thread, loc);
+        if order.acquires() {
+            self.learn(thread, clock);
+        } else {
+            self.learn_later(thread, clock);
+        }
+    }
+
+    /// The write part continues every release sequence that the read part reads from.
+    fn update(&mut self, tables: &Tables, thread: ThreadId, loc: LocId, order: Order) {
+        let continued = self.message(tables, thread, loc);
+        self.read(tables, thread, loc, order);
+        let published = self.published(thread, order);
+        let clock = self.clocks.joined(published, continued);
+        self.write(thread, loc, clock);
+    }
+
+    /// What the last writes of a location's bytes publish.
+    fn message(&mut self, tables: &Tables, thread: ThreadId, loc: LocId) -> Clock {
+        if !tables.loc_info(loc).mixed && self.delayed.is_empty() {
+            let location = self.locations.get(loc.index());
+            return location.map_or(Clock::default(), |location| location.message.clock);
+        }
+        let mut messages: SmallVec<[Clock; 8]> = SmallVec::new();
+        self.for_messages(tables, thread, loc, |message| messages.push(message.clock));
+        let joined = |all, clock| self.clocks.joined(all, clock);
+        messages.into_iter().fold(Clock::default(), joined)
+    }
+
+    /// Calls `f` with the last write of each of a location's bytes that `thread` reads from memory.
+    fn for_messages(
+        &self,
+        tables: &Tables,
+        thread: ThreadId,
+        loc: LocId,
+        mut f: impl FnMut(&Message),
+    ) {
+        let at = |loc: LocId| self.locations.get(loc.index()).map(|found| &found.message);
+        let info = tables.loc_info(loc);
+        let forwarded =
+            |byte| !self.delayed.is_empty() && self.is_forwarded(tables, thread, info, byte);
+        if !info.mixed {
+            if let Some(message) = at(loc)
+                && !forwarded(info.offset)
+            {
+                f(message);
+            }
+            return;
+        }
+        for byte in info.offset..info.offset + u64::from(info.size) {
+            if forwarded(byte) {
+                continue;
+            }
+            let covers = |other: &LocId| {
+                let other = tables.loc_info(*other);
+                (other.offset..other.offset + u64::from(other.size)).contains(&byte)
+            };
+            let last = std::iter::once(loc)
+                .chain(tables.overlaps(loc).iter().copied())
+                .filter(covers)
+                .filter_map(at)
+                .max_by_key(|message| message.stamp);
+            if let Some(message) = last {
+                f(message);
+            }
+        }
+    }
+
+    fn fence(&mut self, thread: ThreadId, order: Order) {
+        if order.acquires() {
+            self.learn(thread, self.threads[thread.index()].pending);
+        }
+        if order.releases() {
+            let clock = self.present(thread);
+            self.change(thread, |knowledge| knowledge.fence = clock);
+        }
+    }
+
+    fn sync(&mut self, thread: ThreadId, cell: LocId, action: SyncAction, value: u64) {
+        use SyncAction as A;
+        let failed = value != 0;
+        match action {
+            A::Lock | A::TryLock | A::SemWait | A::SemTryWait | A::CondTimeout | A::CondPoll
+                if failed => {}
+            A::Lock
+            | A::TryLock
+            | A::SemWait
+            | A::SemTryWait
+            | A::CondAwait
+            | A::CondTimeout
+            | A::CondPoll => {
+                let released = self.cell(cell).released;
+                self.learn(thread, released);
+            }
+            A::Unlock if failed => {}
+            A::Unlock | A::SemPost | A::Signal | A::Broadcast | A::OnceEnd => {
+                self.release(thread, cell);
+            }
+            A::CondRelease { mutex } => self.release(thread, mutex),
+            A::OnceBegin if failed => {
+                let released = self.cell(cell).released;
+                self.learn(thread, released);
+            }
+            A::ReadLock | A::TryReadLock if !failed => {
+                let released = self.cell(cell).released;
+                self.learn(thread, released);
+            }
+            A::WriteLock | A::TryWriteLock if !failed => {
+                let Cell {
+                    released, readers, ..
+                } = *self.cell(cell);
+                self.learn(thread, released);
+                self.learn(thread, readers);
+                self.change_cell(cell, |cell| cell.writer = Some(thread));
+            }
+            A::RwUnlock if self.cell(cell).writer == Some(thread) => {
+                self.release(thread, cell);
+                self.change_cell(cell, |cell| cell.writer = None);
+            }
+            A::RwUnlock => {
+                let present = self.present(thread);
+                let readers = self.cell(cell).readers;
+                let readers = self.clocks.joined(readers, present);
+                self.change_cell(cell, |cell| cell.readers = readers);
+            }
+            A::BarrierArrive => {
+                self.release(thread, cell);
+                if value & 1 == 1 {
+                    self.open(thread, cell, (value >> 1) as u32);
+                }
+            }
+            A::BarrierAwait { generation } => {
+                let clock = self.arrivals(cell, generation);
+                self.learn(thread, clock);
+            }
+            _ => {}
+        }
+    }
+
+    fn cell(&mut self, cell: LocId) -> &mut Cell {
+        entry(&mut self.cells, cell.index())
+    }
+
+    fn change_cell(&mut self, cell: LocId, change: impl FnOnce(&mut Cell)) {
+        let state = entry(&mut self.cells, cell.index());
+        self.undo.push(Undo::Cell(cell, *state));
+        change(state);
+    }
+
+    /// Publishes what is known after the present step.
+    fn release(&mut self, thread: ThreadId, cell: LocId) {
+        let present = self.present(thread);
+        let released = self.cell(cell).released;
+        let released = self.clocks.joined(released, present);
+        self.change_cell(cell, |cell| cell.released = released);
+    }
+
+    /// The last arrival at a barrier opens it, and learns of all others.
+    fn open(&mut self, thread: ThreadId, cell: LocId, generation: u32) {
+        let Cell {
+            released, opened, ..
+        } = *self.cell(cell);
+        let new = self.opened.len() as u32;
+        self.opened.push(Opened {
+            generation,
+            clock: released,
+            before: opened,
+        });
+        self.undo.push(Undo::Opened);
+        self.change_cell(cell, |cell| {
+            cell.released = Clock::default();
+            cell.opened = Some(new);
+        });
+        self.learn(thread, released);
+    }
+
+    /// What the arrivals of a generation published.
+    fn arrivals(&mut self, cell: LocId, generation: u32) -> Clock {
+        let mut next = self.cell(cell).opened;
+        while let Some(index) = next {
+            let opened = self.opened[index as usize];
+            if opened.generation == generation {
+                return opened.clock;
+            }
+            next = opened.before;
+        }
+        Clock::default()
+    }
+}
