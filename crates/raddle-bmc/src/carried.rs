@@ -10,7 +10,7 @@ use crate::facts::Cell;
 use crate::problem::Problem;
 use crate::sums::SectionOrder;
 use raddle_order::Lit;
-use raddle_order::bits::{Flow, ReadFlow, Word};
+use raddle_order::bits::{Bit, Flow, ReadFlow, Word};
 use raddle_order::turns::{Passage, Section, Turns};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -24,17 +24,29 @@ type Accesses = BTreeMap<Cell, Vec<(StepIndex, Access)>>;
 /// A mutex that carries cells.
 pub(crate) struct Carrier {
     turns: Turns,
-    cells: Vec<Carried>,
+    /// Positions in [`Encoding::sections`](crate::events::Encoding), with their names among the turns.
+    pub(crate) sections: Vec<(usize, Section)>,
+    pub(crate) cells: Vec<Carried>,
 }
 
-struct Carried {
+pub(crate) struct Carried {
     /// What the cell is at each bound between turns.
-    values: Vec<Word>,
-    passages: Vec<Passage>,
+    pub(crate) values: Vec<Word>,
+    pub(crate) passages: Vec<Passage>,
     /// By passage: does its section happen?
     happens: Vec<Lit>,
-    /// Reads: when they happen, what they return, and what is there.
-    reads: Vec<(Lit, Word, Word)>,
+    pub(crate) reads: Vec<Reading>,
+}
+
+/// A read that is not the first thing its section does with a cell.
+pub(crate) struct Reading {
+    /// None for reads after all sections.
+    pub(crate) section: Option<Section>,
+    pub(crate) guard: Bit,
+    happens: Lit,
+    pub(crate) value: Word,
+    /// What it finds.
+    pub(crate) there: Word,
 }
 
 impl Problem {
@@ -74,7 +86,12 @@ impl Problem {
                 .filter_map(|cell| Some((cell, accesses.remove(&cell)?)))
                 .map(|(cell, accesses)| self.carried(cell, &accesses, &turns, &places))
                 .collect();
-            carriers.push(Carrier { turns, cells });
+            let named = sections.iter().map(|&section| (section, places[&section]));
+            carriers.push(Carrier {
+                turns,
+                sections: named.collect(),
+                cells,
+            });
         }
         carriers
     }
@@ -203,33 +220,40 @@ impl Problem {
                 let bits = &mut self.encoding.bits;
                 bits.fresh(initial.width(), &mut self.solver)
             };
-            let left = self.go_through(&found, &accesses, &mut carried.reads);
+            let place = places[&section];
+            let left = self.go_through(Some(place), &found, &accesses, &mut carried.reads);
             carried.passages.push(Passage {
-                section: places[&section],
+                section: place,
                 found,
                 left,
             });
             carried.happens.push(self.lit(entered));
         }
         let last = carried.values[turns.len()].clone();
-        self.go_through(&last, &after, &mut carried.reads);
+        self.go_through(None, &last, &after, &mut carried.reads);
         carried
     }
 
     /// What a cell is after some accesses of one thread.
     fn go_through(
         &mut self,
+        section: Option<Section>,
         before: &Word,
         accesses: &[&Access],
-        reads: &mut Vec<(Lit, Word, Word)>,
+        reads: &mut Vec<Reading>,
     ) -> Word {
         let mut now = before.clone();
         for access in accesses {
             if access.is_write {
                 now = self.encoding.bits.ite(access.guard, &access.value, &now);
             } else if access.value != now {
-                let guard = self.lit(access.guard);
-                reads.push((guard, access.value.clone(), now.clone()));
+                reads.push(Reading {
+                    section,
+                    guard: access.guard,
+                    happens: self.lit(access.guard),
+                    value: access.value.clone(),
+                    there: now.clone(),
+                });
             }
         }
         now
@@ -260,13 +284,13 @@ impl Carrier {
                     sources: left.clone(),
                 });
             }
-            for (guard, value, there) in &cell.reads {
+            for read in &cell.reads {
                 flow.reads.push(ReadFlow {
-                    guard: *guard,
-                    value: value.clone(),
+                    guard: read.happens,
+                    value: read.value.clone(),
                     sources: vec![flow.writes.len()],
                 });
-                flow.writes.push(there.clone());
+                flow.writes.push(read.there.clone());
             }
         }
     }
@@ -278,8 +302,8 @@ impl Carrier {
         } = problem;
         let bits = &mut encoding.bits;
         for cell in &self.cells {
-            for (guard, value, there) in &cell.reads {
-                bits.require_equal_if(*guard, value, there, solver);
+            for read in &cell.reads {
+                bits.require_equal_if(read.happens, &read.value, &read.there, solver);
             }
             self.turns
                 .carry_through(solver, bits, &cell.values, &cell.passages);

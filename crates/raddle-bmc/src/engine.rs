@@ -1,6 +1,6 @@
 //! Encode, ask, raise the bound: from a module to an answer.
 
-use crate::encode::{EncodeOptions, Encoder, LATE, LONG, RETRY, Shapes};
+use crate::encode::{CutPlaces, EncodeOptions, Encoder, LATE, LONG, RETRY, Shapes};
 use crate::events::Encoding;
 use crate::facts::Facts;
 use crate::guide::Guide;
@@ -74,8 +74,8 @@ struct Run {
 /// What one bound says.
 enum Round {
     Done(Verdict),
-    /// Some execution goes beyond the bound.
-    Exceeded,
+    /// Nothing to report, but some execution goes beyond the bound: it does so at one of these places.
+    Exceeded(CutPlaces),
 }
 
 impl Run {
@@ -85,20 +85,22 @@ impl Run {
         program: &mut Program,
     ) -> Result<Verdict, InternalError> {
         if let Some(bound) = self.options.unroll {
-            return Ok(match self.round(view, program, bound)? {
+            return Ok(match self.round(view, program, bound, None)? {
                 Round::Done(verdict) => verdict,
-                Round::Exceeded => Verdict::Verified(Bound::Unrolled { iterations: bound }),
+                Round::Exceeded(_) => Verdict::Verified(Bound::Unrolled { iterations: bound }),
             });
         }
         let mut bound = 1;
+        let mut last_cuts = None;
         loop {
-            match self.round(view, program, bound)? {
+            match self.round(view, program, bound, last_cuts.as_ref())? {
                 Round::Done(verdict) => return Ok(verdict),
-                Round::Exceeded if bound >= LAST_BOUND => {
+                Round::Exceeded(_) if bound >= LAST_BOUND => {
                     return Ok(Verdict::Inconclusive(Reason::Unrolled { bound }));
                 }
-                Round::Exceeded => bound *= 2,
+                Round::Exceeded(places) => last_cuts = Some(places),
             }
+            bound *= 2;
         }
     }
 
@@ -129,10 +131,16 @@ impl Run {
     }
 
     /// Encodes until nothing new is found out.
-    fn encode(&mut self, view: &mut View, bound: u32) -> Result<Encoding, Stop> {
+    fn encode(
+        &mut self,
+        view: &mut View,
+        bound: u32,
+        last_cuts: Option<&CutPlaces>,
+    ) -> Result<Encoding, Stop> {
         let mut facts = Facts::default();
         let options = EncodeOptions {
             unroll: bound,
+            last_cuts,
             checks: self.search.checks,
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
@@ -162,8 +170,9 @@ impl Run {
         view: &mut View,
         program: &mut Program,
         bound: u32,
+        last_cuts: Option<&CutPlaces>,
     ) -> Result<Round, InternalError> {
-        let encoding = match self.encode(view, bound) {
+        let encoding = match self.encode(view, bound, last_cuts) {
             Ok(encoding) => encoding,
             Err(Stop::Limit(LONG)) => {
                 return Ok(Round::Done(Verdict::Inconclusive(Reason::Effort)));
@@ -181,6 +190,9 @@ impl Run {
             MemoryModel::Pso => Model::Pso,
         };
         let mut problem = Problem::new(encoding, model, self.search.checks);
+        if last_cuts.is_some() {
+            problem.exceed_last_bound();
+        }
         let checks = self.search.checks;
         let bad: Vec<Bit> = problem
             .encoding
@@ -240,7 +252,7 @@ impl Run {
         }
         let cuts = problem.encoding.cuts.clone();
         match problem.ask(&cuts, &self.limits()) {
-            Answer::Sat => Round::Exceeded,
+            Answer::Sat => Round::Exceeded(std::mem::take(&mut problem.encoding.cut_places)),
             Answer::Unsat => Round::Done(Verdict::Verified(Bound::Complete)),
             Answer::Unknown(why) => Round::Done(self.stopped(why)),
         }

@@ -1,7 +1,7 @@
 //! What encoding makes of a program: the steps that threads may take, with the conditions under which they do.
 
 use crate::contents::Contents;
-use crate::encode::OWNER_BITS;
+use crate::encode::{CutPlaces, OWNER_BITS};
 use crate::facts::{Cell, Region};
 use crate::path::Path;
 use crate::value::ReadId;
@@ -348,6 +348,9 @@ pub(crate) struct Encoding {
     pub(crate) beyond: Vec<Beyond>,
     /// Conditions under which the bound is exceeded.
     pub(crate) cuts: Vec<Bit>,
+    pub(crate) cut_places: CutPlaces,
+    /// Conditions under which the last bound is exceeded.
+    pub(crate) exceeding: Vec<Bit>,
     /// Conditions under which the process exits.
     pub(crate) exits: Vec<Bit>,
     /// What must hold in every execution.

@@ -11,6 +11,7 @@ mod guide;
 mod order;
 mod path;
 mod problem;
+mod protected;
 mod races;
 mod shape;
 mod state;

@@ -15,7 +15,9 @@ use raddle_search::Checks;
 use rustc_hash::FxHashMap;
 
 /// Conflicts after which a question is put off for the first time.
-const FIRST_EFFORT: u64 = 1000;
+const FIRST_EFFORT: u64 = 200;
+/// What one of many conditions is worth at least: less would be spent on finding out what it is about.
+const LEAST_EFFORT: u64 = 500;
 /// So few conditions are always asked for at once: refuting them one by one does much of the work several times.
 const FEW_CONDITIONS: usize = 4;
 
@@ -40,6 +42,7 @@ pub(crate) struct Problem {
     /// By event.
     occurrences: FxHashMap<EventId, Occurrence>,
     pub(crate) values: FxHashMap<EventId, Word>,
+    pub(crate) carriers: Vec<Carrier>,
     /// Asks for a deadlock, if there can be one.
     deadlock: Option<Lit>,
     /// What reads may read from, and which of two sections comes first: for data races.
@@ -98,6 +101,7 @@ impl Problem {
             occurrences: FxHashMap::default(),
             values: FxHashMap::default(),
             step_of: FxHashMap::default(),
+            carriers: Vec::new(),
             deadlock: None,
             sources: Vec::new(),
             section_order: SectionOrder::default(),
@@ -113,7 +117,7 @@ impl Problem {
             last = problem.add_last_reads(asked);
         }
         let carriers = problem.add_carriers(&sections, &last);
-        problem.add_sources(&carriers);
+        problem.add_sources(carriers);
         problem.add_sums(&sections);
         problem.section_order = sections;
         if model != MemoryModel::Sc {
@@ -151,7 +155,7 @@ impl Problem {
 
     // ---- sources
 
-    fn add_sources(&mut self, carriers: &[Carrier]) {
+    fn add_sources(&mut self, carriers: Vec<Carrier>) {
         let accesses = self.accesses();
         let Self {
             memory,
@@ -212,7 +216,7 @@ impl Problem {
         );
         let values = &self.values;
         let mut flow = memory::flow(&self.solver, &sources, |event| values.get(&event));
-        for carrier in carriers {
+        for carrier in &carriers {
             carrier.add_flow(&mut flow);
         }
         self.encoding.bits.require_known(&flow, &mut self.solver);
@@ -222,9 +226,10 @@ impl Problem {
             let bits = &mut self.encoding.bits;
             bits.require_equal_if(source.lit, written, read, &mut self.solver);
         }
-        for carrier in carriers {
+        for carrier in &carriers {
             carrier.tie(self);
         }
+        self.carriers = carriers;
         self.sources = sources;
     }
 
@@ -247,6 +252,13 @@ impl Problem {
     }
 
     // ---- questions
+
+    /// Only executions matter that the last bound cut short: all others were judged then.
+    pub(crate) fn exceed_last_bound(&mut self) {
+        let exceeding = std::mem::take(&mut self.encoding.exceeding);
+        let any = self.encoding.bits.any(exceeding);
+        self.require(any);
+    }
 
     /// The events that access cells, and the cells, in the order of events.
     pub(crate) fn accesses(&self) -> Vec<(EventId, Cell)> {
@@ -281,41 +293,54 @@ impl Problem {
             .map(|occurrence| occurrence.step)
     }
 
+    /// None of `conditions` holds in any execution.
+    pub(crate) fn exclude(&mut self, conditions: &[Bit]) {
+        for &condition in conditions {
+            self.require(!condition);
+        }
+    }
+
     /// Is there an execution in which one of `conditions` holds?
     ///
-    /// All are asked for at once, which is best where one can hold. If that takes long, each is asked for by itself: refutations
-    /// are often shorter where the solver need not mind which of them it is about, and each is a fact for the next. Neither way
-    /// is always the better one, so they take turns, with more and more effort.
+    /// Those that depend on what a mutex protects may be refuted by looking at that alone. All others are asked for at once, which is
+    /// best where one can hold. If that takes long, each is asked for by itself: refutations are often shorter where the solver
+    /// need not mind which of them it is about, and each is a fact for the next. No way is always the best one, so they take
+    /// turns, with more and more effort.
     pub(crate) fn ask(&mut self, conditions: &[Bit], limits: &Limits<'_>) -> Outcome {
         let mut open = conditions.to_vec();
         open.sort_unstable();
         open.dedup();
         open.retain(|&condition| condition != Bit::FALSE);
-        let mut effort = if open.len() > FEW_CONDITIONS {
+        let mut effort = if open.len() > FEW_CONDITIONS || !self.carriers.is_empty() {
             FIRST_EFFORT
         } else {
             u64::MAX
         };
-        while !open.is_empty() {
+        loop {
+            self.leave_out_safe(&mut open, limits, effort);
+            if open.is_empty() {
+                return Outcome::Unsat;
+            }
             let any = self.encoding.bits.any(open.iter().copied());
             match self.ask_one(any, limits, effort) {
                 Outcome::Unknown(Stopped::Conflicts)
                     if limits.conflicts.is_none_or(|most| effort < most) => {}
                 answer => return answer,
             }
-            let each = effort / open.len() as u64;
-            let mut put_off = Vec::new();
-            for condition in open {
-                match self.ask_one(condition, limits, each) {
-                    Outcome::Unsat => self.require(!condition),
-                    Outcome::Unknown(Stopped::Conflicts) => put_off.push(condition),
-                    answer => return answer,
+            if open.len() > FEW_CONDITIONS {
+                let each = LEAST_EFFORT.max(effort / open.len() as u64);
+                let mut put_off = Vec::new();
+                for condition in open {
+                    match self.ask_one(condition, limits, each) {
+                        Outcome::Unsat => self.require(!condition),
+                        Outcome::Unknown(Stopped::Conflicts) => put_off.push(condition),
+                        answer => return answer,
+                    }
                 }
+                open = put_off;
             }
-            open = put_off;
             effort = effort.saturating_mul(4);
         }
-        Outcome::Unsat
     }
 
     fn ask_one(&mut self, condition: Bit, limits: &Limits<'_>, effort: u64) -> Outcome {

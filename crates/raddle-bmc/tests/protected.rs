@@ -16,6 +16,7 @@ const HEAD: &str = "\
 @x = global i32 0
 @y = global i32 1
 @a = global [2 x i32] zeroinitializer
+@z = global i32 0
 @m = global [10 x i32] zeroinitializer
 @text = private constant [2 x i8] c\"c\\00\"
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
@@ -64,7 +65,19 @@ impl Writer {
         if self.rng.below(3) == 0 {
             return self.rng.below(3).to_string();
         }
-        let place = self.place();
+        if self.rng.below(16) == 0 {
+            // Nothing protects this one.
+            let read = self.fresh();
+            self.line(&format!(
+                "%v{read} = load atomic i32, ptr @z seq_cst, align 4"
+            ));
+            return format!("%v{read}");
+        }
+        let place = if self.rng.below(4) == 0 {
+            "%own".to_owned()
+        } else {
+            self.place()
+        };
         let read = self.fresh();
         self.line(&format!("%v{read} = load i32, ptr {place}"));
         let operation = match self.rng.below(5) {
@@ -82,6 +95,10 @@ impl Writer {
     /// Goes on if a value is not a certain number; otherwise it does what `otherwise` writes.
     fn unless(&mut self, number: u32, otherwise: impl FnOnce(&mut Self, u32)) {
         let value = self.value();
+        self.unless_is(&value, number, otherwise);
+    }
+
+    fn unless_is(&mut self, value: &str, number: u32, otherwise: impl FnOnce(&mut Self, u32)) {
         let (equal, label) = (self.fresh(), self.fresh());
         self.line(&format!("%v{equal} = icmp eq i32 {value}, {number}"));
         self.line(&format!(
@@ -99,7 +116,10 @@ impl Writer {
 
     fn store(&mut self) {
         let value = self.value();
-        let place = self.place();
+        let place = match self.rng.below(4) {
+            0 => "%own".to_owned(),
+            _ => self.place(),
+        };
         self.line(&format!("store i32 {value}, ptr {place}"));
     }
 
@@ -129,8 +149,30 @@ impl Writer {
 
     fn thread(&mut self, index: u32) {
         let _ = writeln!(self.text, "\ndefine ptr @t{index}(ptr %arg) {{");
-        if self.rng.below(2) == 0 {
+        // What the thread takes from one section to the next.
+        self.line("%own = alloca i32");
+        self.line("store i32 0, ptr %own");
+        if self.rng.below(4) == 0 {
+            self.line("store atomic i32 1, ptr @z seq_cst, align 4");
+        }
+        let shape = self.rng.below(5);
+        if shape < 2 {
             self.section(true);
+        } else if shape == 2 {
+            // A section that comes or does not, by what the one before it found.
+            self.section(true);
+            let (own, number) = (self.fresh(), self.rng.below(2));
+            self.line(&format!("%v{own} = load i32, ptr %own"));
+            self.unless_is(&format!("%v{own}"), number, |writer, label| {
+                writer.section(false);
+                writer.line(&format!("br label %go{label}"));
+            });
+            if self.rng.below(2) == 0 {
+                self.section(false);
+            }
+            let own = self.fresh();
+            self.line(&format!("%v{own} = load i32, ptr %own"));
+            self.unless_is(&format!("%v{own}"), 3, |writer, _| writer.fail());
         } else {
             // Two rounds of one section.
             self.line("%count = alloca i32");
@@ -150,6 +192,8 @@ impl Writer {
 
     fn main(&mut self, threads: u32) {
         self.text += "\ndefine i32 @main() {\n";
+        self.line("%own = alloca i32");
+        self.line("store i32 0, ptr %own");
         for thread in 0..threads {
             self.line(&format!("%h{thread} = alloca i64"));
         }

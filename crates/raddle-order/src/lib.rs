@@ -12,6 +12,7 @@
 //! | [`bits`] | words over gates, turned into clauses on demand |
 //! | [`memory`] | SC, TSO and PSO as graphs, for events whose locations are known |
 //! | [`turns`] | mutexes: sections take turns, and what they protect is carried from turn to turn |
+//! | [`machine`] | what sections of a mutex do to what it protects, state by state |
 //! | [`vsc`] | traces with known values: is there an order that explains them? |
 //!
 //! Two writes and two reads that cannot both be late (store buffering under SC):
@@ -96,6 +97,7 @@
 
 pub mod bits;
 mod lit;
+pub mod machine;
 pub mod memory;
 mod order;
 pub mod rng;

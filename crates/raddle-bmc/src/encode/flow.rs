@@ -80,6 +80,7 @@ impl Encoder<'_> {
                 return Err(Stop::Limit(Limit::Unroll { bound }));
             }
             round.guard = guard;
+            self.compare_with_last_bound(state);
         }
         Ok(())
     }
@@ -299,6 +300,9 @@ impl Encoder<'_> {
     ) -> Result<(), Stop> {
         let (code, shape) = self.shape(function)?;
         self.bound_recursion(state, function)?;
+        if state.frames.iter().any(|frame| frame.code.id() == function) {
+            self.compare_with_last_bound(state);
+        }
         let guard = state.path.guard();
         let mut frame = Frame::new(code, shape, state.private.len(), guard);
         let params = frame.code.body().param_count as usize;

@@ -409,6 +409,7 @@ impl Encoder<'_> {
             choices: Vec::new(),
             allocations: Vec::new(),
         });
+        self.started_at.push(self.place(state));
         self.step(state, What::Spawn { child }, Order::SeqCst);
         let mut path = Path::default();
         path.push(&mut self.out.bits, started);

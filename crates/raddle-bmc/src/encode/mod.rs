@@ -4,7 +4,7 @@
 //! meet; states at the same place are made one before they are run. So the code after a branch is encoded once, as often as
 //! loops are unrolled, and never once per path.
 //!
-//! - `flow`: blocks, calls and returns, threads.
+//! - `flow`: blocks, calls and returns, threads. `bound`: where a bound was exceeded.
 //! - `compute`: instructions that do not touch memory.
 //! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
 //! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`:
@@ -12,6 +12,7 @@
 //!   all others, with `futex`, which are run as the interpreter runs them. `variadic`: lists of arguments. `intrinsics`: `llvm.*`.
 
 mod access;
+mod bound;
 mod cells;
 mod compute;
 mod counting;
@@ -28,6 +29,7 @@ mod sync;
 mod system;
 mod variadic;
 
+pub(crate) use bound::CutPlaces;
 pub(crate) use heap::LIFE;
 pub(crate) use models::Models;
 pub(crate) use mutex::OWNER_BITS;
@@ -59,6 +61,8 @@ use std::time::Instant;
 pub(crate) struct EncodeOptions<'a> {
     /// Rounds of loops, and nested calls of a function, that are not known to end.
     pub(crate) unroll: u32,
+    /// Where the last bound was exceeded, if executions that kept to it need not be looked at again.
+    pub(crate) last_cuts: Option<&'a CutPlaces>,
     pub(crate) checks: Checks,
     /// Do threads have store buffers?
     pub(crate) is_weak: bool,
@@ -120,6 +124,8 @@ pub(crate) struct Encoder<'a> {
     /// Threads that are encoded to their end.
     encoded: FxHashSet<ThreadIndex>,
     reads: ReadId,
+    /// By thread: the place where it is started; see [`bound`].
+    started_at: Vec<Key>,
     /// Blocks of code encoded so far.
     blocks: usize,
     /// Mutexes that are taken while others are held: held, taken.
@@ -151,6 +157,7 @@ impl<'a> Encoder<'a> {
             promised: BTreeMap::new(),
             keys: 0,
             nested: BTreeSet::new(),
+            started_at: vec![Key::new()],
             reads: 0,
             blocks: 0,
         }
@@ -378,7 +385,7 @@ impl<'a> Encoder<'a> {
                     fault,
                 });
             }
-            Stop::Limit(Limit::Unroll { .. }) => self.out.cuts.push(guard),
+            Stop::Limit(Limit::Unroll { .. }) => self.cut(state),
             Stop::Limit(_) => return Err(stop),
             Stop::Unsupported(what) => {
                 let at = self.position(state);

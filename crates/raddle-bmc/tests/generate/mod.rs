@@ -437,7 +437,7 @@ impl Writer {
         self.depth -= 1;
     }
 
-    /// A loop whose end depends on shared memory, or one of two rounds.
+    /// A loop whose end depends on shared memory, or one of so many rounds.
     fn repeat(&mut self) {
         self.next += 1;
         let at = self.next;
@@ -451,7 +451,9 @@ impl Writer {
         self.line(&format!("{counter} = load i32, ptr %c{at}"));
         self.line(&format!("{next} = add i32 {counter}, 1"));
         self.line(&format!("store i32 {next}, ptr %c{at}"));
-        self.line(&format!("{more} = icmp slt i32 {next}, 2"));
+        // Two rounds fit the first bound, three or four do not.
+        let rounds = if self.chance(25) { 4 } else { 2 };
+        self.line(&format!("{more} = icmp slt i32 {next}, {rounds}"));
         if self.chance(50) {
             let (value, unequal, both) = (self.value(), self.fresh(), self.fresh());
             self.line(&format!("{unequal} = icmp ne i32 {value}, 1"));

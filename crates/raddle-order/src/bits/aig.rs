@@ -40,11 +40,11 @@ impl Bit {
         self.0 & 1 == 1
     }
 
-    fn positive(self) -> Self {
+    pub(super) fn positive(self) -> Self {
         Self(self.0 & !1)
     }
 
-    fn negate_if(self, negate: bool) -> Self {
+    pub(super) fn negate_if(self, negate: bool) -> Self {
         Self(self.0 ^ u32::from(negate))
     }
 }

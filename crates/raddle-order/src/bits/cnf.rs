@@ -143,7 +143,7 @@ impl Bits {
     }
 }
 
-fn operands(gate: Gate) -> [Option<Bit>; 3] {
+pub(super) fn operands(gate: Gate) -> [Option<Bit>; 3] {
     match gate {
         Gate::False | Gate::Input(_) => [None; 3],
         Gate::And(a, b) | Gate::Xor(a, b) => [Some(a), Some(b), None],

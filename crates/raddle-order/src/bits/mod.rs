@@ -7,6 +7,8 @@
 mod aig;
 mod arith;
 mod cnf;
+mod cut;
+mod function;
 mod known;
 mod shift;
 #[cfg(test)]
@@ -16,6 +18,8 @@ use crate::lit::{ClauseSink, Lit};
 use aig::Aig;
 pub use aig::Bit;
 pub use cnf::Reading;
+pub use cut::Levels;
+pub use function::{Function, Meaning};
 pub use known::{Flow, ReadFlow};
 
 /// A word, least significant bit first.
