@@ -7,7 +7,7 @@ use raddle_bmc::BmcOptions;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
 use raddle_search::driver::{Limits, SearchOptions};
-use raddle_search::{Checks, EngineKind, MemoryModel, Verdict};
+use raddle_search::{Bound, Checks, EngineKind, MemoryModel, Outcome, Reason, Verdict};
 
 /// Programs with more executions are left out.
 const MOST_EXECUTIONS: u64 = 30_000;
@@ -66,6 +66,16 @@ fn by_enumeration(text: &str, memory: MemoryModel, checks: Checks) -> Answer {
 }
 
 fn by_formula(text: &str, memory: MemoryModel, checks: Checks) -> Answer {
+    let outcome = solved(text, memory, checks, None);
+    if let Verdict::Unsupported { what, .. } = &outcome.verdict
+        && checks.memory
+    {
+        panic!("{what:?}\n{text}");
+    }
+    answer(&outcome.verdict)
+}
+
+fn solved(text: &str, memory: MemoryModel, checks: Checks, effort: Option<u64>) -> Outcome {
     let parse = || raddle_ir::parse_module(text.to_owned(), "random").expect("well-formed");
     let looked_at = InterpOptions {
         unroll: Some(1),
@@ -82,23 +92,36 @@ fn by_formula(text: &str, memory: MemoryModel, checks: Checks) -> Answer {
         unroll: None,
         exit_with_main: false,
         silent_abort: false,
-        effort: None,
+        effort,
     };
     let search = SearchOptions {
         checks,
         memory,
         ..SearchOptions::default()
     };
-    let outcome = match raddle_bmc::check(view, &mut program, options, search) {
+    match raddle_bmc::check(view, &mut program, options, search) {
         Ok(outcome) => outcome,
         Err(error) => panic!("{error} under {}\n{text}", memory.name()),
-    };
-    if let Verdict::Unsupported { what, .. } = &outcome.verdict
-        && checks.memory
-    {
-        panic!("{what:?}\n{text}");
     }
-    answer(&outcome.verdict)
+}
+
+/// Where misuse is possible that is not looked for, there is no second opinion: it could be wrong.
+#[test]
+fn no_opinion_on_misuse_that_is_not_looked_for() {
+    let main = |calls: &str| {
+        format!(
+            "@c = global [12 x i32] zeroinitializer\n\
+             declare i32 @pthread_cond_init(ptr, ptr)\n\
+             declare i32 @pthread_cond_destroy(ptr)\n\
+             define i32 @main() {{\n{calls}  ret i32 0\n}}\n"
+        )
+    };
+    let made = "  call i32 @pthread_cond_init(ptr @c, ptr null)\n";
+    let destroyed = "  call i32 @pthread_cond_destroy(ptr @c)\n";
+    let opinion = |calls: &str| solved(&main(calls), MemoryModel::Sc, ALL, Some(1000)).verdict;
+    assert_eq!(opinion(made), Verdict::Verified(Bound::Complete));
+    let twice = format!("{made}{destroyed}{destroyed}");
+    assert_eq!(opinion(&twice), Verdict::Inconclusive(Reason::Effort));
 }
 
 const MODELS: [MemoryModel; 3] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso];

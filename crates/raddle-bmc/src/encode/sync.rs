@@ -9,7 +9,7 @@
 //! the execution that goes on as well, since a fault leaves the sections it is in ([`Section`]).
 
 use super::library::Args;
-use super::{Encoder, unsupported_call};
+use super::{Encoder, LONG, unsupported_call};
 use crate::events::{Awaited, Handover, Place, Rule, StepIndex, Wait, Waiter, Waker, What};
 use crate::facts::Region;
 use crate::order::FixedOrder;
@@ -101,6 +101,9 @@ impl Encoder<'_> {
             args[1] = self.load(state, &args[1], 8, Order::Plain)?;
         }
         let args = &args;
+        if self.options.is_short && may_be_misjudged(operation, args) {
+            return Err(Stop::Limit(LONG));
+        }
         let zero = Sym::zero(32);
         let value = match operation {
             "mutex_init" => {
@@ -346,6 +349,17 @@ impl Encoder<'_> {
         let (_, step) = self.change_cell(state, place, None, |_, _| done)?;
         self.hand_over(step, Handover::release(Bit::TRUE));
         Ok(())
+    }
+}
+
+/// Can the operation be a misuse that is not looked for here, but by engines that explore? They need no opinion on such programs:
+/// condition variables that are destroyed in use, read-write locks that are given back by a thread that does not read, mutexes
+/// of another kind than the usual that are locked before they are made.
+fn may_be_misjudged(operation: &str, args: &[Sym]) -> bool {
+    match operation {
+        "cond_destroy" | "rwlock_unlock" => true,
+        "mutex_init" => args.get(1).is_none_or(|kind| kind.as_constant() != Some(0)),
+        _ => false,
     }
 }
 
