@@ -68,7 +68,7 @@ pub(crate) fn solve(
         wide_choices: true,
         ..source(options)
     };
-    let (mut loaded, view) = source.load_with_view(options.reductions.purity)?;
+    let (mut loaded, view) = source.load_with_view()?;
     // What was found is replayed in full: bounds are the formula's.
     if options.unroll.is_some() {
         let unbounded = Source {

@@ -45,14 +45,13 @@ impl Source<'_> {
         })
     }
 
-    /// The program, and the module to look at besides; without pure rounds of loops if `purity` is set.
-    pub(crate) fn load_with_view(&self, purity: bool) -> Result<(Loaded, View), Error> {
+    /// The program, and the module to look at besides.
+    pub(crate) fn load_with_view(&self) -> Result<(Loaded, View), Error> {
         let ir = compile::to_ir(self.file, self.clang_args)?;
         let fingerprint = trace_file::fingerprint(&ir);
         let looked_at = InterpOptions {
             // Loops that are known to end are not bounded.
             unroll: Some(self.unroll.unwrap_or(1)),
-            cut_pure_rounds: false,
             ..self.interpretation()
         };
         let view = View::new(self.module(ir.clone())?, looked_at)

@@ -75,6 +75,7 @@ impl Encoder<'_> {
             return Ok(());
         }
         let unbounded = frame.code.is_unbounded(frame.block);
+        let arrived = state.path.guard();
         if unbounded {
             self.next_round(state)?;
         }
@@ -83,6 +84,10 @@ impl Encoder<'_> {
             return Ok(());
         }
         if let Some(round) = state.top().rounds.last_mut() {
+            if round.guard == arrived && guard != arrived {
+                // Nothing but what came of the last round decides whether there is another one.
+                round.counted += 1;
+            }
             if unbounded && round.counted > bound || round.iteration > MOST_ROUNDS {
                 return Err(Stop::Limit(Limit::Unroll { bound }));
             }
@@ -425,9 +430,6 @@ impl Encoder<'_> {
         result: Option<ValueId>,
     ) -> Result<After, Stop> {
         let name = self.view.module().function(function).name.clone();
-        if *name == *raddle_ir::passes::purity::ASSUME {
-            return self.assume(state, call);
-        }
         let after = match self.view.called(function) {
             Called::Body => {
                 let is_atomic = name.starts_with(ATOMIC_PREFIX);

@@ -5,7 +5,7 @@ use super::world::is_panic;
 use crate::fault::{Stop, Unsupported};
 use crate::models;
 use raddle_ir::inst::Call;
-use raddle_ir::passes::purity::{self, AtomicGlobals, CallEffect, Cut, Surroundings};
+use raddle_ir::passes::purity::{self, AtomicGlobals, CallEffect, Surroundings};
 use raddle_ir::passes::{self, BodyProvider, intrinsics, uses};
 use raddle_ir::{
     Body, Constant, FuncId, Function, Inst, InstKind, Module, Operand, Symbol, Type, TypeId,
@@ -17,22 +17,17 @@ use std::rc::Rc;
 /// The bodies asked for so far.
 pub(crate) struct Bodies {
     prepared: FxHashMap<FuncId, Result<Rc<Body>, Stop>>,
-    /// What becomes of rounds of loops as soon as they are known to be pure.
-    cut: Option<Cut>,
+    /// Do rounds of loops end as soon as they are known to be pure?
+    ends_pure_rounds: bool,
     /// Found out when first needed: all bodies have to be read.
     atomics: Option<AtomicGlobals>,
 }
 
 impl Bodies {
     pub(crate) fn new(options: &InterpOptions) -> Self {
-        let cut = if options.cut_pure_rounds {
-            Some(Cut::Assume)
-        } else {
-            options.leaves_out_pure_rounds.then_some(Cut::Return)
-        };
         Self {
             prepared: FxHashMap::default(),
-            cut,
+            ends_pure_rounds: options.leaves_out_pure_rounds,
             atomics: None,
         }
     }
@@ -45,7 +40,7 @@ impl Bodies {
             Ok(mut body) => {
                 copy_byval_params(module, id, &mut body);
                 let mut body = passes::prepare(module, body);
-                if let Some(cut) = self.cut {
+                if self.ends_pure_rounds {
                     if self.atomics.is_none() && purity::may_matter(&body) {
                         self.atomics = Some(AtomicGlobals::of(module));
                     }
@@ -53,7 +48,7 @@ impl Bodies {
                         calls: &effect_of_call,
                         atomics: self.atomics.as_ref().unwrap_or(&AtomicGlobals::NONE),
                     };
-                    purity::eliminate(module, &mut body, cut, around);
+                    purity::eliminate(module, &mut body, around);
                 }
                 Ok(Rc::new(body))
             }

@@ -77,10 +77,6 @@ pub struct InterpOptions {
     pub max_call_depth: u32,
     /// Bytes of local states kept.
     pub snapshot_limit: usize,
-    /// Do rounds of loops that come to nothing end for good? Only for views: see [`passes::purity`].
-    ///
-    /// [`passes::purity`]: raddle_ir::passes::purity
-    pub cut_pure_rounds: bool,
     /// May nondeterministic values of any width be chosen, 16 bits at a time? Not for engines that try all choices.
     pub wide_choices: bool,
     /// `argv`.
@@ -99,7 +95,6 @@ impl Default for InterpOptions {
             max_private_steps: 50_000_000,
             max_call_depth: 10_000,
             snapshot_limit: DEFAULT_SNAPSHOT_LIMIT,
-            cut_pure_rounds: false,
             wide_choices: false,
             args: vec!["program".to_owned()],
         }

@@ -5,7 +5,6 @@ use crate::fault::{Fault, Stop, Unsupported};
 
 pub(super) const MODELS: &[Model] = &[
     model("__VERIFIER_assume", assume),
-    model(raddle_ir::passes::purity::ASSUME, assume),
     model("__VERIFIER_nondet_bool", nondet_bool),
     model("__VERIFIER_nondet__Bool", nondet_bool),
     model("__VERIFIER_nondet_char", nondet_byte),

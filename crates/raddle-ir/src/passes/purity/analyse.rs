@@ -72,18 +72,10 @@ impl Analysis<'_> {
         let mut found = PureLoop {
             header: natural.header,
             conditions: Vec::new(),
-            always_pure: Vec::new(),
-            others: Vec::new(),
         };
         let mut all = Disjunction::none();
         for &latch in &natural.latches {
-            let pure = self.rounds_by(natural, latch);
-            if pure.is_partial || pure.ways.is_empty() {
-                found.others.push(latch);
-            } else {
-                found.always_pure.push(latch);
-            }
-            all.or(pure);
+            all.or(self.rounds_by(natural, latch));
         }
         if all.is_partial && all.ways.is_empty() {
             return found;

@@ -6,7 +6,7 @@ use crate::constant::{Constant, ConstantExpr};
 use crate::ids::{ConstId, TypeId};
 use crate::inst::{BinaryOp, Call, Inst, InstKind, Operand, RmwOp};
 use crate::module::Module;
-use crate::passes::intrinsics::{Intrinsic, called_function, intrinsic};
+use crate::passes::intrinsics::{Intrinsic, intrinsic};
 use crate::types::Type;
 
 /// What a call does, as far as purity is concerned.
@@ -14,8 +14,6 @@ use crate::types::Type;
 pub enum CallEffect {
     /// It returns, and nothing happened; the same result every time.
     Nothing,
-    /// Nothing happens, but a run may stop there (a failed assumption, say).
-    MayStop,
     /// Anything.
     Unknown,
 }
@@ -25,10 +23,7 @@ pub enum CallEffect {
 pub fn known_call(module: &Module, call: &Call) -> CallEffect {
     match intrinsic(module, call) {
         Intrinsic::Debug | Intrinsic::Pure => CallEffect::Nothing,
-        _ => match called_function(module, call.callee) {
-            Some(id) if &*module.function(id).name == super::ASSUME => CallEffect::MayStop,
-            _ => CallEffect::Unknown,
-        },
+        _ => CallEffect::Unknown,
     }
 }
 
@@ -118,10 +113,6 @@ impl Effects<'_> {
             },
             InstKind::Call(call) => match (self.around.calls)(self.literals.module, call) {
                 CallEffect::Nothing => NOTHING,
-                CallEffect::MayStop => Effect {
-                    may_stop: true,
-                    ..NOTHING
-                },
                 CallEffect::Unknown => ANYTHING,
             },
             InstKind::Store { .. }

@@ -8,7 +8,7 @@
 //! - `atomics`: variables that no data race can be about.
 //! - `effects`: what a single instruction does: when it is without effect, whether a run may stop at it.
 //! - `analyse`: forward purity conditions, propagated backwards from the back edges, and where each is known for the first time.
-//! - `eliminate`: the program without pure rounds; `write` makes instructions of conditions.
+//! - `eliminate`: the program in which pure rounds end early; `write` makes instructions of conditions.
 //!
 //! How it maps to the paper: a [`Condition`] is one disjunct `c_i` of the purity condition at the header. It is found by walking
 //! backwards (`FPC(s•)` to `FPC(•s)`, edges, blocks) and is known at [`Condition::at`], which is the point behind the last
@@ -22,8 +22,6 @@
 //! 2. The paper guards against accesses that may be invalid. Divisions, signed overflow and accesses that may be in a data race
 //!    are such places too: a round is cut only behind them, so that what would be reported there still is.
 //! 3. Conditions that have become too large are dropped, which loses pure rounds, never others.
-//! 4. [`PureLoop::always_pure`]: back edges that *only* pure rounds take. They can go altogether, and with the last one the loop:
-//!    a program whose loops only wait needs no unrolling.
 //!
 //! All this is about one thread's code. It holds under sequential consistency and where stores are buffered: fences and failed
 //! compare-exchanges in a pure round empty the buffer, which it may do by itself at any time.
@@ -44,7 +42,7 @@ pub use analyse::analyse;
 pub use atomics::{AtomicGlobals, may_matter};
 pub use condition::{Atom, Literal};
 pub use effects::{CallEffect, Surroundings, known_call};
-pub use eliminate::{ASSUME, Cut, Eliminated, eliminate};
+pub use eliminate::eliminate;
 
 use crate::ids::BlockId;
 
@@ -72,16 +70,4 @@ pub struct PureLoop {
     pub header: BlockId,
     /// At least one of them holds in every round that was found to be pure.
     pub conditions: Vec<Condition>,
-    /// Sources of those back edges that only pure rounds take.
-    pub always_pure: Vec<BlockId>,
-    /// Sources of all other back edges.
-    pub others: Vec<BlockId>,
-}
-
-impl PureLoop {
-    /// Is every round pure that does not leave the loop?
-    #[must_use]
-    pub fn only_waits(&self) -> bool {
-        self.others.is_empty()
-    }
 }

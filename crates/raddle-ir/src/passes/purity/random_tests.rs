@@ -282,7 +282,7 @@ fn behaviours(
                     longer
                 }));
             }
-            Some(Seen::OutOfSteps | Seen::Blocked) => {}
+            Some(Seen::OutOfSteps) => {}
             _ => {
                 seen.insert(format!("{run:?}"));
             }
@@ -297,7 +297,7 @@ fn nothing_but_pure_rounds_is_lost() {
         .ok()
         .and_then(|text| text.parse().ok());
     let mut rng = Rng::new(2208);
-    let (mut conditions, mut removed, mut returned) = (0, 0, 0);
+    let mut conditions = 0;
     for round in 0..cases.unwrap_or(1500) {
         let mut b = random_body(&mut rng);
         let body = b.finish();
@@ -307,38 +307,29 @@ fn nothing_but_pure_rounds_is_lost() {
             calls: &known_call,
             atomics,
         };
-        let mut cut = body.clone();
-        let done = eliminate(&mut b.module, &mut cut, Cut::Assume, around);
-        let mut back = body.clone();
-        let early = eliminate(&mut b.module, &mut back, Cut::Return, around);
-        if done.is_empty() && early.is_empty() {
+        let mut new = body.clone();
+        let done = eliminate(&mut b.module, &mut new, around);
+        if done == 0 {
             continue;
         }
-        conditions += done.conditions;
-        removed += done.loops.len();
-        returned += early.conditions;
+        conditions += done;
         let all = behaviours(&b.module, &body, 80, (5, 3));
-        for new in [&cut, &back] {
-            verify(&b.module, new).expect("valid");
-            check_ssa(new);
-            // More room for the blocks that were split.
-            let now = behaviours(&b.module, new, 300, (5, 3));
-            let text = |body| print::print_body(&b.module, body);
-            assert!(
-                all == now,
-                "round {round}: lost {:?}, new {:?}\n{}\n{}",
-                all.difference(&now).next(),
-                now.difference(&all).next(),
-                text(&body),
-                text(new)
-            );
-        }
+        verify(&b.module, &new).expect("valid");
+        check_ssa(&new);
+        // More room for the blocks that were split.
+        let now = behaviours(&b.module, &new, 300, (5, 3));
+        let text = |body| print::print_body(&b.module, body);
+        assert!(
+            all == now,
+            "round {round}: lost {:?}, new {:?}\n{}\n{}",
+            all.difference(&now).next(),
+            now.difference(&all).next(),
+            text(&body),
+            text(&new)
+        );
     }
     if cases.is_none() {
-        assert!(
-            conditions > 100 && removed > 100 && returned > 20,
-            "{conditions} conditions, {removed} loops gone, {returned} early returns"
-        );
+        assert!(conditions > 20, "{conditions} early returns");
     }
 }
 
@@ -377,10 +368,7 @@ out:
         calls: &known_call,
         atomics,
     };
-    for cut in [Cut::Assume, Cut::Return] {
-        let mut new = body.clone();
-        let done = eliminate(&mut module, &mut new, cut, around);
-        assert_eq!(done.conditions, usize::from(cut == Cut::Assume));
-        assert_eq!(behaviours(&module, &new, 300, (10, 2)), all);
-    }
+    let mut new = body.clone();
+    eliminate(&mut module, &mut new, around);
+    assert_eq!(behaviours(&module, &new, 300, (10, 2)), all);
 }

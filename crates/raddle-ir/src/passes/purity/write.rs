@@ -1,11 +1,11 @@
 //! Conditions as instructions.
 
 use super::condition::{Atom, Literal};
-use super::{Condition, Cut, Point, PureLoop};
+use super::{Condition, Point, PureLoop};
 use crate::constant::Constant;
 use crate::ids::{BlockId, TypeId, ValueId};
 use crate::inst::{
-    ArithFlags, BinaryOp, Block, Body, CastOp, Inst, InstKind, IntPredicate, Operand, Phi, RmwOp,
+    ArithFlags, BinaryOp, Block, Body, Inst, InstKind, IntPredicate, Operand, Phi, RmwOp,
 };
 use crate::module::Module;
 use crate::passes::cfg::Cfg;
@@ -58,33 +58,9 @@ fn binary(
     push(body, code, ty, kind)
 }
 
-pub(super) fn negate(
-    module: &mut Module,
-    body: &mut Body,
-    code: &mut Vec<Inst>,
-    bit: Operand,
-) -> Operand {
+fn negate(module: &mut Module, body: &mut Body, code: &mut Vec<Inst>, bit: Operand) -> Operand {
     let (ty, one) = (module.types.intern(Type::Int(1)), boolean(module, true));
     binary(module, body, code, BinaryOp::Xor, ty, [bit, one])
-}
-
-pub(super) fn widen(
-    module: &mut Module,
-    body: &mut Body,
-    code: &mut Vec<Inst>,
-    bit: Operand,
-) -> Operand {
-    let (from, to) = (
-        module.types.intern(Type::Int(1)),
-        module.types.intern(Type::Int(32)),
-    );
-    let kind = InstKind::Cast {
-        op: CastOp::ZExt,
-        from,
-        to,
-        value: bit,
-    };
-    push(body, code, to, kind)
 }
 
 fn compare(
@@ -119,12 +95,11 @@ pub(super) struct Writer<'a> {
 type Carried = FxHashMap<BlockId, (Operand, Operand)>;
 
 impl Writer<'_> {
-    pub(super) fn conditions(&mut self, natural: &Loop, pure: &PureLoop, cut: Cut) {
+    pub(super) fn conditions(&mut self, natural: &Loop, pure: &PureLoop) {
         let closes_inside = self.closed_inside(natural);
         let mut carried: FxHashMap<ValueId, Carried> = FxHashMap::default();
         for condition in &pure.conditions {
-            let ends_at_edge = cut == Cut::Assume && !pure.only_waits();
-            if condition.saves_accesses || ends_at_edge {
+            if condition.saves_accesses {
                 self.condition(natural, condition, closes_inside.as_ref(), &mut carried);
             }
         }
