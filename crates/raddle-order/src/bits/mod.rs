@@ -1,4 +1,4 @@
-//! Bit-vectors for a SAT solver: the integer operations of LLVM on words of 1 to 128 bits.
+//! Bit-vectors for a SAT solver: the integer operations of LLVM on words of 1 to 128 bits, and floating point ([`Floats`]).
 //!
 //! Operations build gates ([`aig`](self)), constraints turn the gates they need into clauses. Results are those of
 //! SMT-LIB where LLVM leaves them open: division by zero gives all ones (`urem`, `srem`: the dividend), shifts by the
@@ -8,6 +8,7 @@ mod aig;
 mod arith;
 mod cnf;
 mod cut;
+mod float;
 mod function;
 mod known;
 mod shift;
@@ -19,6 +20,7 @@ use aig::Aig;
 pub use aig::Bit;
 pub use cnf::Reading;
 pub use cut::Levels;
+pub use float::{Floats, Format, Rounding};
 pub use function::{Function, Meaning};
 pub use known::{Flow, ReadFlow};
 
