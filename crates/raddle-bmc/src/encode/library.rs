@@ -295,7 +295,7 @@ impl Encoder<'_> {
                 args[0].clone()
             }
             _ if name.starts_with("__VERIFIER_nondet_") => self.choose(state, name, width),
-            _ => return Ok(None),
+            _ => return self.mathematics(name, args),
         }))
     }
 

@@ -197,6 +197,15 @@ impl Floats<'_> {
         self.bits.all([before, !zeros, !unordered])
     }
 
+    /// `a <= b`; not if one of them is no number.
+    pub fn le(&mut self, a: &Word, b: &Word) -> Bit {
+        let unordered = self.unordered(a, b);
+        let after = self.before(b, a);
+        let zeros = self.both_zero(a, b);
+        let holds = self.bits.bit_or(!after, zeros);
+        self.bits.bit_and(holds, !unordered)
+    }
+
     /// `a == b`; not if one of them is no number.
     pub fn equal(&mut self, a: &Word, b: &Word) -> Bit {
         let unordered = self.unordered(a, b);
@@ -204,6 +213,13 @@ impl Floats<'_> {
         let zeros = self.both_zero(a, b);
         let equal = self.bits.bit_or(same, zeros);
         self.bits.bit_and(equal, !unordered)
+    }
+
+    /// `a < b` or `a > b`: not equal, and both are numbers.
+    pub fn differ(&mut self, a: &Word, b: &Word) -> Bit {
+        let unordered = self.unordered(a, b);
+        let equal = self.equal(a, b);
+        self.bits.bit_and(!equal, !unordered)
     }
 
     fn both_zero(&mut self, a: &Word, b: &Word) -> Bit {
@@ -231,6 +247,12 @@ impl Floats<'_> {
     pub fn max(&mut self, a: &Word, b: &Word) -> Word {
         let first = self.before(b, a);
         self.chosen(first, a, b)
+    }
+
+    /// `otherwise`, unless one of `a` and `b` is no number.
+    pub fn nan_if_unordered(&mut self, a: &Word, b: &Word, otherwise: &Word) -> Word {
+        let unordered = self.unordered(a, b);
+        self.or_nan(unordered, otherwise)
     }
 
     fn chosen(&mut self, first: Bit, a: &Word, b: &Word) -> Word {

@@ -248,8 +248,9 @@ fn remainders_are_those_of_the_processor() {
 
 #[test]
 fn comparisons_are_those_of_the_processor() {
-    let comparisons: [(&str, Build, fn(f64, f64) -> bool); 3] = [
+    let comparisons: [(&str, Build, fn(f64, f64) -> bool); 4] = [
         ("<", |f, v| bit(f.lt(&v[0], &v[1])), |a, b| a < b),
+        ("<=", |f, v| bit(f.le(&v[0], &v[1])), |a, b| a <= b),
         ("==", |f, v| bit(f.equal(&v[0], &v[1])), |a, b| a == b),
         (
             "unordered",
