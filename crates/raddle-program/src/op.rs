@@ -256,7 +256,19 @@ pub enum ChoiceOf {
     Course,
     /// The bits from `shift` on of a value of so many bits that a nondeterministic function returns. The pieces of a value are
     /// chosen one after the other, low ones first.
-    Value { shift: u8, bits: u8, signed: bool },
+    Value {
+        shift: u8,
+        bits: u8,
+        kind: NumberKind,
+    },
+}
+
+/// What the bits of a number mean. Only reports ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NumberKind {
+    Unsigned,
+    Signed,
+    Floating,
 }
 
 /// The next visible operation of a thread in some local state, fully resolved.

@@ -238,13 +238,13 @@ fn mathematical(name: &str) -> Option<(FloatKind, &'static str)> {
         ("fmax", "maxnum"),
         ("fmod", "fmod"),
     ];
-    functions.iter().find_map(|&(function, intrinsic)| {
-        match name.strip_prefix(function)? {
+    functions.iter().find_map(
+        |&(function, intrinsic)| match name.strip_prefix(function)? {
             "" => Some((FloatKind::Double, intrinsic)),
             "f" => Some((FloatKind::Float, intrinsic)),
             _ => None,
-        }
-    })
+        },
+    )
 }
 
 /// A function by the name that LLVM gives it.

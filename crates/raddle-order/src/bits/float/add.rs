@@ -1,6 +1,6 @@
 //! Sums and differences.
 
-use super::{Bit, Floats, Word};
+use super::{Bit, Floats, Word, in_order};
 
 impl Floats<'_> {
     pub fn sub(&mut self, a: &Word, b: &Word) -> Word {
@@ -9,6 +9,7 @@ impl Floats<'_> {
     }
 
     pub fn add(&mut self, a: &Word, b: &Word) -> Word {
+        let (a, b) = in_order(a, b);
         let (of_a, of_b) = (self.class(a), self.class(b));
         let (left, right) = (self.magnitude(a), self.magnitude(b));
         let swap = self.bits.ult(&left, &right);

@@ -102,6 +102,11 @@ impl Bits {
     }
 }
 
+/// Two operands that may be exchanged, always in the same order: so `a + b` and `b + a` are the same gates.
+fn in_order<'a>(a: &'a Word, b: &'a Word) -> (&'a Word, &'a Word) {
+    if a.0 <= b.0 { (a, b) } else { (b, a) }
+}
+
 impl Floats<'_> {
     fn magnitude(&self, a: &Word) -> Word {
         a.extract(0, self.format.width() - 1)

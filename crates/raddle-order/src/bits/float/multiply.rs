@@ -1,9 +1,10 @@
 //! Products.
 
-use super::{Bit, Floats, Word};
+use super::{Bit, Floats, Word, in_order};
 
 impl Floats<'_> {
     pub fn mul(&mut self, a: &Word, b: &Word) -> Word {
+        let (a, b) = in_order(a, b);
         let (left, right) = (self.parts(a), self.parts(b));
         let product = self.product(&left.significand, &right.significand);
         let exponent = self.exponent_of_product(&left.exponent, &right.exponent);

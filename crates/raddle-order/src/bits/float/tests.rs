@@ -510,3 +510,13 @@ fn no_number_is_without_an_answer() {
     question.demand(less);
     assert_eq!(question.answer(), Outcome::Unsat);
 }
+
+#[test]
+fn the_order_of_operands_does_not_matter() {
+    let mut question = Question::new();
+    let format = Format::DOUBLE;
+    let (x, y) = (question.unknown(format), question.unknown(format));
+    let mut floats = question.bits.floats(format);
+    assert_eq!(floats.mul(&x, &y), floats.mul(&y, &x));
+    assert_eq!(floats.add(&x, &y), floats.add(&y, &x));
+}
