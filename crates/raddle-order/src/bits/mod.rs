@@ -151,6 +151,15 @@ impl Bits {
         Word::from_bits((0..width).map(|_| self.fresh_bit(sink)).collect())
     }
 
+    /// A word of unknown value, whose variables come from the most significant bit on. A solver that has no reason to prefer
+    /// one variable begins with the first, and of a number the upper bits say the most: how large it is, where it is
+    /// shifted to. That a 32-bit integer survives being a `double` takes 4500 conflicts this way, the other way 133,000.
+    pub fn fresh_from_top(&mut self, width: usize, sink: &mut impl ClauseSink) -> Word {
+        let mut bits: Vec<Bit> = (0..width).map(|_| self.fresh_bit(sink)).collect();
+        bits.reverse();
+        Word::from_bits(bits)
+    }
+
     pub fn bit_and(&mut self, a: Bit, b: Bit) -> Bit {
         self.aig.and(a, b)
     }

@@ -1,5 +1,6 @@
 //! From and to integers and other formats.
 
+use super::round::Reach;
 use super::{Bit, Floats, Format, Word};
 
 impl Floats<'_> {
@@ -15,8 +16,11 @@ impl Floats<'_> {
         let exponent = self.bits.add(&exponent, &moved);
         let mut target = self.bits.floats(to);
         // The least number has `fraction` zeros before its one.
-        let may_be_small = to.bias() < from.bias() + from.fraction as u128;
-        let finite = target.round(a.sign(), &exponent, &parts.significand, may_be_small);
+        let reach = Reach {
+            small: to.bias() < from.bias() + from.fraction as u128,
+            large: to.bias() < from.bias(),
+        };
+        let finite = target.round(a.sign(), &exponent, &parts.significand, reach);
         let number = target.or_infinity(class.infinite, a.sign(), &finite);
         target.or_nan(class.nan, &number)
     }
@@ -26,8 +30,12 @@ impl Floats<'_> {
         let sign = if is_signed { value.sign() } else { Bit::FALSE };
         let magnitude = self.bits.negate_if(sign, value);
         let exponent = self.format.bias() + value.width() as u128 - 1;
+        let reach = Reach {
+            small: false,
+            large: exponent >= self.format.top(),
+        };
         let exponent = Word::constant(self.roomy(), exponent);
-        self.round(sign, &exponent, &magnitude, false)
+        self.round(sign, &exponent, &magnitude, reach)
     }
 
     /// Room for exponents of the format and of integers up to 256 bits.

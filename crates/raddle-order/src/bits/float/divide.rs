@@ -1,5 +1,6 @@
 //! Quotients, remainders and square roots, digit by digit.
 
+use super::round::Reach;
 use super::{Bit, Floats, Format, Word};
 
 impl Format {
@@ -22,7 +23,7 @@ impl Floats<'_> {
         let bias = self.exponent_constant(self.format.bias().cast_signed());
         let exponent = self.bits.add(&difference, &bias);
         let sign = self.bits.bit_xor(a.sign(), b.sign());
-        let finite = self.round(sign, &exponent, &quotient, true);
+        let finite = self.round(sign, &exponent, &quotient, Reach::ANYWHERE);
         let (of_a, of_b) = (self.class(a), self.class(b));
         let zero = self.bits.bit_or(of_a.zero, of_b.infinite);
         let number = self.or_zero(zero, sign, &finite);
@@ -92,7 +93,11 @@ impl Floats<'_> {
             rest = self.bits.ite(active, &next, &rest);
         }
         let rest = rest.extract(0, precision);
-        let finite = self.round(a.sign(), &right.exponent, &rest, true);
+        let reach = Reach {
+            small: true,
+            large: false,
+        };
+        let finite = self.round(a.sign(), &right.exponent, &rest, reach);
         let (of_a, of_b) = (self.class(a), self.class(b));
         // Also if the divisor is infinite.
         let (of_a_alone, of_b_alone) = (self.magnitude(a), self.magnitude(b));
@@ -116,7 +121,7 @@ impl Floats<'_> {
         let double = below.concat(&parts.significand);
         let radicand = self.bits.ite(odd, &double, &single);
         let root = self.root(&radicand);
-        let finite = self.round(a.sign(), &exponent, &root, false);
+        let finite = self.round(a.sign(), &exponent, &root, Reach::WITHIN);
         let of_a = self.class(a);
         let number = self.or_infinity(of_a.infinite, a.sign(), &finite);
         let negative = self.bits.bit_and(a.sign(), !of_a.zero);

@@ -1,5 +1,6 @@
 //! A product and a sum, rounded once.
 
+use super::round::Reach;
 use super::{Floats, Word};
 
 impl Floats<'_> {
@@ -32,7 +33,7 @@ impl Floats<'_> {
         let sign_of_sum = self.sign_of_sum(of_larger, sign, c.sign(), &sum);
         let one = self.exponent_constant(1);
         let exponent = self.bits.add(&large_exponent, &one);
-        let finite = self.round(sign_of_sum, &exponent, &sum, true);
+        let finite = self.round(sign_of_sum, &exponent, &sum, Reach::ANYWHERE);
 
         let (infinite, no_product) = self.class_of_product(a, b);
         let number = self.or_infinity(of_c.infinite, c.sign(), &finite);

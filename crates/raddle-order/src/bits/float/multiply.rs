@@ -1,5 +1,6 @@
 //! Products.
 
+use super::round::Reach;
 use super::{Bit, Floats, Word, in_order};
 
 impl Floats<'_> {
@@ -9,7 +10,7 @@ impl Floats<'_> {
         let product = self.product(&left.significand, &right.significand);
         let exponent = self.exponent_of_product(&left.exponent, &right.exponent);
         let sign = self.bits.bit_xor(a.sign(), b.sign());
-        let finite = self.round(sign, &exponent, &product, true);
+        let finite = self.round(sign, &exponent, &product, Reach::ANYWHERE);
         let (infinite, nan) = self.class_of_product(a, b);
         let number = self.or_infinity(infinite, sign, &finite);
         self.or_nan(nan, &number)

@@ -6,6 +6,26 @@
 
 use super::{Bit, Floats, Word};
 
+/// Where an exact result may be, if it is not zero. What is certain not to happen costs nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Reach {
+    /// Below the normal numbers.
+    pub(super) small: bool,
+    /// At twice the weight of the largest number's first bit, or beyond.
+    pub(super) large: bool,
+}
+
+impl Reach {
+    pub(super) const ANYWHERE: Self = Self {
+        small: true,
+        large: true,
+    };
+    pub(super) const WITHIN: Self = Self {
+        small: false,
+        large: false,
+    };
+}
+
 impl Floats<'_> {
     /// Shifts the first one to the top, and says how far that was.
     pub(super) fn to_top(&mut self, significand: &Word) -> (Word, Word) {
@@ -66,19 +86,19 @@ impl Floats<'_> {
         self.bits.ite(too_far, &rest, &word)
     }
 
-    /// The nearest number. With `may_be_small` the result may be below the normal numbers, else it is certain not to be.
+    /// The nearest number, for results within `reach` of the format.
     pub(super) fn round(
         &mut self,
         sign: Bit,
         exponent: &Word,
         significand: &Word,
-        may_be_small: bool,
+        reach: Reach,
     ) -> Word {
         let (top, distance) = self.to_top(significand);
         let distance = distance.zext(exponent.width());
         let exponent = self.bits.sub(exponent, &distance);
         let mut kept = self.kept(&top);
-        if may_be_small {
+        if reach.small {
             let one = Word::constant(exponent.width(), 1);
             let missing = self.bits.sub(&one, &exponent);
             let is_missing = !missing.sign();
@@ -90,7 +110,7 @@ impl Floats<'_> {
             );
             kept = self.shift_right_sticky(&kept, &missing);
         }
-        self.pack(sign, &exponent, &kept)
+        self.pack(sign, &exponent, &kept, reach.large)
     }
 
     /// The nearest number, where the exponent is 1 at least and where no ones are lost below the least normal numbers: so
@@ -98,7 +118,7 @@ impl Floats<'_> {
     pub(super) fn round_sum(&mut self, sign: Bit, exponent: &Word, significand: &Word) -> Word {
         let (exponent, top) = self.towards_top(exponent, significand);
         let kept = self.kept(&top);
-        self.pack(sign, &exponent, &kept)
+        self.pack(sign, &exponent, &kept, true)
     }
 
     /// As many bits as the format has, the next one, and whether there is any after that.
@@ -117,7 +137,7 @@ impl Floats<'_> {
     }
 
     /// The last step. A significand without leading one belongs to a number below the normal ones.
-    fn pack(&mut self, sign: Bit, exponent: &Word, kept: &Word) -> Word {
+    fn pack(&mut self, sign: Bit, exponent: &Word, kept: &Word, may_be_large: bool) -> Word {
         let format = self.format;
         let leading = kept.sign();
         let fraction = kept.extract(2, 2 + format.fraction);
@@ -132,10 +152,13 @@ impl Floats<'_> {
         let magnitude = fraction.concat(&stored);
         let nothing = Word::constant(magnitude.width(), 0);
         let magnitude = self.bits.add_with_carry(&magnitude, &nothing, up).0;
+        let number = self.signed(sign, &magnitude);
+        if !may_be_large {
+            return number;
+        }
         let top = Word::constant(exponent.width(), format.top());
         let below = self.bits.slt(exponent, &top);
         let too_large = self.bits.bit_and(leading, !below);
-        let number = self.signed(sign, &magnitude);
         self.or_infinity(too_large, sign, &number)
     }
 }
