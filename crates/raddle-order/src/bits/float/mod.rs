@@ -153,7 +153,7 @@ impl Floats<'_> {
     /// The parts with a leading one in the significand, unless it is zero.
     fn normalised(&mut self, a: &Word) -> Parts {
         let parts = self.parts(a);
-        let (significand, distance) = self.to_top(&parts.significand);
+        let (significand, distance) = self.shifted_to_top(&parts.significand);
         let distance = distance.zext(self.format.wide());
         Parts {
             exponent: self.bits.sub(&parts.exponent, &distance),

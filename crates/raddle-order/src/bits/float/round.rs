@@ -28,7 +28,7 @@ impl Reach {
 
 impl Floats<'_> {
     /// Shifts the first one to the top, and says how far that was.
-    pub(super) fn to_top(&mut self, significand: &Word) -> (Word, Word) {
+    pub(super) fn shifted_to_top(&mut self, significand: &Word) -> (Word, Word) {
         let width = significand.width();
         let mut word = significand.clone();
         let mut distance = Vec::new();
@@ -44,7 +44,7 @@ impl Floats<'_> {
         (word, Word::from_bits(distance))
     }
 
-    /// As [`Self::to_top`], but no farther than an exponent of 1. The exponent must be 1 at least. Returns the new one.
+    /// As [`Self::shifted_to_top`], but no farther than an exponent of 1. The exponent must be 1 at least. Returns the new one.
     fn towards_top(&mut self, exponent: &Word, significand: &Word) -> (Word, Word) {
         let width = significand.width();
         let (mut exponent, mut word) = (exponent.clone(), significand.clone());
@@ -94,7 +94,7 @@ impl Floats<'_> {
         significand: &Word,
         reach: Reach,
     ) -> Word {
-        let (top, distance) = self.to_top(significand);
+        let (top, distance) = self.shifted_to_top(significand);
         let distance = distance.zext(exponent.width());
         let exponent = self.bits.sub(exponent, &distance);
         let mut kept = self.kept(&top);
