@@ -248,7 +248,8 @@ fn remainders_are_those_of_the_processor() {
 
 #[test]
 fn comparisons_are_those_of_the_processor() {
-    let comparisons: [(&str, Build, fn(f64, f64) -> bool); 4] = [
+    type Holds = fn(f64, f64) -> bool;
+    let comparisons: [(&str, Build, Holds); 4] = [
         ("<", |f, v| bit(f.lt(&v[0], &v[1])), |a, b| a < b),
         ("<=", |f, v| bit(f.le(&v[0], &v[1])), |a, b| a <= b),
         ("==", |f, v| bit(f.equal(&v[0], &v[1])), |a, b| a == b),
