@@ -181,6 +181,19 @@ impl Thread<'_> {
         }
     }
 
+    fn anything(&mut self, rounds: u32) {
+        let loops = self.me == 0 || self.chance(30);
+        for _ in 0..self.rng.below(if loops { 2 } else { 3 }) {
+            self.simple();
+        }
+        if loops {
+            self.looping(rounds);
+        }
+        for _ in 0..1 + self.rng.below(2) {
+            self.simple();
+        }
+    }
+
     fn simple(&mut self) {
         let order = self.store_order();
         match self.rng.below(6) {
@@ -208,7 +221,67 @@ impl Thread<'_> {
     }
 }
 
-fn thread(rng: &mut Rng, me: usize, rounds: u32) -> String {
+impl Thread<'_> {
+    /// What this thread wrote in rounds that it went on after has consequences for itself.
+    fn is_seen(&mut self, rounds: u32) {
+        if self.me == 0 {
+            self.looping(rounds);
+            let found = self.load("@x", "seq_cst");
+            self.wrong_if_both((&found, 1), (&found, 1));
+            return;
+        }
+        let orders = [self.load_order(), self.load_order()];
+        let (a, b) = (self.load(OWN[0], orders[0]), self.load(OWN[0], orders[1]));
+        let (is_a, is_b) = if self.chance(80) { (1, 0) } else { (0, 1) };
+        let out = self.name("out");
+        self.leave_if(&a, 1 - is_a, &out);
+        self.leave_if(&b, 1 - is_b, &out);
+        let order = self.store_order();
+        self.store("@x", 1, order);
+        self.line(&format!("br label %{out}"));
+        self.begin(&out);
+    }
+
+    /// The second thread waits for the first, which waits for the second and looks at what that is going to write.
+    fn is_raced_with(&mut self, rounds: u32) {
+        let order = self.pick(&["monotonic", "monotonic", "release"]);
+        self.store(FLAGS[self.me], self.me as u32, order);
+        self.waiting(FLAGS[1 - self.me], rounds);
+        if self.me == 0 {
+            self.store("@x", 1, order);
+        } else {
+            let order = self.pick(&["plain", "plain", "monotonic"]);
+            self.store("@d", 1, order);
+        }
+    }
+
+    fn waiting(&mut self, flag: &str, rounds: u32) {
+        let [header, out, latch] = ["loop", "out", "latch"].map(|what| self.name(what));
+        let [i, next, few, wide] = ["%i", "%n", "%t", "%w"].map(|what| self.name(what));
+        let before = self.block.clone();
+        self.line(&format!("br label %{header}"));
+        self.begin(&header);
+        self.line(&format!(
+            "{i} = phi i32 [ 0, %{before} ], [ {next}, %{latch} ]"
+        ));
+        let found = self.load(flag, "monotonic");
+        self.leave_if(&found, 1, &out);
+        if self.me == 0 {
+            let order = self.pick(&["plain", "plain", "monotonic"]);
+            self.load("@d", order);
+        }
+        self.line(&format!("{few} = icmp slt i32 {i}, {rounds}"));
+        self.line(&format!("{wide} = zext i1 {few} to i32"));
+        self.line(&format!("call void @__VERIFIER_assume(i32 {wide})"));
+        self.line(&format!("br label %{latch}"));
+        self.begin(&latch);
+        self.line(&format!("{next} = add nsw i32 {i}, 1"));
+        self.line(&format!("br label %{header}"));
+        self.begin(&out);
+    }
+}
+
+fn thread(rng: &mut Rng, (me, rounds, kind): (usize, u32, u32)) -> String {
     let mut thread = Thread {
         rng,
         me,
@@ -217,15 +290,10 @@ fn thread(rng: &mut Rng, me: usize, rounds: u32) -> String {
         names: 0,
     };
     thread.begin("entry");
-    let loops = me == 0 || thread.chance(30);
-    for _ in 0..thread.rng.below(if loops { 2 } else { 3 }) {
-        thread.simple();
-    }
-    if loops {
-        thread.looping(rounds);
-    }
-    for _ in 0..1 + thread.rng.below(2) {
-        thread.simple();
+    match kind {
+        0 => thread.is_seen(rounds),
+        1 => thread.is_raced_with(rounds),
+        _ => thread.anything(rounds),
     }
     thread.line("ret ptr null");
     format!("define ptr @t{me}(ptr %a) {{\n{}}}\n", thread.text)
@@ -234,6 +302,7 @@ fn thread(rng: &mut Rng, me: usize, rounds: u32) -> String {
 fn generate(seed: u64) -> String {
     let mut rng = Rng::new(seed);
     let rounds = 1 + rng.below(3);
+    let kind = rng.below(5);
     let mut text = String::new();
     for variable in OWN.iter().chain(&FLAGS).chain(&["@d"]) {
         writeln!(text, "{variable} = global i32 0, align 4").expect("strings can be written");
@@ -245,7 +314,7 @@ declare void @reach_error()
 ",
     );
     for me in 0..2 {
-        text.push_str(&thread(&mut rng, me, rounds));
+        text.push_str(&thread(&mut rng, (me, rounds, kind)));
     }
     text.push_str(
         "define i32 @main() {
