@@ -1,6 +1,7 @@
 //! Visible operations: the only thing that engines know of a thread's code.
 
 use crate::ids::{LocId, ObjectId, StateId, StopId, ThreadId};
+use crate::interp::float;
 
 /// What an operation reads, writes or returns: the low bytes of the location's size, zero-extended. Accesses wider than
 /// eight bytes are several operations (inside an atomic block where they must be one).
@@ -114,43 +115,20 @@ impl RmwKind {
     }
 
     fn apply_float(self, old: Value, operand: Value, size: u8) -> Value {
-        fn compute<F: PartialOrd + Copy + std::ops::Add<Output = F> + std::ops::Sub<Output = F>>(
-            kind: RmwKind,
-            a: F,
-            b: F,
-            is_nan: impl Fn(F) -> bool,
-        ) -> F {
-            match kind {
-                RmwKind::FAdd => a + b,
-                RmwKind::FSub => a - b,
-                // IEEE maxNum/minNum: a number wins over a NaN.
-                RmwKind::FMax => {
-                    if is_nan(b) || a >= b {
-                        a
-                    } else {
-                        b
-                    }
-                }
-                _ => {
-                    if is_nan(b) || a <= b {
-                        a
-                    } else {
-                        b
-                    }
-                }
-            }
-        }
-        if size == 4 {
-            let (a, b) = (f32::from_bits(old as u32), f32::from_bits(operand as u32));
-            u64::from(compute(self, a, b, f32::is_nan).to_bits())
-        } else {
-            compute(
-                self,
-                f64::from_bits(old),
-                f64::from_bits(operand),
-                f64::is_nan,
-            )
-            .to_bits()
+        let decode = |bits: Value| match size {
+            4 => f64::from(f32::from_bits(bits as u32)),
+            _ => f64::from_bits(bits),
+        };
+        let (a, b) = (decode(old), decode(operand));
+        let new = match self {
+            Self::FAdd => a + b,
+            Self::FSub => a - b,
+            Self::FMax => float::greater(a, b),
+            _ => float::lesser(a, b),
+        };
+        match size {
+            4 => float::single_bits(new),
+            _ => float::double_bits(new),
         }
     }
 }
@@ -278,7 +256,19 @@ pub enum ChoiceOf {
     Course,
     /// The bits from `shift` on of a value of so many bits that a nondeterministic function returns. The pieces of a value are
     /// chosen one after the other, low ones first.
-    Value { shift: u8, bits: u8, signed: bool },
+    Value {
+        shift: u8,
+        bits: u8,
+        kind: NumberKind,
+    },
+}
+
+/// What the bits of a number mean. Only reports ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NumberKind {
+    Unsigned,
+    Signed,
+    Floating,
 }
 
 /// The next visible operation of a thread in some local state, fully resolved.

@@ -10,7 +10,7 @@ use raddle_search::{
     Bound, Effect, EngineKind, Outcome, Reason, Trace, TraceStep, Verdict, Violation,
 };
 use serde::Serialize;
-use serde_json::Number;
+use serde_json::Value;
 
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -115,7 +115,7 @@ struct Step {
     thread: usize,
     op: &'static str,
     location: Option<String>,
-    value: Number,
+    value: Value,
     reads_from: Option<usize>,
     at: Option<Place>,
 }
@@ -229,7 +229,7 @@ impl Writer<'_> {
         let step = |(index, step): (usize, &TraceStep)| {
             let op = self.program.op(step.state);
             let (location, value) = match value_chosen(self.program, &trace.steps, index) {
-                Some(value) => (None, whole_number(value)),
+                Some(value) => (None, value.to_json()),
                 None => described(names, op, step),
             };
             Step {
@@ -266,16 +266,8 @@ impl Writer<'_> {
     }
 }
 
-/// A number of 64 bits, with a sign or without.
-fn whole_number(value: i128) -> Number {
-    match i64::try_from(value) {
-        Ok(value) => value.into(),
-        Err(_) => (value as u64).into(),
-    }
-}
-
 /// What the operation works on, and the value it wrote (stores) or returned (all others).
-fn described(names: &Names<'_>, op: &Op, step: &TraceStep) -> (Option<String>, Number) {
+fn described(names: &Names<'_>, op: &Op, step: &TraceStep) -> (Option<String>, Value) {
     let at = |loc: LocId, value| (Some(names.location(loc)), names.number(loc, value));
     match *op {
         Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => at(loc, step.value),

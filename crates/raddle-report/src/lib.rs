@@ -7,6 +7,7 @@ pub mod compare;
 pub mod html;
 pub mod json;
 pub mod names;
+mod number;
 mod operands;
 pub mod sarif;
 pub mod source;

@@ -1,6 +1,7 @@
 //! The values behind a failed assertion, beside the words that its author used for them.
 
 use crate::names::Names;
+use crate::number::Number;
 use raddle_program::op::sign_extend;
 use raddle_program::{ComparedAs, Comparison};
 
@@ -35,8 +36,8 @@ pub(crate) fn operands(
 fn shown(names: &Names<'_>, kind: ComparedAs, value: u64) -> String {
     match kind {
         ComparedAs::Pointer => names.pointer(value),
-        ComparedAs::Float => f32::from_bits(value as u32).to_string(),
-        ComparedAs::Double => f64::from_bits(value).to_string(),
+        ComparedAs::Float => Number::Single(f32::from_bits(value as u32)).to_string(),
+        ComparedAs::Double => Number::Double(f64::from_bits(value)).to_string(),
         ComparedAs::Integer { bits, signed } => {
             let size = bits.div_ceil(8);
             match signed {

@@ -1,9 +1,11 @@
 //! What one step of an execution did, in words.
 
 use crate::names::{Names, short};
+use crate::number::Number;
 use raddle_program::op::mask;
 use raddle_program::{
-    ChoiceOf, LocId, ObjectId, ObjectKind, Op, Order, Program, RmwKind, SyncAction, Value,
+    ChoiceOf, LocId, NumberKind, ObjectId, ObjectKind, Op, Order, Program, RmwKind, SyncAction,
+    Value,
 };
 use raddle_search::{Effect, TraceStep};
 
@@ -14,13 +16,13 @@ const EDEADLK: Value = 35;
 const ETIMEDOUT: Value = 110;
 
 /// What a nondeterministic function returned, if the step is the first piece of that.
-pub(crate) fn value_chosen(program: &Program, steps: &[TraceStep], index: usize) -> Option<i128> {
+pub(crate) fn value_chosen(program: &Program, steps: &[TraceStep], index: usize) -> Option<Number> {
     let first = &steps[index];
     let Op::Choice {
         of: ChoiceOf::Value {
             shift: 0,
             bits,
-            signed,
+            kind,
         },
         ..
     } = *program.op(first.state)
@@ -41,9 +43,13 @@ pub(crate) fn value_chosen(program: &Program, steps: &[TraceStep], index: usize)
         }
     }
     let unused = 64 - u32::from(bits);
-    Some(match signed && bits > 1 {
-        true => i128::from((value << unused).cast_signed() >> unused),
-        false => i128::from(value),
+    Some(match (kind, bits) {
+        (NumberKind::Floating, 32) => Number::Single(f32::from_bits(value as u32)),
+        (NumberKind::Floating, 64) => Number::Double(f64::from_bits(value)),
+        (NumberKind::Signed, 2..) => {
+            Number::Whole(i128::from((value << unused).cast_signed() >> unused))
+        }
+        _ => Number::Whole(i128::from(value)),
     })
 }
 

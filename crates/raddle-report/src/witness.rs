@@ -4,6 +4,7 @@
 //! and the values that `__VERIFIER_nondet_*` returned on the way.
 
 use crate::Report;
+use crate::number::Number;
 use crate::source::{Sources, position};
 use crate::steps::value_chosen;
 use crate::trace_file::hex;
@@ -75,7 +76,7 @@ pub fn render(
 }
 
 /// What nondeterministic functions returned, in the order of the execution.
-fn values<'a>(report: &'a Report<'_>, violation: &'a Violation) -> Vec<(&'a SourceLoc, i128)> {
+fn values<'a>(report: &'a Report<'_>, violation: &'a Violation) -> Vec<(&'a SourceLoc, Number)> {
     let program = report.program;
     let steps = &violation.trace.steps;
     (0..steps.len())
@@ -88,7 +89,7 @@ fn values<'a>(report: &'a Report<'_>, violation: &'a Violation) -> Vec<(&'a Sour
 }
 
 /// One place on the way. The column is 0 where it is not known: a call returns at its end.
-fn waypoint((file, line, column): (&str, u32, u32), kind: &str, value: Option<i128>) -> String {
+fn waypoint((file, line, column): (&str, u32, u32), kind: &str, value: Option<Number>) -> String {
     let mut text = format!(
         "    - segment:\n\
          \x20       - waypoint:\n\
@@ -99,8 +100,9 @@ fn waypoint((file, line, column): (&str, u32, u32), kind: &str, value: Option<i1
         let _ = write!(
             text,
             "            constraint:\n\
-             \x20             value: \"\\\\result == {value}\"\n\
-             \x20             format: \"ext_c_expression\"\n"
+             \x20             value: {}\n\
+             \x20             format: \"ext_c_expression\"\n",
+            quoted(&value.is_value_of("\\result")),
         );
     }
     let _ = write!(

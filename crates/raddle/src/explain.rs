@@ -263,7 +263,8 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["nondet"],
         text: "`__VERIFIER_nondet_bool()` and `__VERIFIER_nondet_char()` return any value: each is explored. Wider \
-               types have too many values to try.",
+               types, floats among them, have too many values to try: engine `bmc` takes all of them into account at \
+               once, and `auto` asks it.",
     },
     Topic {
         names: &["verifier-functions"],

@@ -212,6 +212,9 @@ impl Encoder<'_> {
             RmwOp::Min => choose(self, IntPredicate::Slt),
             RmwOp::UMax => choose(self, IntPredicate::Ugt),
             RmwOp::UMin => choose(self, IntPredicate::Ult),
+            RmwOp::FAdd | RmwOp::FSub | RmwOp::FMax | RmwOp::FMin => {
+                return self.float_update(op, old, operand);
+            }
             _ => return Err(unsupported("this kind of atomicrmw")),
         })
     }

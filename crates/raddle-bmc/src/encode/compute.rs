@@ -29,7 +29,7 @@ impl Scalar {
         }
     }
 
-    fn slots(self) -> usize {
+    pub(super) fn slots(self) -> usize {
         self.width().div_ceil(64) as usize
     }
 }
@@ -96,6 +96,10 @@ impl Encoder<'_> {
             }
             InstKind::FNeg { ty, value } => {
                 let values = self.operand(state, *value, *ty)?;
+                let (Scalar::Float(kind), _) = self.lanes(*ty)? else {
+                    return Err(unsupported("fneg of integers"));
+                };
+                super::float::format_of(kind)?;
                 Ok(values.iter().map(negate_float).collect())
             }
             InstKind::Cast {
@@ -414,7 +418,8 @@ fn negate_float(value: &Sym) -> Sym {
     if let Some(sign) = bits.last_mut() {
         *sign = !*sign;
     }
-    Sym::of(Word::from_bits(bits))
+    let sign = 1 << (value.width() - 1);
+    value.map(Word::from_bits(bits), |number| number ^ sign)
 }
 
 fn word_of(bits: &mut Bits, op: BinaryOp, a: &Word, b: &Word) -> Word {

@@ -60,6 +60,9 @@ impl Encoder<'_> {
         {
             return Ok(args.swap_remove(0));
         }
+        if let Some(values) = self.float_intrinsic(&family, &args, &call.arg_types, result)? {
+            return Ok(values);
+        }
         let scalars: Option<Vec<Sym>> = args
             .into_iter()
             .map(|slots| <[Sym; 1]>::try_from(slots).ok().map(|[slot]| slot))

@@ -83,7 +83,11 @@ impl Encoder<'_> {
         let width = match result {
             Some(value) => {
                 let ty = state.top().code.body().value_types[value.index()];
-                self.view.layout(ty)?.widths.first().copied().unwrap_or(1)
+                let widths = self.view.layout(ty)?.widths;
+                if widths.len() > 1 && name.starts_with("__VERIFIER_nondet_") {
+                    return Err(unsupported_call(name, "values of more than 64 bits"));
+                }
+                widths.first().copied().unwrap_or(1)
             }
             None => 32,
         };
@@ -298,7 +302,7 @@ impl Encoder<'_> {
                 args[0].clone()
             }
             _ if name.starts_with("__VERIFIER_nondet_") => self.choose(state, name, width),
-            _ => return Ok(None),
+            _ => return self.mathematics(name, args),
         }))
     }
 
@@ -312,7 +316,12 @@ impl Encoder<'_> {
             "char" | "schar" | "uchar" => (8, 8),
             _ => (width, 16),
         };
-        let word = self.fresh(bits.min(width));
+        let bits = bits.min(width);
+        let word = match what {
+            // Measured: neither order is the better one for these.
+            "float" | "double" => self.fresh(bits),
+            _ => (self.out.bits).fresh_from_top(bits as usize, &mut self.out.vars),
+        };
         let pieces = (0..word.width())
             .step_by(piece)
             .map(|from| word.extract(from, word.width().min(from + piece)))

@@ -4,7 +4,7 @@ use super::{Bit, Bits, Word};
 
 impl Bits {
     /// Sum and carry out.
-    fn add_with_carry(&mut self, a: &Word, b: &Word, mut carry: Bit) -> (Word, Bit) {
+    pub(super) fn add_with_carry(&mut self, a: &Word, b: &Word, mut carry: Bit) -> (Word, Bit) {
         assert_eq!(a.width(), b.width(), "operands of one width");
         let mut sum = Vec::with_capacity(a.width());
         for (&a, &b) in a.bits().iter().zip(b.bits()) {
@@ -116,7 +116,7 @@ impl Bits {
         self.udiv_rem(&a, &b)
     }
 
-    fn negate_if(&mut self, condition: Bit, a: &Word) -> Word {
+    pub(super) fn negate_if(&mut self, condition: Bit, a: &Word) -> Word {
         let negative = self.neg(a);
         self.ite(condition, &negative, a)
     }

@@ -1,4 +1,4 @@
-//! Bit-vectors for a SAT solver: the integer operations of LLVM on words of 1 to 128 bits.
+//! Bit-vectors for a SAT solver: the integer operations of LLVM on words of 1 to 128 bits, and floating point ([`Floats`]).
 //!
 //! Operations build gates ([`aig`](self)), constraints turn the gates they need into clauses. Results are those of
 //! SMT-LIB where LLVM leaves them open: division by zero gives all ones (`urem`, `srem`: the dividend), shifts by the
@@ -8,6 +8,7 @@ mod aig;
 mod arith;
 mod cnf;
 mod cut;
+mod float;
 mod function;
 mod known;
 mod shift;
@@ -19,6 +20,7 @@ use aig::Aig;
 pub use aig::Bit;
 pub use cnf::Reading;
 pub use cut::Levels;
+pub use float::{Floats, Format, Rounding};
 pub use function::{Function, Meaning};
 pub use known::{Flow, ReadFlow};
 
@@ -147,6 +149,15 @@ impl Bits {
     /// A word of unknown value.
     pub fn fresh(&mut self, width: usize, sink: &mut impl ClauseSink) -> Word {
         Word::from_bits((0..width).map(|_| self.fresh_bit(sink)).collect())
+    }
+
+    /// A word of unknown value, whose variables come from the most significant bit on. A solver that has no reason to prefer
+    /// one variable begins with the first, and of a number the upper bits say the most: how large it is, where it is
+    /// shifted to. That a 32-bit integer survives being a `double` takes 4500 conflicts this way, the other way 133,000.
+    pub fn fresh_from_top(&mut self, width: usize, sink: &mut impl ClauseSink) -> Word {
+        let mut bits: Vec<Bit> = (0..width).map(|_| self.fresh_bit(sink)).collect();
+        bits.reverse();
+        Word::from_bits(bits)
     }
 
     pub fn bit_and(&mut self, a: Bit, b: Bit) -> Bit {

@@ -1,5 +1,8 @@
 //! Floating-point arithmetic on the bits that registers hold. `half` and `bfloat` are computed in `double` and rounded;
 //! the 80- and 128-bit formats are not computed with.
+//!
+//! What the standards leave open is settled, since processors differ and engines must agree: a NaN that arithmetic makes is
+//! quiet, positive and without payload, and of two zeros the negative one is the lesser.
 
 use super::layout::unsupported;
 use crate::fault::Stop;
@@ -20,20 +23,68 @@ pub(crate) fn decode(kind: FloatKind, bits: u64) -> Result<f64, Stop> {
 /// The bits of a number, rounded to the format.
 pub(crate) fn encode(kind: FloatKind, value: f64) -> Result<u64, Stop> {
     Ok(match kind {
-        FloatKind::Double => value.to_bits(),
-        FloatKind::Float => u64::from((value as f32).to_bits()),
-        FloatKind::BFloat => {
-            let bits = (value as f32).to_bits();
-            if value.is_nan() {
-                u64::from(bits >> 16 | 0x40)
-            } else {
-                let half = 0x7FFF + (bits >> 16 & 1);
-                u64::from(bits.wrapping_add(half) >> 16)
-            }
-        }
-        FloatKind::Half => u64::from(f64_to_half(value)),
+        FloatKind::Double => double_bits(value),
+        FloatKind::Float => single_bits(value),
+        FloatKind::BFloat => small_bits(value, 8, 7),
+        FloatKind::Half => small_bits(value, 5, 10),
         FloatKind::X86Fp80 | FloatKind::Fp128 | FloatKind::PpcFp128 => return Err(wide()),
     })
+}
+
+pub(crate) fn double_bits(value: f64) -> u64 {
+    if value.is_nan() {
+        0x7FF8 << 48
+    } else {
+        value.to_bits()
+    }
+}
+
+pub(crate) fn single_bits(value: f64) -> u64 {
+    if value.is_nan() {
+        0x7FC0 << 16
+    } else {
+        u64::from((value as f32).to_bits())
+    }
+}
+
+/// The lesser number. A NaN gives way to a number.
+pub(crate) fn lesser(a: f64, b: f64) -> f64 {
+    match (a.is_nan(), b.is_nan()) {
+        (true, _) => b,
+        (_, true) => a,
+        _ if a.total_cmp(&b).is_lt() => a,
+        _ => b,
+    }
+}
+
+/// The greater number, in the same way.
+pub(crate) fn greater(a: f64, b: f64) -> f64 {
+    -lesser(-a, -b)
+}
+
+/// `a` · `b` + `c`, rounded once.
+pub(crate) fn fused(kind: FloatKind, a: f64, b: f64, c: f64) -> f64 {
+    match kind {
+        FloatKind::Double => a.mul_add(b, c),
+        FloatKind::Float => f64::from((a as f32).mul_add(b as f32, c as f32)),
+        // The product is exact. What `double` cannot hold of the sum is told by its last bit, which is beyond those that
+        // decide how it is rounded.
+        _ => {
+            let product = a * b;
+            let sum = product + c;
+            let back = sum - product;
+            let lost = (product - (sum - back)) + (c - back);
+            if !sum.is_finite() || lost == 0.0 || sum.to_bits() & 1 == 1 {
+                return sum;
+            }
+            let away = (lost > 0.0) == (sum > 0.0);
+            f64::from_bits(if away {
+                sum.to_bits() + 1
+            } else {
+                sum.to_bits() - 1
+            })
+        }
+    }
 }
 
 fn wide() -> Stop {
@@ -52,22 +103,25 @@ fn half_to_f64(bits: u16) -> f64 {
     }
 }
 
-fn f64_to_half(value: f64) -> u16 {
-    let sign = u16::from(value.is_sign_negative()) << 15;
-    let magnitude = value.abs();
+/// The nearest number with so many bits of exponent and fraction, which are fewer than those of `double`.
+fn small_bits(value: f64, exponent_bits: u32, fraction_bits: u32) -> u64 {
+    let infinity = ((1 << exponent_bits) - 1) << fraction_bits;
     if value.is_nan() {
-        return sign | 0x7E00;
+        return infinity | 1 << (fraction_bits - 1);
     }
-    if magnitude >= 65520.0 {
-        return sign | 0x7C00;
-    }
+    let sign = u64::from(value.is_sign_negative()) << (exponent_bits + fraction_bits);
+    let magnitude = value.abs();
     // The unit in the last place at this magnitude: scaling by it leaves the fraction as an integer to be rounded.
-    let exponent = (magnitude.to_bits() >> 52) as i32 - 1023;
-    let exponent = exponent.max(-14);
-    let units = (magnitude * 2f64.powi(10 - exponent)).round_ties_even() as u32;
-    // A carry out of the fraction moves on to the exponent, as it should.
-    let biased = (exponent + 14) as u32;
-    sign | ((biased << 10) + units) as u16
+    let least = 2 - (1 << (exponent_bits - 1));
+    let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(least);
+    if exponent > 1 - least {
+        return sign | infinity;
+    }
+    let scale = 2f64.powi(fraction_bits as i32 - exponent);
+    let units = (magnitude * scale).round_ties_even() as u64;
+    // A carry out of the fraction moves on to the exponent, and from the largest number to infinity, as it should.
+    let biased = (exponent - least) as u64;
+    sign | ((biased << fraction_bits) + units)
 }
 
 /// An operator. The 32-bit one rounds twice (by way of `f64`), which gives the same as rounding once.
@@ -154,8 +208,20 @@ pub(crate) fn from_int(
     match kind {
         FloatKind::Float if is_signed => Ok(u64::from((signed as f32).to_bits())),
         FloatKind::Float => Ok(u64::from((value as f32).to_bits())),
-        _ if is_signed => encode(kind, signed as f64),
-        _ => encode(kind, value as f64),
+        FloatKind::Double if is_signed => Ok((signed as f64).to_bits()),
+        FloatKind::Double => Ok((value as f64).to_bits()),
+        _ => {
+            let (magnitude, sign) = if is_signed {
+                (signed.unsigned_abs(), signed.signum() as f64)
+            } else {
+                (value, 1.0)
+            };
+            // What is behind the first 53 bits is told by the last of them.
+            let behind = 75_u32.saturating_sub(magnitude.leading_zeros());
+            let lost = magnitude & ((1 << behind) - 1) != 0;
+            let kept = magnitude >> behind | u128::from(lost);
+            encode(kind, sign * kept as f64 * 2f64.powi(behind as i32))
+        }
     }
 }
 
@@ -168,13 +234,16 @@ mod tests {
         for bits in 0..=u16::MAX {
             let value = half_to_f64(bits);
             if !value.is_nan() {
-                assert_eq!(f64_to_half(value), bits, "{value}");
+                assert_eq!(encode(FloatKind::Half, value), Ok(bits.into()), "{value}");
             }
         }
-        assert_eq!(f64_to_half(65519.9), 0x7BFF);
-        assert_eq!(f64_to_half(65520.0), 0x7C00);
-        assert_eq!(f64_to_half(2f64.powi(-25)), 0);
-        assert_eq!(f64_to_half(1.5 * 2f64.powi(-24)), 2);
+        let half = |value| encode(FloatKind::Half, value);
+        assert_eq!(half(65519.9), Ok(0x7BFF));
+        assert_eq!(half(65520.0), Ok(0x7C00));
+        assert_eq!(half(1e300), Ok(0x7C00));
+        assert_eq!(half(-1e300), Ok(0xFC00));
+        assert_eq!(half(2f64.powi(-25)), Ok(0));
+        assert_eq!(half(1.5 * 2f64.powi(-24)), Ok(2));
     }
 
     #[test]
@@ -193,5 +262,41 @@ mod tests {
         assert_eq!(encode(FloatKind::BFloat, 1.0), Ok(0x3F80));
         assert_eq!(decode(FloatKind::BFloat, 0x3F80), Ok(1.0));
         assert_eq!(encode(FloatKind::BFloat, 1.0 + 2f64.powi(-8)), Ok(0x3F80));
+        // Once: by way of `float` it would be a tie.
+        let above = 1.0 + 2f64.powi(-8) + 2f64.powi(-40);
+        assert_eq!(encode(FloatKind::BFloat, above), Ok(0x3F81));
+        let above = (1 << 60) + (1 << 52) + 1;
+        assert_eq!(from_int(FloatKind::BFloat, above, 64, true), Ok(0x5D81));
+        assert_eq!(
+            from_int(FloatKind::BFloat, above - 1, 64, false),
+            Ok(0x5D80)
+        );
+    }
+
+    #[test]
+    fn what_standards_leave_open_is_settled() {
+        for kind in [FloatKind::Half, FloatKind::Float, FloatKind::Double] {
+            let zero = encode(kind, 0.0).expect("a number");
+            let nan = encode(kind, f64::NAN);
+            assert_eq!(binary(BinaryOp::FDiv, kind, zero, zero), nan);
+            assert_eq!(encode(kind, -f64::NAN), nan);
+        }
+        assert!(lesser(0.0, -0.0).is_sign_negative());
+        assert!(greater(-0.0, 0.0).is_sign_positive());
+        assert_eq!(lesser(f64::NAN, 1.0), 1.0);
+        assert_eq!(greater(1.0, f64::NAN), 1.0);
+    }
+
+    #[test]
+    fn products_and_sums_are_rounded_once() {
+        // 2^-24 is half a unit of 1: what is added to it decides.
+        let tiny = 2f64.powi(-60);
+        let up = fused(FloatKind::Float, 2f64.powi(-24), 1.0 + tiny, 1.0);
+        assert_eq!(up, 1.0, "the factor is rounded to a float before");
+        let (a, b) = (1.0 + 2f64.powi(-23), 2f64.powi(-24));
+        assert_eq!(single_bits(fused(FloatKind::Float, a, b, 1.0)), 0x3F80_0001);
+        // A tie in 8 bits, but for something far behind.
+        let sum = fused(FloatKind::BFloat, 1.5, 1.0 + 2f64.powi(-7), -tiny);
+        assert_eq!(encode(FloatKind::BFloat, sum), Ok(0x3FC1));
     }
 }

@@ -12,7 +12,7 @@ use crate::fault::{AccessKind, Fault, Stop};
 use crate::op::{Op, Order};
 use crate::tables::Tables;
 use raddle_ir::inst::{ArithFlags, BinaryOp, Call, IntPredicate};
-use raddle_ir::{FuncId, Type, TypeId, ValueId};
+use raddle_ir::{FloatKind, FuncId, Type, TypeId, ValueId};
 use std::rc::Rc;
 
 /// The name without `llvm.` and without the types at its end: `smax.v4i32` is `smax`.
@@ -254,8 +254,8 @@ impl Machine<'_> {
                 total = match op {
                     "fadd" => total + next,
                     "fmul" => total * next,
-                    "fmax" => total.max(next),
-                    "fmin" => total.min(next),
+                    "fmax" => float::greater(total, next),
+                    "fmin" => float::lesser(total, next),
                     _ => return Ok(None),
                 };
             }
@@ -300,6 +300,14 @@ impl Machine<'_> {
         };
         let mut values = Values::new();
         for lane in 0..lanes {
+            // Of a NaN all bits but the sign are kept.
+            if let "fabs" | "copysign" = family {
+                let sign = float::negate(kind, 0)?;
+                let (a, b) = (cx.lane(0, lane, 1) as u64, cx.lane(1, lane, 1) as u64);
+                let b = if family == "fabs" { 0 } else { b };
+                values.push(a & !sign | b & sign);
+                continue;
+            }
             let mut v = [0f64; 3];
             for (index, input) in v.iter_mut().take(count).enumerate() {
                 *input = if family == "powi" && index == 1 {
@@ -308,7 +316,7 @@ impl Machine<'_> {
                     float::decode(kind, cx.lane(index, lane, 1) as u64)?
                 };
             }
-            values.push(float::encode(kind, float_function(family, v))?);
+            values.push(float::encode(kind, float_function(family, kind, v)?)?);
         }
         Ok(Some(values))
     }
@@ -410,15 +418,19 @@ impl Machine<'_> {
         let (Scalar::Float(kind), 1) = self.lanes(cx.ty(0)?)? else {
             return Err(unsupported("llvm.is.fpclass of a vector"));
         };
-        let number = float::decode(kind, cx.scalar(0))?;
-        let negative = number.is_sign_negative();
-        let bit = match number.classify() {
-            std::num::FpCategory::Nan => return Ok(cx.scalar(1) & 3 != 0),
-            std::num::FpCategory::Infinite => [9, 2],
-            std::num::FpCategory::Normal => [8, 3],
-            std::num::FpCategory::Subnormal => [7, 4],
-            std::num::FpCategory::Zero => [6, 5],
-        }[usize::from(negative)];
+        let bits = cx.scalar(0);
+        let sign = float::negate(kind, 0)?;
+        let infinity = float::encode(kind, f64::INFINITY)?;
+        let least_normal = infinity & infinity.wrapping_neg();
+        let quiet = least_normal >> 1;
+        let side = usize::from(bits & sign != 0);
+        let bit = match bits & !sign {
+            0 => [6, 5][side],
+            magnitude if magnitude > infinity => usize::from(magnitude & quiet != 0),
+            magnitude if magnitude == infinity => [9, 2][side],
+            magnitude if magnitude >= least_normal => [8, 3][side],
+            _ => [7, 4][side],
+        };
         Ok(cx.scalar(1) >> bit & 1 == 1)
     }
 }
@@ -491,9 +503,8 @@ fn float_arity(family: &str) -> Option<usize> {
     })
 }
 
-fn float_function(family: &str, [a, b, c]: [f64; 3]) -> f64 {
-    match family {
-        "fabs" => a.abs(),
+fn float_function(family: &str, kind: FloatKind, [a, b, c]: [f64; 3]) -> Result<f64, Stop> {
+    Ok(match family {
         "sqrt" => a.sqrt(),
         "floor" => a.floor(),
         "ceil" => a.ceil(),
@@ -508,16 +519,18 @@ fn float_function(family: &str, [a, b, c]: [f64; 3]) -> f64 {
         "log" => a.ln(),
         "log2" => a.log2(),
         "log10" => a.log10(),
-        "copysign" => a.copysign(b),
-        "minnum" | "minimumnum" => a.min(b),
-        "maxnum" | "maximumnum" => a.max(b),
         "minimum" | "maximum" if a.is_nan() || b.is_nan() => f64::NAN,
-        "minimum" => a.min(b),
-        "maximum" => a.max(b),
+        "minnum" | "minimumnum" | "minimum" => float::lesser(a, b),
+        "maxnum" | "maximumnum" | "maximum" => float::greater(a, b),
         "pow" | "powi" => a.powf(b),
-        "fma" | "fmuladd" => a.mul_add(b, c),
+        "fma" => float::fused(kind, a, b, c),
+        // Fused or not: clang makes it of every `a * b + c`, and x86-64 has no such instruction unless asked to.
+        "fmuladd" => {
+            let product = float::encode(kind, a * b)?;
+            float::decode(kind, product)? + c
+        }
         _ => a,
-    }
+    })
 }
 
 #[cfg(test)]

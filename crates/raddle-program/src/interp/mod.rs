@@ -21,7 +21,7 @@ mod code;
 mod constants;
 mod counting;
 mod exec;
-mod float;
+pub(crate) mod float;
 mod flow;
 mod intrinsics;
 pub(crate) mod layout;

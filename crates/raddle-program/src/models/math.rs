@@ -1,6 +1,7 @@
 //! `<math.h>`, as far as Rust's own functions reach. `errno` is left alone.
 
 use super::{Model, ModelResult, Outcome, Script, model};
+use crate::interp::float;
 
 /// A function of `double`s, of which the `float` variant has an `f` at the end.
 type Unary = (&'static str, fn(f64) -> f64);
@@ -9,7 +10,6 @@ type Binary = (&'static str, fn(f64, f64) -> f64);
 const UNARY: &[Unary] = &[
     ("sqrt", f64::sqrt),
     ("cbrt", f64::cbrt),
-    ("fabs", f64::abs),
     ("floor", f64::floor),
     ("ceil", f64::ceil),
     ("trunc", f64::trunc),
@@ -30,8 +30,8 @@ const UNARY: &[Unary] = &[
 const BINARY: &[Binary] = &[
     ("pow", f64::powf),
     ("fmod", |a, b| a % b),
-    ("fmin", f64::min),
-    ("fmax", f64::max),
+    ("fmin", float::lesser),
+    ("fmax", float::greater),
     ("atan2", f64::atan2),
     ("hypot", f64::hypot),
 ];
@@ -43,8 +43,9 @@ macro_rules! models {
 }
 
 pub(super) const MODELS: &[Model] = models! {
-    unary: "sqrt" "cbrt" "fabs" "floor" "ceil" "trunc" "round" "rint" "nearbyint" "exp" "exp2" "log" "log2" "log10"
+    unary: "sqrt" "cbrt" "floor" "ceil" "trunc" "round" "rint" "nearbyint" "exp" "exp2" "log" "log2" "log10"
            "sin" "cos" "tan" "atan";
+    model("fabs", absolute), model("fabsf", absolute),
     model("pow", binary), model("powf", binary),
     model("fmod", binary), model("fmodf", binary),
     model("fmin", binary), model("fminf", binary),
@@ -76,10 +77,20 @@ fn argument(cx: &Script<'_, '_>, index: usize, is_float: bool) -> f64 {
 /// Computing a `float` in `double` and rounding once more is as near as libraries promise.
 fn result(value: f64, is_float: bool) -> ModelResult {
     Ok(Outcome::Return(if is_float {
-        u64::from((value as f32).to_bits())
+        float::single_bits(value)
     } else {
-        value.to_bits()
+        float::double_bits(value)
     }))
+}
+
+/// Of a NaN all bits but the sign are kept.
+fn absolute(cx: &mut Script<'_, '_>) -> ModelResult {
+    let sign = if cx.function_name() == "fabsf" {
+        31
+    } else {
+        63
+    };
+    Ok(Outcome::Return(cx.arg(0) & !(1 << sign)))
 }
 
 fn unary(cx: &mut Script<'_, '_>) -> ModelResult {

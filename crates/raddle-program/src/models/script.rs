@@ -6,7 +6,7 @@ use crate::interp::local::NativeFrame;
 use crate::interp::machine::Machine;
 use crate::interp::memory::{Place, private_place};
 use crate::models::ModelId;
-use crate::op::{ChoiceOf, Op, Order, RmwKind, SyncAction, Value};
+use crate::op::{ChoiceOf, NumberKind, Op, Order, RmwKind, SyncAction, Value};
 use crate::tables::{Exhausted, Tables};
 use raddle_ir::FuncId;
 
@@ -538,16 +538,12 @@ impl<'m, 'a> Script<'m, 'a> {
     }
 
     /// Any value of so many bits, chosen in pieces.
-    pub fn any_value(&mut self, bits: u8, signed: bool) -> Result<u64, Pause> {
+    pub fn any_value(&mut self, bits: u8, kind: NumberKind) -> Result<u64, Pause> {
         const PIECE: u8 = 16;
         let mut value = 0;
         for shift in (0..bits).step_by(PIECE.into()) {
             let count = 1 << (bits - shift).min(PIECE);
-            let of = ChoiceOf::Value {
-                shift,
-                bits,
-                signed,
-            };
+            let of = ChoiceOf::Value { shift, bits, kind };
             value |= u64::from(self.choose(count, of)?) << shift;
         }
         Ok(value)

@@ -2,6 +2,7 @@
 
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::fault::{Fault, Stop, Unsupported};
+use crate::op::NumberKind;
 
 pub(super) const MODELS: &[Model] = &[
     model("__VERIFIER_assume", assume),
@@ -26,19 +27,19 @@ fn assume(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn nondet_bool(cx: &mut Script<'_, '_>) -> ModelResult {
-    Ok(Outcome::Return(cx.any_value(1, false)?))
+    Ok(Outcome::Return(cx.any_value(1, NumberKind::Unsigned)?))
 }
 
 fn nondet_byte(cx: &mut Script<'_, '_>) -> ModelResult {
-    let signed = is_signed(cx.function_name());
-    Ok(Outcome::Return(cx.any_value(8, signed)?))
+    let kind = kind_of(cx.function_name());
+    Ok(Outcome::Return(cx.any_value(8, kind)?))
 }
 
 /// A value out of more than an exploring engine can try; the caller takes as many bits as it has use for.
 fn nondet(cx: &mut Script<'_, '_>) -> ModelResult {
     if cx.machine.world.options.wide_choices {
-        let signed = is_signed(cx.function_name());
-        let value = cx.any_value(cx.result_bits() as u8, signed)?;
+        let kind = kind_of(cx.function_name());
+        let value = cx.any_value(cx.result_bits() as u8, kind)?;
         return Ok(Outcome::Return(value));
     }
     let function = cx.function_name().into();
@@ -47,10 +48,14 @@ fn nondet(cx: &mut Script<'_, '_>) -> ModelResult {
     })))
 }
 
-/// Does the function return a number that may be negative? Only reports ask.
-fn is_signed(function: &str) -> bool {
-    let kind = function.trim_start_matches("__VERIFIER_nondet_");
-    !kind.starts_with(['u', 'U']) && !matches!(kind, "size_t" | "pointer" | "pchar")
+/// What kind of number the function returns.
+fn kind_of(function: &str) -> NumberKind {
+    match function.trim_start_matches("__VERIFIER_nondet_") {
+        "float" | "double" => NumberKind::Floating,
+        "size_t" | "pointer" | "pchar" => NumberKind::Unsigned,
+        kind if kind.starts_with(['u', 'U']) => NumberKind::Unsigned,
+        _ => NumberKind::Signed,
+    }
 }
 
 fn atomic_begin(cx: &mut Script<'_, '_>) -> ModelResult {

@@ -1,6 +1,7 @@
 //! Values, as the source would write them.
 
 use super::{Names, demangled, dotted, is_string, shortened};
+use crate::number::Number;
 use raddle_ir::debug::{SourceType, SourceTypeId};
 use raddle_program::op::sign_extend;
 use raddle_program::{LocId, Meaning, ObjectId, Tables, Value};
@@ -31,10 +32,10 @@ impl Names<'_> {
                 }
             }
             Some(SourceType::Scalar { name, .. }) if &**name == "float" => {
-                f32::from_bits(value as u32).to_string()
+                Number::Single(f32::from_bits(value as u32)).to_string()
             }
             Some(SourceType::Scalar { name, .. }) if &**name == "double" => {
-                f64::from_bits(value).to_string()
+                Number::Double(f64::from_bits(value)).to_string()
             }
             Some(SourceType::Scalar { signed, .. }) => {
                 if *signed {
@@ -59,9 +60,15 @@ impl Names<'_> {
 
     /// A value as a number, by its type: what scripts get.
     #[must_use]
-    pub fn number(&self, loc: LocId, value: Value) -> serde_json::Number {
+    pub fn number(&self, loc: LocId, value: Value) -> serde_json::Value {
         let size = self.tables.loc_info(loc).size;
         let signed = match self.leaf(loc) {
+            Some(SourceType::Scalar { name, .. }) if &**name == "float" => {
+                return Number::Single(f32::from_bits(value as u32)).to_json();
+            }
+            Some(SourceType::Scalar { name, .. }) if &**name == "double" => {
+                return Number::Double(f64::from_bits(value)).to_json();
+            }
             Some(SourceType::Scalar { signed, .. } | SourceType::Enum { signed, .. }) => *signed,
             _ => false,
         };
