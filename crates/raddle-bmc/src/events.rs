@@ -1,7 +1,7 @@
 //! What encoding makes of a program: the steps that threads may take, with the conditions under which they do.
 
 use crate::contents::Contents;
-use crate::encode::{CutPlaces, OWNER_BITS};
+use crate::encode::{CutPlaces, GONE, HALF, OWNER_BITS};
 use crate::facts::{Cell, Region};
 use crate::path::Path;
 use crate::value::ReadId;
@@ -9,6 +9,8 @@ use raddle_order::bits::{Bit, Bits, Word};
 use raddle_order::{ClauseSink, Lit, Var};
 use raddle_program::{Fault, ObjectId, Order, SrcId, ThreadId, Unsupported};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Position in [`Encoding::threads`].
 pub(crate) type ThreadIndex = usize;
@@ -86,6 +88,8 @@ pub(crate) struct Step {
     pub(crate) sections: Vec<usize>,
     /// What it learns from the cell of its synchronisation object, and hands on by it.
     pub(crate) handover: Handover,
+    /// Steps of its thread that joined others, whichever way it came here.
+    pub(crate) joined: Rc<BTreeSet<StepIndex>>,
 }
 
 /// Conditions under which a step learns what earlier steps on the same cell handed on, or hands on what its thread knows.
@@ -186,6 +190,8 @@ pub(crate) enum Rule {
     Past(Word, Bit),
     /// The rule holds, or the cell is this number.
     OrIs(Box<Rule>, u32),
+    /// A condition variable is destroyed, or was made more often than this.
+    Another(Word),
 }
 
 impl Rule {
@@ -230,6 +236,12 @@ impl Rule {
                 let is_it = bits.eq(value, &is_it);
                 bits.bit_or(holds, is_it)
             }
+            Self::Another(making) => {
+                let gone = Word::constant(HALF, GONE);
+                let gone = bits.eq(&value.extract(0, HALF), &gone);
+                let differs = bits.ne(&value.extract(HALF, value.width()), making);
+                bits.bit_or(gone, differs)
+            }
             Self::Not(number) => {
                 let number = Word::constant(value.width(), u128::from(*number));
                 bits.ne(value, &number)
@@ -248,8 +260,8 @@ pub(crate) enum Awaited {
     /// The thread whose handle is in the cell.
     Owner(Cell),
     Threads(Vec<(Bit, u64)>),
-    /// A signal: position in [`Encoding::waiters`].
-    Signal(usize),
+    /// A signal: position in [`Encoding::waiters`]. A watched condition variable may be made anew or destroyed meanwhile.
+    Signal(usize, Option<(Cell, Rule)>),
 }
 
 /// A thread that may have to wait: the condition under which it does, for good as far as this execution goes.
@@ -269,6 +281,10 @@ pub(crate) struct Waiter {
     pub(crate) leave: StepIndex,
     /// Did no signal wake it?
     pub(crate) timed_out: Bit,
+    /// Is the condition variable another one in the end? Then the thread goes wrong.
+    pub(crate) forgotten: Bit,
+    /// How often a watched condition variable had been made when it began to wait.
+    pub(crate) making: Option<Word>,
 }
 
 #[derive(Clone, Debug)]
@@ -276,7 +292,20 @@ pub(crate) struct Waker {
     pub(crate) thread: ThreadIndex,
     pub(crate) condition: Place,
     pub(crate) step: StepIndex,
+    /// Does it happen, and does not go wrong?
+    pub(crate) guard: Bit,
     pub(crate) wakes_all: bool,
+    /// How often a watched condition variable had been made.
+    pub(crate) making: Option<Word>,
+}
+
+/// An object is made or destroyed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change {
+    pub(crate) place: Place,
+    /// None if there was no other thread.
+    pub(crate) step: Option<StepIndex>,
+    pub(crate) is_end: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -340,6 +369,8 @@ pub(crate) struct Encoding {
     pub(crate) sections: Vec<Section>,
     /// Steps that destroy mutexes.
     pub(crate) destroyed: Vec<(Place, StepIndex)>,
+    /// Where other objects are made and destroyed, if that is not seen from their cells.
+    pub(crate) changes: Vec<Change>,
     pub(crate) waits: Vec<Wait>,
     pub(crate) waiters: Vec<Waiter>,
     pub(crate) wakers: Vec<Waker>,

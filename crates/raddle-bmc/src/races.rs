@@ -333,8 +333,8 @@ impl Problem {
                     continue;
                 }
                 let (from, to) = (waker.step, waiter.leave);
-                let happen = [from, to].map(|step| self.encoding.steps[step].guard);
-                let both = [happen[0], happen[1], !waiter.timed_out];
+                let woken = self.encoding.steps[to].guard;
+                let both = [waker.guard, woken, !waiter.timed_out];
                 let both = self.encoding.bits.all(both);
                 let both = self.lit(both);
                 let (before, after) = (self.solver.new_lit(), self.solver.new_lit());
@@ -378,6 +378,10 @@ impl Problem {
                 self.encoding.steps[read].clone(),
             );
             if let (What::Sync, What::Sync) = (&from.what, &to.what) {
+                // What a wait at a condition variable does to its mutex is no matter for those who look at the variable.
+                if from.accesses[0].cell != to.accesses[0].cell {
+                    continue;
+                }
                 self.mark_along_cell(marks, (write, read), source.lit);
                 continue;
             }

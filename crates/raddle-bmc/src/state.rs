@@ -12,7 +12,7 @@ use raddle_ir::{BlockId, FuncId};
 use raddle_order::bits::{Bit, Bits};
 use raddle_program::ObjectId;
 use raddle_program::interp::view::{FunctionView, ModelCall};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Where a state is. States are run in ascending order, so that those that can meet do: see [`State::key`].
@@ -81,6 +81,8 @@ pub(crate) struct State {
     pub(crate) atomic_depth: u32,
     pub(crate) block: Option<usize>,
     pub(crate) held: BTreeMap<(ObjectId, u64), Held>,
+    /// Steps that joined other threads, whichever way it came here.
+    pub(crate) joined: Rc<BTreeSet<StepIndex>>,
     /// Inside of a function that prints: its arguments.
     pub(crate) printed: Vec<Sym>,
     /// Inside of a library function: the step at which it entered a queue, and how many threads it tried to wake.
@@ -105,6 +107,7 @@ impl State {
             atomic_depth: 0,
             block: None,
             held: BTreeMap::new(),
+            joined: Rc::default(),
             printed: Vec::new(),
             queued: None,
             woken: 0,
@@ -170,6 +173,9 @@ impl State {
         }
         join_maps(bits, first, &mut joined.thread_locals, &other.thread_locals);
         join_maps(bits, first, &mut joined.own, &other.own);
+        if joined.joined != other.joined {
+            Rc::make_mut(&mut joined.joined).retain(|join| other.joined.contains(join));
+        }
         joined.result = match (joined.result, &other.result) {
             (Some(a), Some(b)) => Some(Sym::ite(bits, first, &a, b)),
             (a, b) => a.or_else(|| b.clone()),

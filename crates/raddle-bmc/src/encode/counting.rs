@@ -324,7 +324,7 @@ impl Encoder<'_> {
         Ok(value)
     }
 
-    fn peek(&mut self, state: &mut State, region: Region, offset: u64) -> Result<Sym, Stop> {
+    pub(super) fn peek(&mut self, state: &mut State, region: Region, offset: u64) -> Result<Sym, Stop> {
         if let Entry::Vacant(slot) = state.own.entry(region) {
             slot.insert(self.first_contents(region)?);
         }

@@ -7,14 +7,15 @@
 //! - `flow`: blocks, calls and returns, threads. `bound`: where a bound was exceeded.
 //! - `compute`: instructions that do not touch memory.
 //! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
-//! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`:
-//!   locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
+//! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`,
+//!   `condition`: locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
 //!   all others, with `futex`, which are run as the interpreter runs them. `variadic`: lists of arguments. `intrinsics`: `llvm.*`.
 
 mod access;
 mod bound;
 mod cells;
 mod compute;
+mod condition;
 mod counting;
 mod float;
 mod flow;
@@ -30,6 +31,7 @@ mod system;
 mod variadic;
 
 pub(crate) use bound::CutPlaces;
+pub(crate) use condition::{GONE, HALF};
 pub(crate) use heap::LIFE;
 pub(crate) use models::Models;
 pub(crate) use mutex::OWNER_BITS;
@@ -368,6 +370,7 @@ impl<'a> Encoder<'a> {
                 .filter(|&section| section < self.out.sections.len())
                 .collect(),
             handover: Handover::NONE,
+            joined: Rc::clone(&state.joined),
         });
         self.out.steps.len() - 1
     }
