@@ -178,12 +178,15 @@ impl Section {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     Positive,
-    /// The cell is 0, or one of these.
-    ZeroOr(u32, u32),
-    /// The cell is 0 or the second number, or its low part is the first: the owner of a mutex.
-    FreeOrOf(u32, u32),
-    /// No bit of these is set, or the cell is this number.
-    ClearOr(u32, u32),
+    Zero,
+    /// The cell of a mutex is 0 or `gone`, or it is its owner who wants it again and may have it.
+    FreeOrOf {
+        owner: u32,
+        gone: u32,
+        again: Bit,
+    },
+    /// No bit of these is set.
+    Clear(u32),
     /// The cell is not this number.
     Not(u32),
     /// The high half differs from this word, or nothing has to be waited for.
@@ -198,37 +201,29 @@ impl Rule {
     pub(crate) fn holds(&self, bits: &mut Bits, value: &Word) -> Bit {
         match self {
             Self::Positive => !bits.is_zero(value),
-            Self::ZeroOr(first, second) => {
-                let zero = bits.is_zero(value);
-                let words = [first, second];
-                let others = words.map(|&word| {
-                    let word = Word::constant(value.width(), u128::from(word));
-                    bits.eq(value, &word)
-                });
-                bits.any([zero, others[0], others[1]])
-            }
+            Self::Zero => bits.is_zero(value),
             Self::Past(word, anyway) => {
                 let high = value.extract(value.width() / 2, value.width());
                 let differs = bits.ne(&high, word);
                 bits.bit_or(differs, *anyway)
             }
-            Self::FreeOrOf(owner, other) => {
+            Self::FreeOrOf { owner, gone, again } => {
                 let low = value.extract(0, OWNER_BITS);
                 let owner = Word::constant(OWNER_BITS, u128::from(*owner));
                 let owned = bits.eq(&low, &owner);
-                let free = Self::ZeroOr(*other, *other).holds(bits, value);
-                bits.bit_or(owned, free)
+                let owned = bits.bit_and(owned, *again);
+                let gone = Word::constant(value.width(), u128::from(*gone));
+                let gone = bits.eq(value, &gone);
+                let free = bits.is_zero(value);
+                bits.any([free, gone, owned])
             }
-            Self::ClearOr(mask, number) => {
+            Self::Clear(mask) => {
                 let set = value.bits().iter().enumerate();
                 let set: Vec<Bit> = set
                     .filter(|(at, _)| mask >> at & 1 == 1)
                     .map(|(_, &bit)| bit)
                     .collect();
-                let clear = !bits.any(set);
-                let is_it = Word::constant(value.width(), u128::from(*number));
-                let is_it = bits.eq(value, &is_it);
-                bits.bit_or(clear, is_it)
+                !bits.any(set)
             }
             Self::OrIs(rule, number) => {
                 let holds = rule.holds(bits, value);
@@ -257,11 +252,19 @@ pub(crate) enum Awaited {
     /// Nothing will ever let it go on: it holds the mutex itself, or nobody else knows of the object.
     Itself,
     Cell(Cell, Rule),
-    /// The thread whose handle is in the cell.
-    Owner(Cell),
+    /// The thread whose handle is in the cell of a mutex.
+    Owner(Cell, WaitsForItself),
     Threads(Vec<(Bit, u64)>),
     /// A signal: position in [`Encoding::waiters`]. A watched condition variable may be made anew or destroyed meanwhile.
     Signal(usize, Option<(Cell, Rule)>),
+}
+
+/// Does a thread wait that wants a mutex which it owns?
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WaitsForItself {
+    Known(bool),
+    /// It depends on the kind in this cell, or else on that of the initialiser: is that the normal kind?
+    If(Cell, bool),
 }
 
 /// A thread that may have to wait: the condition under which it does, for good as far as this execution goes.
@@ -369,6 +372,8 @@ pub(crate) struct Encoding {
     pub(crate) sections: Vec<Section>,
     /// Steps that destroy mutexes.
     pub(crate) destroyed: Vec<(Place, StepIndex)>,
+    /// Steps that make mutexes, and whether these are of the kind then that they were of anyway.
+    pub(crate) made: Vec<(Place, StepIndex, bool)>,
     /// Where other objects are made and destroyed, if that is not seen from their cells.
     pub(crate) changes: Vec<Change>,
     pub(crate) waits: Vec<Wait>,

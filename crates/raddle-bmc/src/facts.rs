@@ -7,6 +7,7 @@ use crate::value::Set;
 use raddle_program::{MutexKind, ObjectId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The bytes of an object, or its synchronisation cells: these lie beside the bytes, four bytes at the offset of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,12 +49,14 @@ pub(crate) struct Facts {
     tangled: FxHashSet<(ObjectId, u64)>,
     /// Mutexes that a thread may wait for in vain.
     blocking: FxHashSet<(ObjectId, u64)>,
-    /// Kinds of the mutexes that are made by a call.
+    /// Kinds of mutexes that a call makes another kind than their initialisers say, before all else.
     kinds: FxHashMap<(ObjectId, u64), MutexKind>,
     /// Objects that are freed somewhere.
     freed: FxHashSet<ObjectId>,
     /// Semaphores, read-write locks and barriers that are destroyed somewhere.
     destroyed: FxHashSet<(ObjectId, u64)>,
+    /// Condition variables, read-write locks and mutexes that are made or destroyed where others may be using them.
+    watched: FxHashSet<(ObjectId, u64)>,
     threads: u32,
     /// How often keys of thread-specific data are made.
     keys: u32,
@@ -115,6 +118,17 @@ impl Facts {
         self.stored.get(&cell).map(|stored| &stored.set)
     }
 
+    /// Is nothing stored in these bytes where others may see it, but 0 if they are 0?
+    pub(crate) fn keeps(&self, region: Region, bytes: Range<u64>, is_zero: bool) -> bool {
+        self.stored.iter().all(|(cell, stored)| {
+            let end = cell.offset + u64::from(cell.size);
+            let is_apart = end <= bytes.start || cell.offset >= bytes.end;
+            let zeros = stored.set.values();
+            let zeros = zeros.is_some_and(|all| all.iter().all(|&value| value == 0));
+            cell.region != region || is_apart || is_zero && zeros
+        })
+    }
+
     pub(crate) fn store(&mut self, cell: Cell, set: &Set) {
         let Some(stored) = self.stored.get_mut(&cell) else {
             let (set, growth) = (set.clone(), 0);
@@ -166,10 +180,10 @@ impl Facts {
         self.kinds.get(&mutex).copied()
     }
 
-    /// The mutex is made by a call. `is_news`: it was taken for another kind.
-    pub(crate) fn make(&mut self, mutex: (ObjectId, u64), kind: MutexKind, is_news: bool) {
+    /// A call makes the mutex another kind than its initialiser says, before it is used.
+    pub(crate) fn make(&mut self, mutex: (ObjectId, u64), kind: MutexKind) {
         self.kinds.insert(mutex, kind);
-        self.changed |= is_news;
+        self.changed = true;
     }
 
     pub(crate) fn is_destroyed(&self, place: (ObjectId, u64)) -> bool {
@@ -178,6 +192,14 @@ impl Facts {
 
     pub(crate) fn destroy(&mut self, place: (ObjectId, u64)) {
         self.changed |= self.destroyed.insert(place);
+    }
+
+    pub(crate) fn is_watched(&self, place: (ObjectId, u64)) -> bool {
+        self.watched.contains(&place)
+    }
+
+    pub(crate) fn watch(&mut self, place: (ObjectId, u64)) {
+        self.changed |= self.watched.insert(place);
     }
 
     /// There are no more threads than this.

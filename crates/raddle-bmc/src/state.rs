@@ -1,7 +1,7 @@
 //! A thread on its way through its code: one state stands for all paths that lead to a place.
 
 use crate::contents::Contents;
-use crate::encode::Models;
+use crate::encode::{Holding, Models};
 use crate::events::StepIndex;
 use crate::facts::Region;
 use crate::path::Path;
@@ -81,6 +81,8 @@ pub(crate) struct State {
     pub(crate) atomic_depth: u32,
     pub(crate) block: Option<usize>,
     pub(crate) held: BTreeMap<(ObjectId, u64), Held>,
+    /// What it holds of read-write locks.
+    pub(crate) locks: BTreeMap<(ObjectId, u64), Holding>,
     /// Steps that joined other threads, whichever way it came here.
     pub(crate) joined: Rc<BTreeSet<StepIndex>>,
     /// Inside of a function that prints: its arguments.
@@ -107,6 +109,7 @@ impl State {
             atomic_depth: 0,
             block: None,
             held: BTreeMap::new(),
+            locks: BTreeMap::new(),
             joined: Rc::default(),
             printed: Vec::new(),
             queued: None,
@@ -173,6 +176,14 @@ impl State {
         }
         join_maps(bits, first, &mut joined.thread_locals, &other.thread_locals);
         join_maps(bits, first, &mut joined.own, &other.own);
+        let locks = joined.locks.keys().chain(other.locks.keys());
+        let locks: BTreeSet<(ObjectId, u64)> = locks.copied().collect();
+        for lock in locks {
+            let (one, two) = (joined.locks.get(&lock), other.locks.get(&lock));
+            if let Some(held) = Holding::join(bits, first, one, two) {
+                joined.locks.insert(lock, held);
+            }
+        }
         if joined.joined != other.joined {
             Rc::make_mut(&mut joined.joined).retain(|join| other.joined.contains(join));
         }

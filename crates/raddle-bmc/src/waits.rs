@@ -1,7 +1,7 @@
 //! Waiting: signals that wake waiters, and threads that wait for good.
 
 use crate::encode::OWNER_BITS;
-use crate::events::{Awaited, Rule, ThreadIndex, Wait};
+use crate::events::{Awaited, Rule, ThreadIndex, Wait, WaitsForItself};
 use crate::facts::Cell;
 use crate::problem::Problem;
 use raddle_order::bits::{Bit, Word};
@@ -136,13 +136,17 @@ impl Problem {
     pub(crate) fn add_last_reads(&mut self, asked: Lit) -> FxHashMap<Cell, Word> {
         let mut cells: Vec<Cell> = Vec::new();
         for wait in &self.encoding.waits {
-            let awaited = match &wait.on {
-                Awaited::Cell(cell, _) | Awaited::Owner(cell) => cell,
-                Awaited::Signal(_, Some((cell, _))) => cell,
+            let awaited = match wait.on {
+                Awaited::Owner(cell, WaitsForItself::If(kind, _)) => [Some(cell), Some(kind)],
+                Awaited::Cell(cell, _)
+                | Awaited::Owner(cell, _)
+                | Awaited::Signal(_, Some((cell, _))) => [Some(cell), None],
                 _ => continue,
             };
-            if !cells.contains(awaited) {
-                cells.push(*awaited);
+            for cell in awaited.into_iter().flatten() {
+                if !cells.contains(&cell) {
+                    cells.push(cell);
+                }
             }
         }
         let mut last = FxHashMap::default();
@@ -272,7 +276,8 @@ impl Problem {
                 let useless = self.all_useless(wait.thread, dead);
                 self.encoding.bits.bit_and(!allowed, useless)
             }
-            Awaited::Owner(cell) => {
+            Awaited::Owner(cell, itself) => {
+                let itself = self.waits_for_itself(*itself, last);
                 let mut owned = Vec::new();
                 for thread in 0..dead.len() {
                     let handle = u128::from(self.encoding.threads[thread].handle);
@@ -281,7 +286,12 @@ impl Problem {
                     let handle = Word::constant(OWNER_BITS, handle);
                     let bits = &mut self.encoding.bits;
                     let is_owner = bits.eq(&owner, &handle);
-                    owned.push(bits.bit_and(is_owner, useless));
+                    let counts = if thread == wait.thread {
+                        itself
+                    } else {
+                        Bit::TRUE
+                    };
+                    owned.push(bits.all([is_owner, useless, counts]));
                 }
                 self.encoding.bits.any(owned)
             }
@@ -309,6 +319,20 @@ impl Problem {
                 self.encoding.bits.bit_and(!woken, useless)
             }
         }
+    }
+
+    fn waits_for_itself(&mut self, itself: WaitsForItself, last: &FxHashMap<Cell, Word>) -> Bit {
+        let (cell, is_normal) = match itself {
+            WaitsForItself::Known(waits) => return Bit::constant(waits),
+            WaitsForItself::If(cell, is_normal) => (cell, is_normal),
+        };
+        let kind = &last[&cell];
+        let bits = &mut self.encoding.bits;
+        let normal = Word::constant(kind.width(), 1);
+        let made_normal = bits.eq(kind, &normal);
+        let unmade = bits.is_zero(kind);
+        let left_normal = bits.bit_and(unmade, Bit::constant(is_normal));
+        bits.bit_or(made_normal, left_normal)
     }
 
     fn allowed_in_the_end(&mut self, cell: Cell, rule: &Rule, last: &FxHashMap<Cell, Word>) -> Bit {

@@ -392,6 +392,7 @@ impl Encoder<'_> {
         for (region, contents) in &state.own {
             self.out.initial.insert(*region, (**contents).clone());
         }
+        self.share_sections(state);
         Ok(())
     }
 
@@ -410,6 +411,7 @@ impl Encoder<'_> {
                 self.out.steps[step].accesses = accesses;
             }
         }
+        self.share_sections(state);
         Ok(())
     }
 }

@@ -34,6 +34,13 @@ impl Encoder<'_> {
             self.change_later(state, condition, false);
             return Ok(());
         }
+        if self.knows(state, region_of(condition)) {
+            // Nobody waits.
+            let cell = self.peek(state, region_of(condition), condition.1)?;
+            if cell.as_constant() == Some(0) {
+                return Ok(());
+            }
+        }
         self.change_cell(state, condition, None, |encoder, old| {
             let one = Word::constant(HALF, 1);
             let next = encoder.out.bits.add(&making(old), &one);
@@ -68,7 +75,7 @@ impl Encoder<'_> {
 
     /// Is what became of a condition variable seen from its cell?
     fn has_cell(&mut self, state: &State, condition: Place) -> bool {
-        self.knows(state, region_of(condition)) || self.facts.is_destroyed(condition)
+        self.knows(state, region_of(condition)) || self.facts.is_watched(condition)
     }
 
     fn is_gone(&mut self, cell: &Sym) -> Bit {
@@ -93,7 +100,7 @@ impl Encoder<'_> {
         condition: Place,
         mutex: Place,
     ) -> Result<Entered, Stop> {
-        let is_watched = self.facts.is_destroyed(condition);
+        let is_watched = self.facts.is_watched(condition);
         if is_watched {
             let gone = self.fresh_bit();
             let mut late = state.clone();
@@ -250,7 +257,7 @@ impl Encoder<'_> {
             wakes_all,
             making: None,
         };
-        if !self.facts.is_destroyed(condition) {
+        if !self.facts.is_watched(condition) {
             waker.step = self.sync_step(state, condition, Vec::new());
             self.out.wakers.push(waker);
             return Ok(());

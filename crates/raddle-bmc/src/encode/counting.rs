@@ -1,10 +1,10 @@
-//! Synchronisation cells: 32 bits that an operation reads and writes in one step, once their value allows it. Semaphores,
-//! read-write locks and barriers are such cells.
+//! Synchronisation cells: 32 bits that an operation reads and writes in one step, once their value allows it. Semaphores and
+//! barriers are such cells; read-write locks (`rwlock.rs`) and some mutexes and condition variables have one.
 
 use super::Encoder;
 use super::library::{Args, misused};
-use super::sync::{EBUSY, EDEADLK, ETIMEDOUT, WRITER, region_of};
-use crate::events::{Arrival, Awaited, Handover, Place, Rule, StepIndex, What};
+use super::sync::{ETIMEDOUT, region_of};
+use crate::events::{Access, Arrival, Awaited, Handover, Place, Rule, StepIndex, What};
 use crate::facts::Region;
 use crate::state::State;
 use crate::value::Sym;
@@ -20,7 +20,7 @@ const EAGAIN: u64 = 11;
 const GONE: u32 = u32::MAX;
 
 impl Encoder<'_> {
-    /// Semaphores, read-write locks and barriers.
+    /// Semaphores and barriers, and read-write locks where there is a limit of time.
     pub(super) fn counting(
         &mut self,
         state: &mut State,
@@ -55,7 +55,7 @@ impl Encoder<'_> {
                 } else {
                     "rwlock_trywrlock"
                 };
-                let tried = self.counting(state, tried, place, args)?;
+                let tried = self.read_write_lock(state, tried, place)?;
                 return self.in_time(state, &tried, &args[args.len() - 1]);
             }
             "sem_trywait" => {
@@ -79,70 +79,6 @@ impl Encoder<'_> {
             "sem_getvalue" => {
                 let (value, _) = self.change_living(state, place, None, |_, old| old.clone())?;
                 self.store(state, &args[1], 4, &value, Order::Plain)?;
-            }
-            "rwlock_rdlock" => {
-                let own = self.writer();
-                let mut again = Bit::FALSE;
-                let rule = Some(Rule::ClearOr(WRITER, own));
-                let (_, step) = self.change_living(state, place, rule, |encoder, old| {
-                    again = old.is(&mut encoder.out.bits, u64::from(own));
-                    let more = encoder.plus(old, &one);
-                    Sym::ite(&mut encoder.out.bits, again, old, &more)
-                })?;
-                self.hand_over(step, Handover::acquire(!again));
-                let refused = Sym::constant(32, EDEADLK);
-                return Ok(Sym::ite(&mut self.out.bits, again, &refused, &zero));
-            }
-            "rwlock_wrlock" => {
-                let own = self.writer();
-                let writer = Sym::constant(32, u64::from(own));
-                let rule = Rule::ZeroOr(own, own);
-                let (old, step) = self.change_living(state, place, Some(rule), |_, _| writer)?;
-                let again = old.is(&mut self.out.bits, u64::from(own));
-                self.hand_over(step, write_lock(!again));
-                let refused = Sym::constant(32, EDEADLK);
-                return Ok(Sym::ite(&mut self.out.bits, again, &refused, &zero));
-            }
-            "rwlock_tryrdlock" => {
-                let (old, step) = self.change_living(state, place, None, |encoder, old| {
-                    let more = encoder.plus(old, &one);
-                    Sym::ite(&mut encoder.out.bits, old.word.sign(), old, &more)
-                })?;
-                self.hand_over(step, Handover::acquire(!old.word.sign()));
-                let busy = Sym::constant(32, EBUSY);
-                return Ok(Sym::ite(&mut self.out.bits, old.word.sign(), &busy, &zero));
-            }
-            "rwlock_trywrlock" => {
-                let writer = Sym::constant(32, u64::from(self.writer()));
-                let (old, step) = self.change_living(state, place, None, |encoder, old| {
-                    let is_free = encoder.out.bits.is_zero(&old.word);
-                    Sym::ite(&mut encoder.out.bits, is_free, &writer, old)
-                })?;
-                let busy = Sym::constant(32, EBUSY);
-                let is_free = self.out.bits.is_zero(&old.word);
-                self.hand_over(step, write_lock(is_free));
-                return Ok(Sym::ite(&mut self.out.bits, is_free, &zero, &busy));
-            }
-            "rwlock_unlock" => {
-                let mut unheld = Bit::FALSE;
-                let (old, step) = self.change_living(state, place, None, |encoder, old| {
-                    let bits = &mut encoder.out.bits;
-                    unheld = bits.is_zero(&old.word);
-                    let less = bits.sub(&old.word, &one.word);
-                    Sym::of(bits.ite(old.word.sign(), &zero.word, &less))
-                })?;
-                let by_writer = old.word.sign();
-                let handover = Handover {
-                    releases: by_writer,
-                    releases_to_writers: !by_writer,
-                    ..Handover::NONE
-                };
-                self.hand_over(step, handover);
-                self.fault_if(state, unheld, misused(Misuse::UnlockUnlocked));
-                let writer = u64::from(self.writer());
-                let own = old.is(&mut self.out.bits, writer);
-                let of_another = self.out.bits.bit_and(by_writer, !own);
-                self.fault_if(state, of_another, misused(Misuse::UnlockNotOwned));
             }
             "barrier_init" => {
                 let count = args[2].clone();
@@ -222,11 +158,6 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// A read-write lock that this thread holds for writing.
-    fn writer(&self) -> u32 {
-        WRITER | self.out.threads[self.thread].handle as u32
-    }
-
     // ---- cells
 
     /// What a step on a cell learns from it and hands on by it; nothing if nobody else knows the cell.
@@ -259,12 +190,7 @@ impl Encoder<'_> {
         if let Some(rule) = &rule {
             let passes = self.fresh_bit();
             let cell = self.facts.cells(region, offset, 4)[0];
-            let on = if self.facts.is_tangled(place) {
-                Awaited::Owner(cell)
-            } else {
-                Awaited::Cell(cell, rule.clone())
-            };
-            self.wait_for(state, passes, on);
+            self.wait_for(state, passes, Awaited::Cell(cell, rule.clone()));
         }
         let mut accesses = Vec::new();
         let old = self.read(state, (region, offset), 4, Bit::TRUE, &mut accesses)?;
@@ -283,7 +209,7 @@ impl Encoder<'_> {
     }
 
     /// As [`Self::change_cell`], for objects that may have been destroyed: that is a fault.
-    fn change_living(
+    pub(super) fn change_living(
         &mut self,
         state: &mut State,
         place: Place,
@@ -302,6 +228,13 @@ impl Encoder<'_> {
         })?;
         self.fault_if(state, gone, misused(Misuse::UseDestroyed));
         Ok(changed)
+    }
+
+    /// A step looks at something else as well.
+    pub(super) fn add_accesses_to(&mut self, step: Option<StepIndex>, accesses: Vec<Access>) {
+        if let Some(step) = step {
+            self.out.steps[step].accesses.extend(accesses);
+        }
     }
 
     /// Reads a synchronisation cell.
@@ -354,13 +287,5 @@ impl Encoder<'_> {
         let step = self.step(state, What::Life, Order::SeqCst);
         self.out.steps[step].accesses = accesses;
         Ok(())
-    }
-}
-
-/// Writers learn of readers as well.
-fn write_lock(condition: Bit) -> Handover {
-    Handover {
-        acquires_of_readers: condition,
-        ..Handover::acquire(condition)
     }
 }

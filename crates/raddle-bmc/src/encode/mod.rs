@@ -8,7 +8,7 @@
 //! - `compute`: instructions that do not touch memory.
 //! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
 //! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`,
-//!   `condition`: locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
+//!   `rwlock`, `condition`: locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
 //!   all others, with `futex`, which are run as the interpreter runs them. `variadic`: lists of arguments. `intrinsics`: `llvm.*`.
 
 mod access;
@@ -25,6 +25,7 @@ mod intrinsics;
 mod library;
 mod models;
 mod mutex;
+mod rwlock;
 mod strings;
 mod sync;
 mod system;
@@ -35,6 +36,7 @@ pub(crate) use condition::{GONE, HALF};
 pub(crate) use heap::LIFE;
 pub(crate) use models::Models;
 pub(crate) use mutex::OWNER_BITS;
+pub(crate) use rwlock::Holding;
 
 use crate::contents::Contents;
 use crate::events::{

@@ -10,20 +10,20 @@
 
 use super::library::Args;
 use super::{Encoder, unsupported_call};
-use crate::events::{Awaited, Change, Handover, Place, Rule, StepIndex, Wait, What};
+use crate::events::{Awaited, Change, Handover, Place, Rule, Wait, What};
 use crate::facts::Region;
 use crate::order::FixedOrder;
 use crate::state::State;
 use crate::value::Sym;
-use raddle_order::bits::{Bit, Word};
+use raddle_order::bits::Bit;
 use raddle_program::{AccessKind, Fault, Order, Stop};
 
 /// What trying in vain returns.
 pub(super) const EBUSY: u64 = 16;
+/// Where numbers lie that belong to the cells of synchronisation objects.
+pub(super) const BESIDE: u64 = 1 << 43;
 /// A section of a mutex that nobody else takes.
 pub(super) const UNCONTENDED: usize = usize::MAX;
-/// A read-write lock is held by a writer; the other bits count readers.
-pub(super) const WRITER: u32 = 1 << 31;
 /// What waiting for oneself returns.
 pub(super) const EDEADLK: u64 = 35;
 /// What giving back returns what one does not have.
@@ -143,9 +143,9 @@ impl Encoder<'_> {
                 self.destroy_cell(state, operation, place)?;
                 zero
             }
-            "rwlock_init" => {
-                self.change_cell(state, place, None, |_, _| Sym::zero(32))?;
-                zero
+            "rwlock_init" | "rwlock_rdlock" | "rwlock_wrlock" | "rwlock_tryrdlock"
+            | "rwlock_trywrlock" | "rwlock_unlock" => {
+                self.read_write_lock(state, operation, place)?
             }
             _ => self.counting(state, operation, place, args)?,
         };
@@ -177,9 +177,12 @@ impl Encoder<'_> {
     // ---- critical sections
 
     /// Mutexes that are destroyed when all their sections are over need no further thought.
-    fn find_destroyed(&mut self) {
-        let fixed = FixedOrder::new(&self.out);
+    fn find_destroyed(&mut self, fixed: &FixedOrder) {
         for (mutex, step) in self.out.destroyed.clone() {
+            let mut others = self.out.destroyed.iter();
+            if others.any(|&(other, at)| other == mutex && at != step) {
+                self.facts.tangle(mutex);
+            }
             for section in &self.out.sections {
                 let is_over = section.unlocks.iter().all(|&at| fixed.before(at, step));
                 if section.mutex == mutex && (!is_over || self.facts.is_blocking(mutex)) {
@@ -202,8 +205,7 @@ impl Encoder<'_> {
     }
 
     /// Finds objects that are made or destroyed where others may be using them: what becomes of them is seen from their cells.
-    fn find_changed_in_use(&mut self) {
-        let fixed = FixedOrder::new(&self.out);
+    fn find_changed_in_use(&mut self, fixed: &FixedOrder) {
         for change in &self.out.changes {
             let steps = self.out.steps.iter().enumerate();
             let uses = steps.filter(|(_, step)| step.object == Some(change.place));
@@ -218,7 +220,7 @@ impl Encoder<'_> {
                 }
             };
             if !is_fine {
-                self.facts.destroy(change.place);
+                self.facts.watch(change.place);
             }
         }
     }
@@ -251,8 +253,10 @@ impl Encoder<'_> {
 
     /// Finds mutexes that a thread may wait for in vain: see the top of this file.
     pub(super) fn find_blocking(&mut self) {
-        self.find_destroyed();
-        self.find_changed_in_use();
+        let fixed = FixedOrder::new(&self.out);
+        self.find_destroyed(&fixed);
+        self.find_changed_in_use(&fixed);
+        self.find_made_in_use(&fixed);
         let sections = std::mem::take(&mut self.out.sections);
         for section in &sections {
             if !section.is_always_left(&mut self.out.bits) {
