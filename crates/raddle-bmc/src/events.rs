@@ -9,7 +9,7 @@ use raddle_order::bits::{Bit, Bits, Word};
 use raddle_order::{ClauseSink, Lit, Var};
 use raddle_program::{Fault, ObjectId, Order, SrcId, ThreadId, Unsupported};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Position in [`Encoding::threads`].
@@ -267,6 +267,16 @@ pub(crate) enum WaitsForItself {
     If(Cell, bool),
 }
 
+/// A read-write lock that a thread holds which waits or has finished.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) lock: Place,
+    pub(crate) condition: Bit,
+    /// How often the lock had been made when it was taken.
+    pub(crate) making: Word,
+}
+
 /// A thread that may have to wait: the condition under which it does, for good as far as this execution goes.
 #[derive(Clone, Debug)]
 pub(crate) struct Wait {
@@ -372,6 +382,10 @@ pub(crate) struct Encoding {
     pub(crate) sections: Vec<Section>,
     /// Steps that destroy mutexes.
     pub(crate) destroyed: Vec<(Place, StepIndex)>,
+    /// Cells of read-write locks; with the cells that say how often they were made, if they are watched.
+    pub(crate) locks: BTreeMap<Cell, Option<Cell>>,
+    /// What threads hold of them that go no further.
+    pub(crate) kept: Vec<Kept>,
     /// Steps that make mutexes, and whether these are of the kind then that they were of anyway.
     pub(crate) made: Vec<(Place, StepIndex, bool)>,
     /// Where other objects are made and destroyed, if that is not seen from their cells.

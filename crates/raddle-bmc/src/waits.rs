@@ -143,7 +143,9 @@ impl Problem {
                 | Awaited::Signal(_, Some((cell, _))) => [Some(cell), None],
                 _ => continue,
             };
-            for cell in awaited.into_iter().flatten() {
+            let making = |cell: &Cell| self.encoding.locks.get(cell).copied().flatten();
+            let making = awaited[0].as_ref().and_then(making);
+            for cell in awaited.into_iter().flatten().chain(making) {
                 if !cells.contains(&cell) {
                     cells.push(cell);
                 }
@@ -273,7 +275,10 @@ impl Problem {
             }
             Awaited::Cell(cell, rule) => {
                 let allowed = self.allowed_in_the_end(*cell, rule, last);
-                let useless = self.all_useless(wait.thread, dead);
+                let useless = match self.encoding.locks.get(cell).copied() {
+                    Some(making) => self.kept_by_useless(*cell, making, dead, last),
+                    None => self.all_useless(wait.thread, dead),
+                };
                 self.encoding.bits.bit_and(!allowed, useless)
             }
             Awaited::Owner(cell, itself) => {
@@ -319,6 +324,31 @@ impl Problem {
                 self.encoding.bits.bit_and(!woken, useless)
             }
         }
+    }
+
+    /// Somebody holds a read-write lock that will never give it back.
+    fn kept_by_useless(
+        &mut self,
+        lock: Cell,
+        making: Option<Cell>,
+        dead: &[Bit],
+        last: &FxHashMap<Cell, Word>,
+    ) -> Bit {
+        let place = (lock.region.object, lock.offset);
+        let mut kept = Vec::new();
+        for held in self.encoding.kept.clone() {
+            if held.lock != place {
+                continue;
+            }
+            let useless = self.useless(held.thread, dead);
+            let bits = &mut self.encoding.bits;
+            let is_same = match making {
+                Some(cell) => bits.eq(&held.making, &last[&cell]),
+                None => Bit::TRUE,
+            };
+            kept.push(bits.all([held.condition, useless, is_same]));
+        }
+        self.encoding.bits.any(kept)
     }
 
     fn waits_for_itself(&mut self, itself: WaitsForItself, last: &FxHashMap<Cell, Word>) -> Bit {

@@ -257,6 +257,7 @@ impl<'a> Encoder<'a> {
             let end = self.step(&state, What::End, Order::SeqCst);
             self.out.threads[thread].end = Some(end);
             finished = state.path.guard();
+            self.keep_locks(&state, finished);
             self.results.insert(thread, state.result);
         }
         self.out.threads[thread].finished = finished;

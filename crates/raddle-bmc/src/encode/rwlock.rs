@@ -7,7 +7,7 @@
 use super::Encoder;
 use super::library::misused;
 use super::sync::{BESIDE, EBUSY, EDEADLK, region_of};
-use crate::events::{Access, Change, Handover, Place, Rule, StepIndex};
+use crate::events::{Access, Change, Handover, Kept, Place, Rule, StepIndex};
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::{Bit, Bits, Word};
@@ -85,6 +85,7 @@ impl Encoder<'_> {
         operation: &str,
         place: Place,
     ) -> Result<Sym, Stop> {
+        self.note_lock(place)?;
         match operation {
             "rwlock_init" => self.rwlock_init(state, place),
             "rwlock_rdlock" => self.read_lock(state, place),
@@ -221,6 +222,38 @@ impl Encoder<'_> {
     }
 
     // ---- what threads hold
+
+    /// The thread goes no further if `condition` holds: what it holds then, it keeps.
+    pub(super) fn keep_locks(&mut self, state: &State, condition: Bit) {
+        for (&lock, held) in &state.locks {
+            let bits = &mut self.out.bits;
+            let reads = !bits.is_zero(&held.reads);
+            let holds = bits.bit_or(held.writes, reads);
+            let condition = bits.bit_and(condition, holds);
+            if condition != Bit::FALSE {
+                self.out.kept.push(Kept {
+                    thread: self.thread,
+                    lock,
+                    condition,
+                    making: held.making.clone(),
+                });
+            }
+        }
+    }
+
+    /// Threads wait for those who hold the lock, not for anybody.
+    fn note_lock(&mut self, place: Place) -> Result<(), Stop> {
+        let region = region_of(place);
+        let cell = self.facts.cells(region, place.1, 4)[0];
+        let beside = self.facts.cells(region, BESIDE + place.1, 4)[0];
+        let making = self.facts.is_watched(place).then_some(beside);
+        if making.is_some() {
+            let first = self.first_contents(region)?.load(beside.offset, 4);
+            self.out.firsts.entry(beside).or_insert(first.word);
+        }
+        self.out.locks.insert(cell, making);
+        Ok(())
+    }
 
     /// How often a lock was made.
     fn making_of(&mut self, state: &mut State, place: Place) -> Result<(Word, Vec<Access>), Stop> {

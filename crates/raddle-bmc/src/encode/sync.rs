@@ -74,6 +74,7 @@ impl Encoder<'_> {
         }
         let blocked = self.out.bits.bit_and(state.path.guard(), !passes);
         if blocked != Bit::FALSE {
+            self.keep_locks(state, blocked);
             self.out.waits.push(Wait {
                 thread: self.thread,
                 blocked,
