@@ -86,6 +86,8 @@ pub(crate) struct Step {
     pub(crate) object: Option<Place>,
     /// Critical sections that it is in: positions in [`Encoding::sections`].
     pub(crate) sections: Vec<usize>,
+    /// Read-write locks that its thread certainly holds, and whether for writing.
+    pub(crate) locks: Vec<(Place, bool)>,
     /// What it learns from the cell of its synchronisation object, and hands on by it.
     pub(crate) handover: Handover,
     /// Steps of its thread that joined others, whichever way it came here.

@@ -10,7 +10,7 @@
 //! whatever hands knowledge on comes after the stores before it. So nothing leads back from the second access to the first.
 
 use crate::encode::LIFE;
-use crate::events::{Step, StepIndex, What};
+use crate::events::{Place, Step, StepIndex, What};
 use crate::facts::Cell;
 use crate::problem::Problem;
 use raddle_order::bits::Bit;
@@ -157,8 +157,14 @@ impl Problem {
             let sections = self.encoding.steps[step].sections.iter();
             sections.map(|&section| self.encoding.sections[section].mutex)
         };
+        let locks = |step: StepIndex| self.encoding.steps[step].locks.iter();
+        // Writers learn of all that came before them, and all learn of writers.
+        let excludes = |&(lock, writes): &(Place, bool)| {
+            locks(b).any(|&(other, other_writes)| lock == other && (writes || other_writes))
+        };
         self.fixed.before(a, b)
             || self.fixed.before(b, a)
+            || locks(a).any(excludes)
             || mutexes(a).any(|mutex| mutexes(b).any(|other| other == mutex))
     }
 

@@ -356,6 +356,7 @@ impl<'a> Encoder<'a> {
     // ---- what comes out
 
     fn step(&mut self, state: &State, what: What, order: Order) -> StepIndex {
+        let locks = self.locks_held(state);
         self.out.steps.push(Step {
             thread: self.thread,
             what,
@@ -372,6 +373,7 @@ impl<'a> Encoder<'a> {
                 .map(|held| held.section)
                 .filter(|&section| section < self.out.sections.len())
                 .collect(),
+            locks,
             handover: Handover::NONE,
             joined: Rc::clone(&state.joined),
         });

@@ -166,6 +166,10 @@ impl Encoder<'_> {
     fn kind_made(&mut self, state: &mut State, name: &str, args: &Args) -> Result<Sym, Stop> {
         let number = match name {
             "pthread_mutex_init" if args[1].as_constant() != Some(0) => {
+                if args[1].set.values().is_none_or(|all| all.contains(&0)) {
+                    let why = "whether there are attributes is not known";
+                    return Err(unsupported_call(name, why));
+                }
                 self.load(state, &args[1], 4, Order::Plain)?
             }
             "mtx_init" => {
@@ -178,9 +182,9 @@ impl Encoder<'_> {
             return Ok(Sym::constant(32, number_of(kind_of(number))));
         }
         let mut made = Sym::constant(32, number_of(MutexKind::Normal));
-        for c in [1, 2] {
-            let is_it = number.is(&mut self.out.bits, c);
-            let kind = Sym::constant(32, number_of(kind_of(c)));
+        for other in [1, 2] {
+            let is_it = number.is(&mut self.out.bits, other);
+            let kind = Sym::constant(32, number_of(kind_of(other)));
             made = Sym::ite(&mut self.out.bits, is_it, &kind, &made);
         }
         Ok(made)

@@ -241,6 +241,26 @@ impl Encoder<'_> {
         }
     }
 
+    /// The locks that a thread holds whatever way it came here, and whether for writing.
+    pub(super) fn locks_held(&mut self, state: &State) -> Vec<(Place, bool)> {
+        let guard = state.path.guard();
+        let mut locks = Vec::new();
+        for (&lock, held) in &state.locks {
+            if self.facts.is_watched(lock) {
+                continue;
+            }
+            let bits = &mut self.out.bits;
+            let reads = !bits.is_zero(&held.reads);
+            let holds = bits.bit_or(held.writes, reads);
+            if bits.bit_and(guard, !held.writes) == Bit::FALSE {
+                locks.push((lock, true));
+            } else if bits.bit_and(guard, !holds) == Bit::FALSE {
+                locks.push((lock, false));
+            }
+        }
+        locks
+    }
+
     /// Threads wait for those who hold the lock, not for anybody.
     fn note_lock(&mut self, place: Place) -> Result<(), Stop> {
         let region = region_of(place);
