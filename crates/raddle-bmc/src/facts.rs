@@ -7,7 +7,6 @@ use crate::value::Set;
 use raddle_program::{MutexKind, ObjectId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 /// The bytes of an object, or its synchronisation cells: these lie beside the bytes, four bytes at the offset of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,6 +37,13 @@ struct Stored {
     growth: u32,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Overwritten {
+    Never,
+    WithZero,
+    WithAnything,
+}
+
 #[derive(Default)]
 pub(crate) struct Facts {
     changed: bool,
@@ -57,6 +63,8 @@ pub(crate) struct Facts {
     destroyed: FxHashSet<(ObjectId, u64)>,
     /// Condition variables, read-write locks and mutexes that are made or destroyed where others may be using them.
     watched: FxHashSet<(ObjectId, u64)>,
+    /// Bytes that say the kind of a mutex, by where they begin: what is stored there by threads that know the memory for sure.
+    kind_bytes: FxHashMap<(Region, u64), Overwritten>,
     threads: u32,
     /// How often keys of thread-specific data are made.
     keys: u32,
@@ -118,15 +126,44 @@ impl Facts {
         self.stored.get(&cell).map(|stored| &stored.set)
     }
 
-    /// Is nothing stored in these bytes where others may see it, but 0 if they are 0?
-    pub(crate) fn keeps(&self, region: Region, bytes: Range<u64>, is_zero: bool) -> bool {
-        self.stored.iter().all(|(cell, stored)| {
+    /// Do four bytes that say the kind of a mutex stay what they are once there are several threads? `is_zero`: storing 0
+    /// does not matter.
+    pub(crate) fn keeps_kind(&mut self, region: Region, start: u64, is_zero: bool) -> bool {
+        let Some(&overwritten) = self.kind_bytes.get(&(region, start)) else {
+            self.kind_bytes.insert((region, start), Overwritten::Never);
+            self.changed = true;
+            return true;
+        };
+        let is_apart = |cell: &Cell| {
             let end = cell.offset + u64::from(cell.size);
-            let is_apart = end <= bytes.start || cell.offset >= bytes.end;
-            let zeros = stored.set.values();
-            let zeros = zeros.is_some_and(|all| all.iter().all(|&value| value == 0));
-            cell.region != region || is_apart || is_zero && zeros
-        })
+            cell.region != region || end <= start || cell.offset >= start + 4
+        };
+        let is_kept = |set: &Set| {
+            let zeros = set.values();
+            is_zero && zeros.is_some_and(|all| all.iter().all(|&value| value == 0))
+        };
+        let mut stored = self.stored.iter();
+        stored.all(|(cell, stored)| is_apart(cell) || is_kept(&stored.set))
+            && match overwritten {
+                Overwritten::Never => true,
+                Overwritten::WithZero => is_zero,
+                Overwritten::WithAnything => false,
+            }
+    }
+
+    /// A thread stores something in memory that it knows for sure.
+    pub(crate) fn store_own(&mut self, region: Region, offset: u64, size: u8, is_zero: bool) {
+        let end = offset + u64::from(size);
+        for start in offset.saturating_sub(3)..end {
+            if let Some(overwritten) = self.kind_bytes.get_mut(&(region, start)) {
+                let now = match is_zero {
+                    true => Overwritten::WithZero,
+                    false => Overwritten::WithAnything,
+                };
+                self.changed |= now > *overwritten;
+                *overwritten = now.max(*overwritten);
+            }
+        }
     }
 
     pub(crate) fn store(&mut self, cell: Cell, set: &Set) {

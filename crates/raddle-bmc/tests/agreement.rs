@@ -207,7 +207,7 @@ fn halves_of_words() {
 
 #[test]
 fn data_that_threads_wait_for() {
-    compare(Shape::WAITS, RACES, 0..cases(60));
+    compare(Shape::WAITS, RACES, 0..cases(150));
 }
 
 #[test]

@@ -150,6 +150,7 @@ impl Encoder<'_> {
         for case in cases {
             match self.contended(state, case.target) {
                 None => {
+                    self.note_own_store(state, &case, value);
                     let contents = self.known(state, case.target)?;
                     let place = (case.offset, size);
                     Rc::make_mut(contents).store_if(
@@ -227,6 +228,17 @@ impl Encoder<'_> {
             self.drain(state);
         }
         Ok(value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8)))
+    }
+
+    /// Others may see what a thread stores in memory that it uses alone, if it is a mutex.
+    fn note_own_store(&mut self, state: &State, case: &Case, value: &Sym) {
+        if let Target::Shared(region) = case.target
+            && !state.alone
+        {
+            let is_zero = value.as_constant() == Some(0);
+            let size = (value.width() / 8) as u8;
+            self.facts.store_own(region, case.offset, size, is_zero);
+        }
     }
 
     /// Atomic accesses to shared memory must be aligned.

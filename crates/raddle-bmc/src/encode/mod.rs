@@ -77,7 +77,7 @@ pub(crate) struct EncodeOptions<'a> {
     /// When to give up.
     pub(crate) deadline: Option<Instant>,
     pub(crate) interrupt: Option<&'a AtomicBool>,
-    /// Give up if the formula becomes large, or if the answer could be another than that of engines that explore.
+    /// Give up if the formula becomes large.
     pub(crate) is_short: bool,
 }
 
@@ -488,7 +488,7 @@ pub(crate) const RETRY: Limit = Limit::Ids { what: "facts" };
 
 /// There is no time left.
 pub(crate) const LATE: Limit = Limit::Ids { what: "seconds" };
-/// The formula is large, or of no use.
+/// The formula is large.
 pub(crate) const LONG: Limit = Limit::Ids { what: "formulas" };
 
 /// What is refused where memory is accessed that was freed.

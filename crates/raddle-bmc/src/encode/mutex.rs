@@ -157,8 +157,7 @@ impl Encoder<'_> {
         let Some(number) = contents.load(start, 4).as_constant() else {
             return Ok(None);
         };
-        let bytes = start..start + 4;
-        let is_kept = state.alone || self.facts.keeps(region, bytes, number == 0);
+        let is_kept = state.alone || self.facts.keeps_kind(region, start, number == 0);
         Ok(is_kept.then(|| kind_of(number)))
     }
 
