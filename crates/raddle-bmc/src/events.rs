@@ -191,7 +191,7 @@ pub(crate) enum Rule {
     Clear(u32),
     /// The cell is not this number.
     Not(u32),
-    /// The high half differs from this word, or nothing has to be waited for.
+    /// The generation of a barrier is past this one, or nothing has to be waited for.
     Past(Word, Bit),
     /// The rule holds, or the cell is this number.
     OrIs(Box<Rule>, u32),
@@ -205,9 +205,9 @@ impl Rule {
             Self::Positive => !bits.is_zero(value),
             Self::Zero => bits.is_zero(value),
             Self::Past(word, anyway) => {
-                let high = value.extract(value.width() / 2, value.width());
-                let differs = bits.ne(&high, word);
-                bits.bit_or(differs, *anyway)
+                let generation = value.extract(value.width() / 2, value.width());
+                let is_past = bits.ult(word, &generation);
+                bits.bit_or(is_past, *anyway)
             }
             Self::FreeOrOf { owner, gone, again } => {
                 let low = value.extract(0, OWNER_BITS);

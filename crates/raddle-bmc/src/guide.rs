@@ -288,6 +288,12 @@ impl guided::Guide for Guide<'_> {
             {
                 return Some(flush);
             }
+            let op = *program.op(state);
+            if self.leaves_barrier(happened.step) && !is_await(op) {
+                // The last to arrive does not wait; it may have finished.
+                self.steps.pop_front();
+                continue;
+            }
             if machine.readiness(program, thread) != Readiness::Ready {
                 if let Some(flush) = flush_any(machine, thread) {
                     return Some(flush);
@@ -297,12 +303,6 @@ impl guided::Guide for Guide<'_> {
                     continue;
                 }
                 return self.lose("a thread cannot go on", &happened);
-            }
-            let op = *program.op(state);
-            if self.leaves_barrier(happened.step) && !is_await(op) {
-                // The last to arrive does not wait.
-                self.steps.pop_front();
-                continue;
             }
             let is_block = step.block.is_some() && op == Op::AtomicBegin;
             // A wide access is a block of its own for the machine.

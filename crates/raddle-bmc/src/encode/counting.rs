@@ -3,8 +3,8 @@
 
 use super::Encoder;
 use super::library::{Args, misused};
-use super::sync::{ETIMEDOUT, region_of};
-use crate::events::{Access, Arrival, Awaited, Handover, Place, Rule, StepIndex, What};
+use super::sync::{BESIDE, ETIMEDOUT, region_of};
+use crate::events::{Access, Awaited, Handover, Place, Rule, StepIndex, What};
 use crate::facts::Region;
 use crate::state::State;
 use crate::value::Sym;
@@ -17,7 +17,7 @@ use std::rc::Rc;
 const EAGAIN: u64 = 11;
 
 /// What the cell of an object holds that was destroyed: no count, no owner and no generation is that large.
-const GONE: u32 = u32::MAX;
+pub(super) const GONE: u32 = u32::MAX;
 
 impl Encoder<'_> {
     /// Semaphores and barriers, and read-write locks where there is a limit of time.
@@ -80,82 +80,10 @@ impl Encoder<'_> {
                 let (value, _) = self.change_living(state, place, None, |_, old| old.clone())?;
                 self.store(state, &args[1], 4, &value, Order::Plain)?;
             }
-            "barrier_init" => {
-                let count = args[2].clone();
-                let counter = (place.0, place.1 + 4);
-                self.change_cell(state, counter, None, |_, _| count)?;
-                self.change_cell(state, place, None, |_, _| Sym::zero(32))?;
-            }
+            "barrier_init" => self.barrier_init(state, place, &args[2])?,
             _ => return self.barrier_wait(state, place),
         }
         Ok(zero)
-    }
-
-    /// The low half of the cell counts arrivals, the high half generations.
-    fn barrier_wait(&mut self, state: &mut State, place: Place) -> Result<Sym, Stop> {
-        let counter = (place.0, place.1 + 4);
-        let count = self.read_sync(
-            state,
-            (region_of(counter), counter.1),
-            Bit::TRUE,
-            What::Life,
-        )?;
-        let mut last = Bit::FALSE;
-        let (old, arrive) = self.change_living(state, place, None, |encoder, old| {
-            let bits = &mut encoder.out.bits;
-            let one = Sym::constant(32, 1).word;
-            let arrived = bits.add(&old.word, &one);
-            last = bits.eq(&arrived.extract(0, 16), &count.word.extract(0, 16));
-            let next = bits.add(&old.word, &Sym::constant(32, 1 << 16).word);
-            let opened = Sym::zero(16).word.concat(&next.extract(16, 32));
-            Sym::of(bits.ite(last, &opened, &arrived))
-        })?;
-        let generation = old.word.extract(16, 32);
-        let rule = Rule::Past(generation.clone(), last);
-        let (left, leave) = self.change_cell(state, place, Some(rule), |_, old| old.clone())?;
-        if self.facts.is_destroyed(place) {
-            // The last to arrive does not look at it again.
-            let gone = left.is(&mut self.out.bits, u64::from(GONE));
-            let gone = self.out.bits.bit_and(gone, !last);
-            self.fault_if(state, gone, misused(Misuse::UseDestroyed));
-        }
-        if let (Some(arrive), Some(leave)) = (arrive, leave) {
-            self.out.arrivals.push(Arrival {
-                barrier: place,
-                arrive,
-                leave,
-                generation,
-            });
-        }
-        let serial = Sym::constant(32, u64::from(u32::MAX));
-        Ok(Sym::ite(&mut self.out.bits, last, &serial, &Sym::zero(32)))
-    }
-
-    /// Ends the life of a semaphore, a read-write lock or a barrier.
-    pub(super) fn destroy_cell(
-        &mut self,
-        state: &mut State,
-        operation: &str,
-        place: Place,
-    ) -> Result<(), Stop> {
-        self.facts.destroy(place);
-        let gone = Sym::constant(32, u64::from(GONE));
-        let misuse = match operation {
-            "rwlock_destroy" => Misuse::DestroyLocked,
-            _ => Misuse::DestroyWithWaiters,
-        };
-        let mut in_use = Bit::FALSE;
-        self.change_living(state, place, None, |encoder, old| {
-            let users = match operation {
-                "sem_destroy" => return gone,
-                "rwlock_destroy" => old.word.clone(),
-                _ => old.word.extract(0, 16),
-            };
-            in_use = !encoder.out.bits.is_zero(&users);
-            Sym::ite(&mut encoder.out.bits, in_use, old, &gone)
-        })?;
-        self.fault_if(state, in_use, misused(misuse));
-        Ok(())
     }
 
     // ---- cells
@@ -228,6 +156,42 @@ impl Encoder<'_> {
         })?;
         self.fault_if(state, gone, misused(Misuse::UseDestroyed));
         Ok(changed)
+    }
+
+    /// What lies beside the cell of an object, with the accesses that find it out.
+    pub(super) fn read_beside(
+        &mut self,
+        state: &mut State,
+        place: Place,
+    ) -> Result<(Sym, Vec<Access>), Stop> {
+        let (region, offset) = (region_of(place), BESIDE + place.1);
+        let mut accesses = Vec::new();
+        let value = if self.knows(state, region) {
+            self.peek(state, region, offset)?
+        } else {
+            self.read(state, (region, offset), 4, Bit::TRUE, &mut accesses)?
+        };
+        Ok((value, accesses))
+    }
+
+    /// Writes what lies beside the cell of an object, as part of a step on the cell.
+    pub(super) fn write_beside(
+        &mut self,
+        state: &mut State,
+        place: Place,
+        value: Sym,
+        step: Option<StepIndex>,
+    ) -> Result<(), Stop> {
+        let (region, offset) = (region_of(place), BESIDE + place.1);
+        if step.is_none() {
+            let contents = state.own.get_mut(&region).expect("the cell was changed");
+            Rc::make_mut(contents).store(offset, 4, value);
+            return Ok(());
+        }
+        let mut accesses = Vec::new();
+        self.write(state, (region, offset), &value, Bit::TRUE, &mut accesses)?;
+        self.add_accesses_to(step, accesses);
+        Ok(())
     }
 
     /// A step looks at something else as well.

@@ -8,10 +8,11 @@
 //! - `compute`: instructions that do not touch memory.
 //! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
 //! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`,
-//!   `rwlock`, `condition`: locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
+//!   `rwlock`, `barrier`, `condition`: locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
 //!   all others, with `futex`, which are run as the interpreter runs them. `variadic`: lists of arguments. `intrinsics`: `llvm.*`.
 
 mod access;
+mod barrier;
 mod bound;
 mod cells;
 mod compute;

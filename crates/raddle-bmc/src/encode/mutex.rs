@@ -102,16 +102,10 @@ impl Encoder<'_> {
 
     /// The kind of a mutex as an operation finds it, with the accesses that find it out.
     fn kind(&mut self, state: &mut State, mutex: Place) -> Result<(Kind, Vec<Access>), Stop> {
-        let mut accesses = Vec::new();
         if let Some(kind) = self.known_kind(state, mutex)? {
-            return Ok((Kind::known(kind), accesses));
+            return Ok((Kind::known(kind), Vec::new()));
         }
-        let (region, offset) = (region_of(mutex), BESIDE + mutex.1);
-        let number = if self.knows(state, region) {
-            self.peek(state, region, offset)?
-        } else {
-            self.read(state, (region, offset), 4, Bit::TRUE, &mut accesses)?
-        };
+        let (number, accesses) = self.read_beside(state, mutex)?;
         let bits = &mut self.out.bits;
         let is_unmade = bits.is_zero(&number.word);
         let [is_recursive, checks] = [RECURSIVE, CHECKING].map(|kind| number.is(bits, kind));
@@ -200,7 +194,7 @@ impl Encoder<'_> {
         args: &Args,
     ) -> Result<(), Stop> {
         let made = self.kind_made(state, name, args)?;
-        let (region, beside) = (region_of(mutex), BESIDE + mutex.1);
+        let region = region_of(mutex);
         if self.knows(state, region) {
             if state.held.contains_key(&mutex) {
                 self.facts.tangle(mutex);
@@ -211,17 +205,13 @@ impl Encoder<'_> {
             }
             let before = self.known_kind(state, mutex)?.map(number_of);
             if before.is_none() || before != made.as_constant() {
-                let contents = state.own.get_mut(&region).expect("peeked at");
-                Rc::make_mut(contents).store(beside, 4, made);
+                self.write_beside(state, mutex, made, None)?;
             }
             return Ok(());
         }
         if self.facts.is_watched(mutex) {
             let (_, step) = self.change_cell(state, mutex, None, |_, _| Sym::zero(32))?;
-            let mut accesses = Vec::new();
-            self.write(state, (region, beside), &made, Bit::TRUE, &mut accesses)?;
-            self.add_accesses_to(step, accesses);
-            return Ok(());
+            return self.write_beside(state, mutex, made, step);
         }
         let kind = match made.as_constant() {
             Some(RECURSIVE) => MutexKind::Recursive,

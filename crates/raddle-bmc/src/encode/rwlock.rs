@@ -7,7 +7,7 @@
 use super::Encoder;
 use super::library::misused;
 use super::sync::{BESIDE, EBUSY, EDEADLK, region_of};
-use crate::events::{Access, Change, Handover, Kept, Place, Rule, StepIndex};
+use crate::events::{Change, Handover, Kept, Place, Rule, StepIndex};
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::{Bit, Bits, Word};
@@ -105,12 +105,11 @@ impl Encoder<'_> {
             return Ok(zero);
         };
         if self.facts.is_watched(place) {
-            let (making, mut accesses) = self.making_of(state, place)?;
+            let (making, accesses) = self.read_beside(state, place)?;
+            self.add_accesses_to(Some(step), accesses);
             let one = Word::constant(32, 1);
-            let next = Sym::of(self.out.bits.add(&making, &one));
-            let beside = (region_of(place), BESIDE + place.1);
-            self.write(state, beside, &next, Bit::TRUE, &mut accesses)?;
-            self.out.steps[step].accesses.extend(accesses);
+            let next = Sym::of(self.out.bits.add(&making.word, &one));
+            self.write_beside(state, place, next, Some(step))?;
         } else {
             self.out.changes.push(Change {
                 place,
@@ -183,7 +182,8 @@ impl Encoder<'_> {
     }
 
     fn rwlock_unlock(&mut self, state: &mut State, place: Place) -> Result<Sym, Stop> {
-        let (making, accesses) = self.making_of(state, place)?;
+        let (making, accesses) = self.read_beside(state, place)?;
+        let making = making.word;
         let bits = &mut self.out.bits;
         let held = Holding::of(state.locks.get(&place), bits, &making);
         let reads = !bits.is_zero(&held.reads);
@@ -275,18 +275,6 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// How often a lock was made.
-    fn making_of(&mut self, state: &mut State, place: Place) -> Result<(Word, Vec<Access>), Stop> {
-        let (region, offset) = (region_of(place), BESIDE + place.1);
-        let mut accesses = Vec::new();
-        let making = if self.knows(state, region) {
-            self.peek(state, region, offset)?
-        } else {
-            self.read(state, (region, offset), 4, Bit::TRUE, &mut accesses)?
-        };
-        Ok((making.word, accesses))
-    }
-
     fn hold_to_read(
         &mut self,
         state: &mut State,
@@ -294,7 +282,8 @@ impl Encoder<'_> {
         step: Option<StepIndex>,
         condition: Bit,
     ) -> Result<(), Stop> {
-        let (making, accesses) = self.making_of(state, place)?;
+        let (making, accesses) = self.read_beside(state, place)?;
+        let making = making.word;
         self.add_accesses_to(step, accesses);
         let bits = &mut self.out.bits;
         let mut held = Holding::of(state.locks.get(&place), bits, &making);
@@ -311,7 +300,8 @@ impl Encoder<'_> {
         step: Option<StepIndex>,
         condition: Bit,
     ) -> Result<(), Stop> {
-        let (making, accesses) = self.making_of(state, place)?;
+        let (making, accesses) = self.read_beside(state, place)?;
+        let making = making.word;
         self.add_accesses_to(step, accesses);
         let bits = &mut self.out.bits;
         let mut held = Holding::of(state.locks.get(&place), bits, &making);

@@ -7,6 +7,9 @@ use std::fmt::Write;
 /// What a program is about.
 const MUTEXES: u32 = 0;
 const LOCKS: u32 = 1;
+const BARRIERS: u32 = 2;
+const SEMAPHORES: u32 = 3;
+pub(super) const SUBJECTS: u32 = 6;
 
 impl Writer {
     /// Does something go wrong here?
@@ -15,13 +18,13 @@ impl Writer {
     }
 
     fn call(&mut self, call: &str) {
-        self.line(&format!("call i32 @pthread_{call}"));
+        self.line(&format!("call i32 @{}", full_name(call)));
     }
 
     /// Calls, and remembers or checks what is returned.
     fn ask(&mut self, call: &str) {
         let value = self.fresh();
-        self.line(&format!("{value} = call i32 @pthread_{call}"));
+        self.line(&format!("{value} = call i32 @{}", full_name(call)));
         self.keep(&value);
         if self.chance(30) {
             let wrong = self.pick(&["1", "16", "35", "110"]);
@@ -36,7 +39,7 @@ impl Writer {
             self.line(&format!("{value} = call i32 @__VERIFIER_nondet_bool()"));
             self.line(&format!("store i32 {value}, ptr @some"));
         }
-        if self.chance(50) {
+        if self.chance(if self.discipline == BARRIERS { 95 } else { 50 }) {
             self.make();
         }
         if self.chance(15) {
@@ -68,6 +71,14 @@ impl Writer {
                 self.call(&format!("mutex_init(ptr @m, ptr {kind})"));
             }
             LOCKS => self.call("rwlock_init(ptr @w, ptr null)"),
+            BARRIERS => {
+                let count = self.pick(&["2", "2", "2", "1", "0"]);
+                self.call(&format!("barrier_init(ptr @b, ptr null, i32 {count})"));
+            }
+            SEMAPHORES => {
+                let count = self.rng.below(3);
+                self.call(&format!("sem_init(ptr @s, i32 0, i32 {count})"));
+            }
             _ => self.call("cond_init(ptr @c, ptr null)"),
         }
     }
@@ -76,6 +87,8 @@ impl Writer {
         let call = match self.discipline {
             MUTEXES => "mutex_destroy(ptr @m)",
             LOCKS => "rwlock_destroy(ptr @w)",
+            BARRIERS => "barrier_destroy(ptr @b)",
+            SEMAPHORES => "sem_destroy(ptr @s)",
             _ => "cond_destroy(ptr @c)",
         };
         self.call(call);
@@ -94,6 +107,11 @@ impl Writer {
         match self.discipline {
             MUTEXES => self.use_mutex(),
             LOCKS => self.use_lock(),
+            BARRIERS => {
+                self.update();
+                self.ask("barrier_wait(ptr @b)");
+            }
+            SEMAPHORES => self.use_semaphore(),
             _ => self.use_condition(),
         }
     }
@@ -103,7 +121,7 @@ impl Writer {
         let (got, bit) = (self.fresh(), self.fresh());
         self.next += 1;
         let at = self.next;
-        self.line(&format!("{got} = call i32 @pthread_{call}"));
+        self.line(&format!("{got} = call i32 @{}", full_name(call)));
         self.line(&format!("{bit} = icmp eq i32 {got}, 0"));
         self.line(&format!("br i1 {bit}, label %got{at}, label %not{at}"));
         let _ = writeln!(self.text, "got{at}:");
@@ -168,6 +186,14 @@ impl Writer {
         }
     }
 
+    fn use_semaphore(&mut self) {
+        match self.rng.below(5) {
+            0 => self.if_got("sem_trywait(ptr @s)", "sem_post(ptr @s)"),
+            1..3 => self.call("sem_wait(ptr @s)"),
+            _ => self.ask("sem_post(ptr @s)"),
+        }
+    }
+
     fn use_condition(&mut self) {
         let way = self.rng.below(10);
         if way < 5 {
@@ -185,5 +211,13 @@ impl Writer {
             _ => self.call("cond_wait(ptr @c, ptr @m)"),
         }
         self.call("mutex_unlock(ptr @m)");
+    }
+}
+
+/// All but semaphores are functions of threads.
+fn full_name(call: &str) -> String {
+    match call.starts_with("sem_") {
+        true => call.to_owned(),
+        false => format!("pthread_{call}"),
     }
 }

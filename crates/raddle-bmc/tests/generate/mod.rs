@@ -133,6 +133,7 @@ declare i32 @sem_init(ptr, i32, i32)
 declare i32 @sem_wait(ptr)
 declare i32 @sem_trywait(ptr)
 declare i32 @sem_post(ptr)
+declare i32 @sem_destroy(ptr)
 declare i32 @pthread_rwlock_rdlock(ptr)
 declare i32 @pthread_rwlock_wrlock(ptr)
 declare i32 @pthread_rwlock_trywrlock(ptr)
@@ -148,6 +149,7 @@ declare i32 @pthread_cond_init(ptr, ptr)
 declare i32 @pthread_cond_destroy(ptr)
 declare i32 @pthread_barrier_init(ptr, ptr, i32)
 declare i32 @pthread_barrier_wait(ptr)
+declare i32 @pthread_barrier_destroy(ptr)
 declare void @__assert_fail(ptr, ptr, i32, ptr)
 declare void @__VERIFIER_assume(i32)
 declare i32 @__VERIFIER_nondet_bool()
@@ -203,7 +205,7 @@ pub(crate) fn generate(seed: u64, shape: Shape) -> String {
         writer.discipline = writer.rng.below(4);
     }
     if shape.misuses {
-        writer.discipline = writer.rng.below(3);
+        writer.discipline = writer.rng.below(misuse::SUBJECTS);
     }
     let threads = 2 + writer.rng.below(2);
     for thread in 0..threads {
