@@ -53,9 +53,9 @@ impl Problem {
         }
         for wakeup in &wakeups {
             let condition = waiters[wakeup.waiter].condition;
-            let may_time_out = waiters.iter().any(|waiter| {
-                waiter.condition == condition && waiter.timed_out != Bit::FALSE
-            });
+            let may_time_out = waiters
+                .iter()
+                .any(|waiter| waiter.condition == condition && waiter.timed_out != Bit::FALSE);
             let asked = if may_time_out { Some(Lit::TRUE) } else { asked };
             if let Some(asked) = asked {
                 self.lose_no_signal(*wakeup, &wakeups, moments[wakeup.waiter], asked);

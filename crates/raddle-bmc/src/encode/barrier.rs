@@ -44,7 +44,7 @@ impl Encoder<'_> {
         self.fault_if(state, unmade, misused(Misuse::WrongKind));
         let generation = old.word.extract(HALF, 2 * HALF);
         let rule = Rule::Past(generation.clone(), last);
-        let (left, leave) = self.change_cell(state, place, Some(rule), |_, old| old.clone())?;
+        let (left, leave) = self.look_when(state, place, rule)?;
         if self.facts.is_destroyed(place) {
             // The last to arrive does not look at it again.
             let gone = left.is(&mut self.out.bits, u64::from(GONE));

@@ -136,6 +136,31 @@ impl Encoder<'_> {
         Ok((old, Some(step)))
     }
 
+    /// Looks at a cell once the rule allows it, as one step, if others may change it.
+    pub(super) fn look_when(
+        &mut self,
+        state: &mut State,
+        place: Place,
+        rule: Rule,
+    ) -> Result<(Sym, Option<StepIndex>), Stop> {
+        let (region, offset) = (region_of(place), place.1);
+        if self.knows(state, region) {
+            return self.change_cell(state, place, Some(rule), |_, old| old.clone());
+        }
+        let passes = self.fresh_bit();
+        let cell = self.facts.cells(region, offset, 4)[0];
+        self.wait_for(state, passes, Awaited::Cell(cell, rule.clone()));
+        let mut accesses = Vec::new();
+        let seen = self.read(state, (region, offset), 4, Bit::TRUE, &mut accesses)?;
+        let allowed = rule.holds(&mut self.out.bits, &seen.word);
+        let fine = self.out.bits.bit_or(!state.path.guard(), allowed);
+        self.out.required.push(fine);
+        let step = self.step(state, What::Sync, Order::SeqCst);
+        self.out.steps[step].accesses = accesses;
+        self.out.steps[step].object = Some(place);
+        Ok((seen, Some(step)))
+    }
+
     /// As [`Self::change_cell`], for objects that may have been destroyed: that is a fault.
     pub(super) fn change_living(
         &mut self,
@@ -221,7 +246,12 @@ impl Encoder<'_> {
         Ok(value)
     }
 
-    pub(super) fn peek(&mut self, state: &mut State, region: Region, offset: u64) -> Result<Sym, Stop> {
+    pub(super) fn peek(
+        &mut self,
+        state: &mut State,
+        region: Region,
+        offset: u64,
+    ) -> Result<Sym, Stop> {
         if let Entry::Vacant(slot) = state.own.entry(region) {
             slot.insert(self.first_contents(region)?);
         }

@@ -250,7 +250,11 @@ impl Encoder<'_> {
         for (mutex, made, is_usual) in self.out.made.clone() {
             let mut uses: Vec<StepIndex> = Vec::new();
             let steps = self.out.steps.iter().enumerate();
-            uses.extend(steps.filter(|(_, step)| step.object == Some(mutex)).map(|at| at.0));
+            uses.extend(
+                steps
+                    .filter(|(_, step)| step.object == Some(mutex))
+                    .map(|at| at.0),
+            );
             let sections = self.out.sections.iter();
             let sections = sections.filter(|section| section.mutex == mutex);
             uses.extend(sections.flat_map(|section| section.unlocks.iter().copied()));

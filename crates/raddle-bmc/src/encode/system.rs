@@ -169,9 +169,7 @@ impl Encoder<'_> {
                 store(self, state, &args[1], 0, 8, PAGE)?;
                 zero
             }
-            "pthread_attr_setdetachstate" => {
-                self.set_number(state, &args[0], &args[1], (8, 1))?
-            }
+            "pthread_attr_setdetachstate" => self.set_number(state, &args[0], &args[1], (8, 1))?,
             "pthread_mutexattr_settype" | "pthread_mutexattr_setkind_np" => {
                 self.set_number(state, &args[0], &args[1], (4, 3))?
             }

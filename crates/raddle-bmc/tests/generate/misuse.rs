@@ -107,10 +107,9 @@ impl Writer {
         match self.discipline {
             MUTEXES => self.use_mutex(),
             LOCKS => self.use_lock(),
-            BARRIERS => {
-                self.update();
-                self.ask("barrier_wait(ptr @b)");
-            }
+            // Who meets whom at a barrier has many answers.
+            BARRIERS if self.chance(50) => self.ask("barrier_wait(ptr @b)"),
+            BARRIERS => self.update(),
             SEMAPHORES => self.use_semaphore(),
             _ => self.use_condition(),
         }
