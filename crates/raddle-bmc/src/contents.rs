@@ -109,6 +109,19 @@ impl Contents {
         self.store(offset, size, value);
     }
 
+    /// Are two contents of the same object the same?
+    pub(crate) fn same(bits: &mut Bits, a: &Self, b: &Self) -> Bit {
+        let mut same = Bit::TRUE;
+        for (one, other) in [(a, b), (b, a)] {
+            for (offset, size, value) in one.parts() {
+                let theirs = other.load(offset, size);
+                let equal = bits.eq(&value.word, &theirs.word);
+                same = bits.bit_and(same, equal);
+            }
+        }
+        same
+    }
+
     /// The contents of one of two.
     pub(crate) fn choose(bits: &mut Bits, first: Bit, then: &Self, otherwise: &Self) -> Self {
         let mut chosen = then.clone();

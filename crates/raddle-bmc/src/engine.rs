@@ -142,6 +142,7 @@ impl Run {
             unroll: bound,
             last_cuts,
             checks: self.search.checks,
+            leaves_out_idle: self.search.reductions.purity,
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
             silent_abort: self.options.silent_abort,

@@ -127,6 +127,16 @@ impl Handover {
     }
 }
 
+/// Whether others saw what a thread wrote in a round of a loop and took back.
+#[derive(Clone, Debug)]
+pub(crate) struct Observed {
+    pub(crate) thread: ThreadIndex,
+    /// Holds only if another thread reads from one of the writes something else than was there before the round.
+    pub(crate) seen: Bit,
+    /// The step, the cell, and whether something else is written than was there before the round.
+    pub(crate) writes: Vec<(StepIndex, Cell, Bit)>,
+}
+
 /// A thread at a barrier: it arrives in a generation, and leaves when that is over.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
@@ -396,6 +406,7 @@ pub(crate) struct Encoding {
     pub(crate) waiters: Vec<Waiter>,
     pub(crate) wakers: Vec<Waker>,
     pub(crate) arrivals: Vec<Arrival>,
+    pub(crate) observed: Vec<Observed>,
     pub(crate) bad: Vec<Bad>,
     pub(crate) beyond: Vec<Beyond>,
     /// Conditions under which the bound is exceeded.

@@ -3,6 +3,7 @@
 //! Every fact only grows, and each is an over-approximation once it no longer grows: what may be written to a cell, how an
 //! object is cut into cells, who touches it.
 
+use crate::events::ThreadIndex;
 use crate::value::Set;
 use raddle_program::{MutexKind, ObjectId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -30,6 +31,25 @@ enum Users {
     Several,
 }
 
+/// Who does something to a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Doers {
+    #[default]
+    Nobody,
+    One(ThreadIndex),
+    Several,
+}
+
+/// Who accesses a cell, and how.
+#[derive(Default)]
+struct Touched {
+    writers: Doers,
+    plain_readers: Doers,
+    plain_writers: Doers,
+    /// Does the encoding depend on it?
+    was_asked: bool,
+}
+
 /// What may be stored in a cell.
 struct Stored {
     set: Set,
@@ -44,9 +64,31 @@ enum Overwritten {
     WithAnything,
 }
 
+impl Doers {
+    /// Adds a thread; is that news?
+    fn add(&mut self, thread: ThreadIndex) -> bool {
+        let new = match *self {
+            Self::Nobody => Self::One(thread),
+            Self::One(other) if other != thread => Self::Several,
+            same => same,
+        };
+        std::mem::replace(self, new) != new
+    }
+
+    /// Is there anybody but this thread?
+    fn others(self, thread: ThreadIndex) -> bool {
+        match self {
+            Self::Nobody => false,
+            Self::One(other) => other != thread,
+            Self::Several => true,
+        }
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct Facts {
     changed: bool,
+    touched: FxHashMap<Cell, Touched>,
     users: FxHashMap<Region, Users>,
     /// Offsets at which accesses start and end.
     cuts: FxHashMap<Region, BTreeSet<u64>>,
@@ -195,6 +237,38 @@ impl Facts {
             stored.set = union;
             self.changed = true;
         }
+    }
+
+    /// A thread reads or writes a cell, plainly or not.
+    pub(crate) fn touch(&mut self, cell: Cell, thread: ThreadIndex, way: (bool, bool)) {
+        let touched = self.touched.entry(cell).or_default();
+        let (writes, is_plain) = way;
+        let mut is_news = writes && touched.writers.add(thread);
+        if is_plain {
+            let doers = match writes {
+                true => &mut touched.plain_writers,
+                false => &mut touched.plain_readers,
+            };
+            is_news |= doers.add(thread);
+        }
+        self.changed |= is_news && touched.was_asked;
+    }
+
+    /// Does nobody else write the cell?
+    pub(crate) fn is_only_writer(&mut self, cell: Cell, thread: ThreadIndex) -> bool {
+        let touched = self.touched.entry(cell).or_default();
+        touched.was_asked = true;
+        !touched.writers.others(thread)
+    }
+
+    /// May an access of a thread be in a data race, whatever orders it? It writes or not, plainly or not.
+    pub(crate) fn may_race(&mut self, cell: Cell, thread: ThreadIndex, way: (bool, bool)) -> bool {
+        let touched = self.touched.entry(cell).or_default();
+        touched.was_asked = true;
+        let (writes, is_plain) = way;
+        touched.plain_writers.others(thread)
+            || is_plain && touched.writers.others(thread)
+            || writes && touched.plain_readers.others(thread)
     }
 
     pub(crate) fn is_tangled(&self, mutex: (ObjectId, u64)) -> bool {

@@ -2,6 +2,7 @@
 
 mod carried;
 mod contents;
+mod counters;
 mod encode;
 mod engine;
 mod events;

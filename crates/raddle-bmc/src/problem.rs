@@ -118,6 +118,7 @@ impl Problem {
         }
         let carriers = problem.add_carriers(&sections, &last);
         problem.add_sources(carriers);
+        problem.add_observed();
         problem.add_sums(&sections);
         problem.section_order = sections;
         if model != MemoryModel::Sc {
@@ -231,6 +232,54 @@ impl Problem {
         }
         self.carriers = carriers;
         self.sources = sources;
+    }
+
+    /// What a thread wrote and took back counts as seen only if somebody saw it.
+    fn add_observed(&mut self) {
+        let observed = std::mem::take(&mut self.encoding.observed);
+        if observed.is_empty() {
+            return;
+        }
+        let mut writes: FxHashMap<(StepIndex, Cell), EventId> = FxHashMap::default();
+        let mut reads: FxHashMap<Cell, Vec<EventId>> = FxHashMap::default();
+        for (event, cell) in self.accesses() {
+            let at = self.occurrences[&event];
+            if at.is_write {
+                writes.insert((at.step, cell), event);
+            } else {
+                reads.entry(cell).or_default().push(event);
+            }
+        }
+        let mut sources: FxHashMap<EventId, Vec<Source>> = FxHashMap::default();
+        for source in &self.sources {
+            sources.entry(source.read).or_default().push(*source);
+        }
+        for round in observed {
+            let mut clause = vec![!self.lit(round.seen)];
+            let mut is_known = true;
+            for (step, cell, differs) in round.writes {
+                let write = writes.get(&(step, cell));
+                for read in reads.get(&cell).into_iter().flatten() {
+                    let reader = self.encoding.steps[self.occurrences[read].step].thread;
+                    if reader == round.thread {
+                        continue;
+                    }
+                    // Where reads have no sources, nothing is known of who sees what.
+                    is_known &= sources.contains_key(read) && write.is_some();
+                    let mut of_read = sources.get(read).into_iter().flatten();
+                    if let Some(source) = of_read.find(|source| Some(&source.write) == write) {
+                        let sees = self.solver.new_lit();
+                        let differs = self.lit(differs);
+                        self.solver.clause(&[!sees, source.lit]);
+                        self.solver.clause(&[!sees, differs]);
+                        clause.push(sees);
+                    }
+                }
+            }
+            if is_known {
+                self.solver.clause(&clause);
+            }
+        }
     }
 
     /// The first execution that the solver looks at is that in which steps happen as they are listed, and reads read what was

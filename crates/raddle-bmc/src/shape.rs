@@ -1,7 +1,8 @@
 //! In which order the blocks of a function are gone through, so that paths meet again where they can.
 
+use raddle_ir::inst::Call;
 use raddle_ir::passes::{BitSet, Cfg, Dominators, Liveness, LoopId, Loops};
-use raddle_ir::{Block, BlockId, Body, Terminator};
+use raddle_ir::{Block, BlockId, Body, Terminator, ValueId};
 
 /// What is known of a body's control flow.
 pub(crate) struct Shape {
@@ -12,12 +13,20 @@ pub(crate) struct Shape {
     is_last: Vec<bool>,
     /// Values that are live after the φs of each block.
     live: Vec<BitSet>,
+    /// By block: if it is the header of a loop, the φs that only count its rounds.
+    counters: Vec<Vec<ValueId>>,
 }
 
 impl Shape {
-    pub(crate) fn new(body: &Body) -> Self {
+    pub(crate) fn new(body: &Body, is_assumption: &dyn Fn(&Call) -> bool) -> Self {
         let cfg = Cfg::new(body);
-        let loops = Loops::new(&cfg, &Dominators::new(&cfg));
+        let dominators = Dominators::new(&cfg);
+        let loops = Loops::new(&cfg, &dominators);
+        let mut counters = vec![Vec::new(); body.blocks.len()];
+        for (_, natural) in loops.iter() {
+            counters[natural.header.index()] =
+                crate::counters::counters(body, &dominators, natural, is_assumption);
+        }
         let liveness = Liveness::new(body, &cfg);
         let live = (0..body.blocks.len())
             .map(|block| liveness.live_after_phis(body, BlockId::from_index(block)))
@@ -38,6 +47,7 @@ impl Shape {
             loops,
             is_last: body.blocks.iter().map(ends).collect(),
             live,
+            counters,
         }
     }
 
@@ -51,6 +61,11 @@ impl Shape {
 
     pub(crate) fn live(&self, block: BlockId) -> &BitSet {
         &self.live[block.index()]
+    }
+
+    /// The φs of a header that only count the rounds of its loop.
+    pub(crate) fn counters(&self, header: BlockId) -> &[ValueId] {
+        &self.counters[header.index()]
     }
 
     /// Are there cycles that are no loops?

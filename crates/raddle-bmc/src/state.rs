@@ -29,6 +29,24 @@ pub(crate) struct Round {
     pub(crate) counted: u32,
     /// The path's guard when this round began.
     pub(crate) guard: Bit,
+    /// How things were when this round began, if that may be asked.
+    pub(crate) start: Option<Rc<RoundStart>>,
+    /// Was there a round that came to nothing, but for an access that may be in a race?
+    pub(crate) spent: Bit,
+}
+
+/// How things were at the beginning of a round.
+#[derive(Debug)]
+pub(crate) struct RoundStart {
+    /// How many steps there were, of all threads.
+    pub(crate) steps: StepIndex,
+    pub(crate) regs: Vec<Option<Sym>>,
+    pub(crate) owned: Vec<ObjectId>,
+    pub(crate) private: Vec<Rc<Contents>>,
+    pub(crate) thread_locals: BTreeMap<usize, Rc<Contents>>,
+    pub(crate) own: BTreeMap<Region, Rc<Contents>>,
+    pub(crate) spawns: u32,
+    pub(crate) allocations: u32,
 }
 
 #[derive(Clone)]
@@ -296,6 +314,8 @@ impl Frame {
                     iteration: 0,
                     counted: 0,
                     guard,
+                    start: None,
+                    spent: Bit::FALSE,
                 }),
             }
         }

@@ -8,8 +8,9 @@
 //!   re-running the thread from the nearest ancestor that still has one.
 
 use crate::ids::{SrcId, StateId, ThreadId};
-use crate::op::{Op, Order, Value};
+use crate::op::{Op, Value};
 use crate::tables::{SourceLoc, Tables};
+use crate::uses::Uses;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -119,6 +120,8 @@ struct Skeleton {
     /// What threads print before their first operation.
     start_outputs: FxHashMap<StateId, Box<str>>,
     tables: Tables,
+    met_uses: Uses,
+    known_uses: Uses,
 }
 
 /// Past so many edges a state's successors are found by hashing.
@@ -131,14 +134,8 @@ impl Skeleton {
         self.first_edge.push(NO_EDGE);
         self.any_plain |= op.is_plain();
         self.any_spawn |= matches!(op, Op::Spawn { .. });
-        if let Op::Store {
-            loc,
-            order: Order::Plain,
-            ..
-        } = op
-            && (self.any_spawn || node.thread != ThreadId::MAIN)
-        {
-            self.tables.note_plain_write(loc);
+        if self.any_spawn || node.thread != ThreadId::MAIN {
+            self.met_uses.note(&op);
         }
         self.reentered.push(false);
         self.ignores_result.push(ignores_result);
@@ -435,6 +432,41 @@ impl Program {
     #[must_use]
     pub fn is_reentered(&self, state: StateId) -> bool {
         self.skeleton.reentered[state.index()]
+    }
+
+    pub(crate) fn met_uses(&self) -> &Uses {
+        &self.skeleton.met_uses
+    }
+
+    #[inline]
+    pub(crate) fn known_uses(&self) -> &Uses {
+        &self.skeleton.known_uses
+    }
+
+    pub(crate) fn know_uses(&mut self, uses: Uses) {
+        self.skeleton.known_uses = uses;
+    }
+
+    /// All edges that were walked so far, sorted.
+    pub(crate) fn edges(&self) -> Vec<(StateId, StateId)> {
+        let skeleton = &self.skeleton;
+        let mut edges: Vec<(StateId, StateId)> = Vec::with_capacity(skeleton.edges.len());
+        for (state, &first) in skeleton.first_edge.iter().enumerate() {
+            let mut edge = first;
+            while edge != NO_EDGE {
+                let Edge { target, next, .. } = skeleton.edges[edge as usize];
+                edges.push((StateId::from_index(state), target));
+                edge = next;
+            }
+        }
+        edges.extend(
+            skeleton
+                .fans
+                .iter()
+                .map(|(&(state, _), &target)| (state, target)),
+        );
+        edges.sort_unstable();
+        edges
     }
 
     /// Where in the source the operation of `state` stands.

@@ -15,6 +15,7 @@ pub mod models;
 pub mod op;
 pub mod samples;
 pub mod tables;
+mod uses;
 
 pub use automaton::{Meaning, Program, Semantics, Transition};
 pub use fault::{AccessKind, ComparedAs, Comparison, Fault, Limit, Misuse, Stop, Unsupported};

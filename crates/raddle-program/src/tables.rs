@@ -110,8 +110,6 @@ pub struct LocInfo {
     pub life: u32,
     /// Are there other locations that share bytes with this one?
     pub mixed: bool,
-    /// Is there a plain store to it, other than by the first thread while it was alone?
-    pub plainly_written: bool,
 }
 
 impl LocInfo {
@@ -478,7 +476,6 @@ impl Tables {
             arena,
             life: self.life_slot(object),
             mixed: !overlapping.is_empty(),
-            plainly_written: false,
         });
         for &other in &overlapping {
             self.locs[other.index()].mixed = true;
@@ -489,10 +486,6 @@ impl Tables {
         }
         self.objects[object.index()].locs.insert((offset, size), id);
         Ok(id)
-    }
-
-    pub(crate) fn note_plain_write(&mut self, loc: LocId) {
-        self.locs[loc.index()].plainly_written = true;
     }
 
     /// Do any two locations share bytes?
@@ -539,7 +532,6 @@ impl Tables {
             arena,
             life,
             mixed: false,
-            plainly_written: false,
         });
         self.objects[object.index()].locs.insert((offset, 0), id);
         Ok(id)

@@ -11,6 +11,7 @@
 //!   loop iterations that the user asked for.
 
 use crate::dpor;
+use crate::dpor::Listener;
 use crate::frame::Frame;
 use crate::icb;
 use crate::mcr;
@@ -227,20 +228,31 @@ pub fn check(
         deadline: options.limits.time.map(|limit| Instant::now() + limit),
         interrupt: options.interrupted.clone(),
     };
+    let minds_races = options.checks.races && reductions.purity && kind.knows_purity();
     let mut frame = Frame::new(options);
     // `main` may stop before it does anything.
     let start = Machine::with_model(program, memory);
-    let flow = match (frame.arrived(program, &start, ThreadId::MAIN), kind) {
-        (ControlFlow::Break(()), _) => ControlFlow::Break(()),
-        (_, EngineKind::Naive) => Naive(memory).explore(program, &mut frame),
-        (_, EngineKind::Dpor) => Dpor(reductions).explore(program, &mut frame),
-        (_, EngineKind::Rf) => Rf(reductions).explore(program, &mut frame),
-        (_, EngineKind::Bmc) => unreachable!("bmc does not explore: see raddle-bmc"),
-        (_, EngineKind::Rvf) => Rvf(rvf_options).explore(program, &mut frame),
-        (_, EngineKind::Mcr) => Mcr(setup).explore(program, &mut frame),
-        (_, EngineKind::Icb) => icb::explore(program, &mut frame),
-        (_, EngineKind::Bpor) => icb::bounded::explore(program, &mut frame),
-    };
+    let mut flow = frame.arrived(program, &start, ThreadId::MAIN);
+    if minds_races {
+        program.learn_uses();
+    }
+    while flow.is_continue() {
+        flow = match kind {
+            EngineKind::Naive => Naive(memory).explore(program, &mut frame),
+            EngineKind::Dpor => Dpor(reductions).explore(program, &mut frame),
+            EngineKind::Rf => Rf(reductions).explore(program, &mut frame),
+            EngineKind::Bmc => unreachable!("bmc does not explore: see raddle-bmc"),
+            EngineKind::Rvf => Rvf(rvf_options).explore(program, &mut frame),
+            EngineKind::Mcr => Mcr(setup.clone()).explore(program, &mut frame),
+            EngineKind::Icb => icb::explore(program, &mut frame),
+            EngineKind::Bpor => icb::bounded::explore(program, &mut frame),
+        };
+        // Iterations may have been left out that cannot be, by what is known now.
+        if flow.is_break() || !minds_races || !program.learn_uses() {
+            break;
+        }
+        frame.restarted();
+    }
     debug_assert!(
         flow.is_continue() || frame.has_reason(),
         "an engine stops only when told to"

@@ -45,7 +45,7 @@ impl Attempt {
             } => success.acquires() || failure.acquires(),
             _ => false,
         };
-        !(info.mixed || info.plainly_written && acquires)
+        !(info.mixed || acquires && program.is_plainly_written(self.loc))
     }
 
     /// What it returns if the location holds `held`; `None` if it then changes memory.
@@ -71,8 +71,17 @@ impl Attempt {
     }
 }
 
-/// Does a pure step from `state` to `next` complete a pure iteration? `history` tells of the thread's events before it, the
-/// last one first: which state each left, and whether it was pure.
+/// Does a pure step from `state` to `next` complete a pure iteration that can be left out? `history` tells of the thread's
+/// events before it, the last one first: which state each left, and whether it was pure.
+///
+/// An iteration is not left out for the first time if one of its accesses can be in a data race. Whoever races with it may do so
+/// because of what the thread does later: other iterations need not make that access. Once is enough: of an execution with a
+/// race, all pure iterations can be left out but the one that the race is about, and then no state is left for the third time.
+///
+/// The first access of an iteration, the one at `next`, makes no difference. Whenever the thread goes on it makes that access
+/// again; what was not ordered after the first access is not ordered after the second, nor before it unless the thread learnt
+/// something in between, and then it had not left the iteration. For the same reason nothing is to be minded if the
+/// iteration is one access.
 pub(crate) fn completes_iteration(
     program: &Program,
     state: StateId,
@@ -85,12 +94,19 @@ pub(crate) fn completes_iteration(
     if next == state {
         return true;
     }
+    let mut may_race = program.may_race(state);
+    let mut was_left = false;
     for (left, is_pure) in history {
         if !is_pure {
             return false;
         }
         if left == next {
-            return true;
+            if was_left || !may_race {
+                return true;
+            }
+            was_left = true;
+        } else if !was_left {
+            may_race |= program.may_race(left);
         }
     }
     false

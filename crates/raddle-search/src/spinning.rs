@@ -3,9 +3,9 @@
 
 use crate::purity::Attempt;
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
-use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
+use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder, ThreadBuilder};
 use raddle_program::generate::Random;
-use raddle_program::{Op, Program, StateId, ThreadId, Value};
+use raddle_program::{Op, Order, Program, StateId, ThreadId, Value};
 
 /// An event of an execution in the machine.
 #[derive(Clone, Copy)]
@@ -120,6 +120,94 @@ pub(crate) fn spinning_otherwise(seed: u64) -> BuiltProgram {
                         t.store(x, value);
                         t.unlock(m);
                     }
+                }
+            }
+        });
+    }
+    b.no_joins();
+    b.build()
+}
+
+/// A program whose threads wait for flags in loops that look at other variables too, which may be in a race. What others do may
+/// depend on a thread that has long left its loop.
+pub(crate) fn glancing(seed: u64) -> BuiltProgram {
+    let mut random = Random::new(seed);
+    let mut b = ProgramBuilder::new(&format!("glancing {seed}"));
+    let flags = [b.var("x", 4), b.var("y", 4)];
+    let data = [b.var("d", 4), b.var("e", 4)];
+    let piece = |random: &mut Random| [9, 2, 2, 2, 5, 3].map(|below| random.below(below));
+    let mut plans: Vec<Vec<[u64; 6]>> = Vec::new();
+    if random.percent(50) {
+        // The second waits for the first, which waited for the second and looked at what that is going to write.
+        let [[.., a, b], [.., c, d]] = [0; 2].map(|_| piece(&mut random));
+        let seen = random.below(2);
+        plans.push(vec![[4, 0, seen, 0, a, b], [0, 1, 0, 0, c, d]]);
+        let write = 2 + random.below(2);
+        plans.push(vec![
+            [0, 0, 0, 0, a, d],
+            [4 + random.below(5), 1, 1 - seen, 0, c, b],
+            [write, 0, seen, 1, a, b],
+        ]);
+        for plan in &mut plans {
+            if random.percent(30) {
+                let at = random.below(plan.len() as u64 + 1) as usize;
+                plan.insert(at, piece(&mut random));
+            }
+        }
+    } else {
+        let threads = 2 + random.below(4) / 3;
+        for _ in 0..threads {
+            let count = 1 + random.below(if threads == 2 { 4 } else { 3 });
+            plans.push((0..count).map(|_| piece(&mut random)).collect());
+        }
+    }
+    for (i, plan) in plans.into_iter().enumerate() {
+        b.thread(&format!("t{i}"), |t| {
+            for [kind, flag, other, value, order, write_order] in plan {
+                let (x, d) = (flags[flag as usize], data[other as usize]);
+                let y = flags[other as usize];
+                let read = [
+                    Order::Relaxed,
+                    Order::Relaxed,
+                    Order::Acquire,
+                    Order::SeqCst,
+                    Order::Plain,
+                ][order as usize];
+                let glance = [
+                    Order::Plain,
+                    Order::Plain,
+                    Order::Plain,
+                    Order::Relaxed,
+                    Order::Acquire,
+                ][order as usize];
+                let write = [Order::Relaxed, Order::Relaxed, Order::Release][write_order as usize];
+                match kind {
+                    0..2 => t.store_order(x, 1, write),
+                    2 => t.store_order(d, value, Order::Plain),
+                    3 => t.store_order(d, value, write),
+                    4 | 5 => t.loop_(|t| {
+                        let found = t.load_order(x, read);
+                        t.if_(found.is(1), ThreadBuilder::break_);
+                        t.load_order(d, glance);
+                    }),
+                    6 => t.loop_(|t| {
+                        t.load_order(d, glance);
+                        let found = t.load_order(x, Order::Relaxed);
+                        t.if_(found.is(1), ThreadBuilder::break_);
+                    }),
+                    7 => t.loop_(|t| {
+                        let found = t.load_order(x, Order::Relaxed);
+                        t.if_(found.is(1), ThreadBuilder::break_);
+                        let (_, done) = t.cas_order(d, 1, 0, write, Order::Relaxed);
+                        t.if_(done.is(1), ThreadBuilder::break_);
+                    }),
+                    _ => t.loop_(|t| {
+                        let found = t.load_order(x, Order::Relaxed);
+                        t.if_(found.is(1), ThreadBuilder::break_);
+                        let found = t.load_order(y, read);
+                        t.if_(found.is(1), ThreadBuilder::break_);
+                        t.load_order(d, glance);
+                    }),
                 }
             }
         });

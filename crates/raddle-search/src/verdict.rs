@@ -39,7 +39,7 @@ impl EngineKind {
     /// Does it recognise rounds of loops in which a thread only waits?
     #[must_use]
     pub fn knows_purity(self) -> bool {
-        matches!(self, Self::Dpor | Self::Rf | Self::Mcr)
+        matches!(self, Self::Dpor | Self::Rf | Self::Rvf | Self::Mcr)
     }
 
     /// Can the engine explore executions under this memory model?

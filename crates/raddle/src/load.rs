@@ -52,7 +52,7 @@ impl Source<'_> {
         let looked_at = InterpOptions {
             // Loops that are known to end are not bounded.
             unroll: Some(self.unroll.unwrap_or(1)),
-            cut_pure_rounds: purity,
+            cut_pure_rounds: false,
             ..self.interpretation()
         };
         let view = View::new(self.module(ir.clone())?, looked_at)

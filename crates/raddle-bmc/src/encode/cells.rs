@@ -126,6 +126,7 @@ impl Encoder<'_> {
             });
         }
         if !accesses.is_empty() {
+            self.note_touches(&accesses, order);
             let step = self.step(state, What::Load, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].is_atomic = is_split;
@@ -167,6 +168,7 @@ impl Encoder<'_> {
             }
         }
         if !accesses.is_empty() {
+            self.note_touches(&accesses, order);
             let step = self.step(state, What::Store, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].is_atomic = is_split;
@@ -221,6 +223,7 @@ impl Encoder<'_> {
             });
         }
         if !accesses.is_empty() {
+            self.note_touches(&accesses, order);
             let step = self.step(state, What::Update, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].failure = failure;
@@ -238,6 +241,13 @@ impl Encoder<'_> {
             let is_zero = value.as_constant() == Some(0);
             let size = (value.width() / 8) as u8;
             self.facts.store_own(region, case.offset, size, is_zero);
+        }
+    }
+
+    fn note_touches(&mut self, accesses: &[Access], order: Order) {
+        for access in accesses {
+            let way = (access.is_write, order == Order::Plain);
+            self.facts.touch(access.cell, self.thread, way);
         }
     }
 
@@ -419,6 +429,8 @@ impl Encoder<'_> {
                 let mut accesses = Vec::new();
                 debug_assert_eq!(u32::from(size) * 8, value.width());
                 self.write(state, (region, offset), value, Bit::TRUE, &mut accesses)?;
+                // They come before all that others do.
+                self.note_touches(&accesses, Order::SeqCst);
                 let step = self.step(state, What::Flush, Order::Plain);
                 self.out.steps[step].accesses = accesses;
             }

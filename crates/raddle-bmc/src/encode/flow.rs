@@ -43,6 +43,9 @@ impl Encoder<'_> {
         if let Err(stop) = self.begin_block(&mut state) {
             return self.stopped(&state, stop);
         }
+        if state.path.is_impossible() {
+            return Ok(());
+        }
         loop {
             let frame = state.top();
             let (code, block, index) = (frame.code.clone(), frame.block, frame.index);
@@ -63,19 +66,23 @@ impl Encoder<'_> {
         }
     }
 
-    /// Bounds loops.
+    /// Ends loops that come to nothing, and bounds the others.
     fn begin_block(&mut self, state: &mut State) -> Result<(), Stop> {
-        let guard = state.path.guard();
         let bound = self.options.unroll;
         let frame = state.top();
-        if frame.index > 0 {
+        let is_header = frame.shape.loops.with_header(frame.block).is_some();
+        if frame.index > 0 || !is_header {
             return Ok(());
         }
         let unbounded = frame.code.is_unbounded(frame.block);
-        let is_header = frame.shape.loops.with_header(frame.block).is_some();
-        if let Some(round) = frame.rounds.last_mut()
-            && is_header
-        {
+        if unbounded {
+            self.next_round(state)?;
+        }
+        let guard = state.path.guard();
+        if guard == Bit::FALSE {
+            return Ok(());
+        }
+        if let Some(round) = state.top().rounds.last_mut() {
             if unbounded && round.counted > bound || round.iteration > MOST_ROUNDS {
                 return Err(Stop::Limit(Limit::Unroll { bound }));
             }
@@ -286,8 +293,13 @@ impl Encoder<'_> {
         function: FuncId,
     ) -> Result<(raddle_program::interp::view::FunctionView, Rc<Shape>), Stop> {
         let code = self.view.function(function)?;
+        let module = self.view.module();
+        let is_assumption = |call: &Call| {
+            let callee = raddle_ir::passes::intrinsics::called_function(module, call.callee);
+            callee.is_some_and(|id| *module.function(id).name == *super::library::ASSUME)
+        };
         let shape = self.shapes.0.entry(function);
-        let shape = shape.or_insert_with(|| Rc::new(Shape::new(code.body())));
+        let shape = shape.or_insert_with(|| Rc::new(Shape::new(code.body(), &is_assumption)));
         Ok((code, Rc::clone(shape)))
     }
 

@@ -24,6 +24,9 @@ const START_THREAD: &str =
 /// The arguments of a call.
 pub(super) type Args = Vec<Sym>;
 
+/// The thread stops if the argument is 0.
+pub(super) const ASSUME: &str = "__VERIFIER_assume";
+
 impl Encoder<'_> {
     pub(super) fn arguments(&mut self, state: &State, call: &Call) -> Result<Args, Stop> {
         let mut args = Vec::new();
@@ -47,7 +50,7 @@ impl Encoder<'_> {
         if prints(name) {
             return self.print(state, function, call);
         }
-        if name == "__VERIFIER_assume" {
+        if name == ASSUME {
             return self.assume(state, call);
         }
         let args = self.arguments(state, call)?;

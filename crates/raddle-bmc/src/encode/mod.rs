@@ -4,7 +4,7 @@
 //! meet; states at the same place are made one before they are run. So the code after a branch is encoded once, as often as
 //! loops are unrolled, and never once per path.
 //!
-//! - `flow`: blocks, calls and returns, threads. `bound`: where a bound was exceeded.
+//! - `flow`: blocks, calls and returns, threads. `bound`: where a bound was exceeded. `idle`: rounds of loops that come to nothing.
 //! - `compute`: instructions that do not touch memory.
 //! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
 //! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`,
@@ -22,6 +22,7 @@ mod float;
 mod flow;
 mod futex;
 mod heap;
+mod idle;
 mod intrinsics;
 mod library;
 mod models;
@@ -69,6 +70,8 @@ pub(crate) struct EncodeOptions<'a> {
     /// Where the last bound was exceeded, if executions that kept to it need not be looked at again.
     pub(crate) last_cuts: Option<&'a CutPlaces>,
     pub(crate) checks: Checks,
+    /// Does a thread stop that did a round of a loop which came to nothing? See [`idle`].
+    pub(crate) leaves_out_idle: bool,
     /// Do threads have store buffers?
     pub(crate) is_weak: bool,
     /// Does the end of `main` end the process?

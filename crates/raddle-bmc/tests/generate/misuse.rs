@@ -107,9 +107,7 @@ impl Writer {
         match self.discipline {
             MUTEXES => self.use_mutex(),
             LOCKS => self.use_lock(),
-            // Who meets whom at a barrier has many answers.
-            BARRIERS if self.chance(50) => self.ask("barrier_wait(ptr @b)"),
-            BARRIERS => self.update(),
+            BARRIERS => self.use_barrier(),
             SEMAPHORES => self.use_semaphore(),
             _ => self.use_condition(),
         }
@@ -182,6 +180,14 @@ impl Writer {
                     self.ask(unlock);
                 }
             }
+        }
+    }
+
+    /// Who meets whom has many answers, so there are not too many meetings.
+    fn use_barrier(&mut self) {
+        match self.chance(50) {
+            true => self.ask("barrier_wait(ptr @b)"),
+            false => self.update(),
         }
     }
 

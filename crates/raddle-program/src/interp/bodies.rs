@@ -5,7 +5,7 @@ use super::world::is_panic;
 use crate::fault::{Stop, Unsupported};
 use crate::models;
 use raddle_ir::inst::Call;
-use raddle_ir::passes::purity::{self, CallEffect, Cut};
+use raddle_ir::passes::purity::{self, AtomicGlobals, CallEffect, Cut, Surroundings};
 use raddle_ir::passes::{self, BodyProvider, intrinsics, uses};
 use raddle_ir::{
     Body, Constant, FuncId, Function, Inst, InstKind, Module, Operand, Symbol, Type, TypeId,
@@ -19,6 +19,8 @@ pub(crate) struct Bodies {
     prepared: FxHashMap<FuncId, Result<Rc<Body>, Stop>>,
     /// What becomes of rounds of loops as soon as they are known to be pure.
     cut: Option<Cut>,
+    /// Found out when first needed: all bodies have to be read.
+    atomics: Option<AtomicGlobals>,
 }
 
 impl Bodies {
@@ -31,6 +33,7 @@ impl Bodies {
         Self {
             prepared: FxHashMap::default(),
             cut,
+            atomics: None,
         }
     }
 
@@ -43,7 +46,14 @@ impl Bodies {
                 copy_byval_params(module, id, &mut body);
                 let mut body = passes::prepare(module, body);
                 if let Some(cut) = self.cut {
-                    purity::eliminate(module, &mut body, cut, &effect_of_call);
+                    if self.atomics.is_none() && purity::may_matter(&body) {
+                        self.atomics = Some(AtomicGlobals::of(module));
+                    }
+                    let around = Surroundings {
+                        calls: &effect_of_call,
+                        atomics: self.atomics.as_ref().unwrap_or(&AtomicGlobals::NONE),
+                    };
+                    purity::eliminate(module, &mut body, cut, around);
                 }
                 Ok(Rc::new(body))
             }

@@ -28,7 +28,7 @@ use paths::Paths;
 use raddle_memory::{Machine, Mark, MemoryModel, RaceInfo, Readiness, StepEnd};
 use raddle_order::Limits;
 use raddle_program::tables::NO_SLOT;
-use raddle_program::{LocId, Op, Program, SrcId, StateId, Tables, ThreadId};
+use raddle_program::{LocId, Op, Program, SrcId, StateId, ThreadId};
 use rustc_hash::FxHashSet;
 use solve::{Context, Seed, SeedKind, Solved, Step, solve};
 use std::collections::VecDeque;
@@ -95,11 +95,11 @@ enum Closing {
     ForGood,
 }
 
-/// Can a thread wait for a location to change? Not if it is accessed in different sizes, nor if it may be freed meanwhile: a
-/// model says for one read alone what it must not get.
-fn can_await(tables: &Tables, loc: LocId) -> bool {
-    let info = tables.loc_info(loc);
-    !info.mixed && info.life == NO_SLOT
+/// Can a thread wait for a location to change? Not if it may be freed meanwhile either: a model says for one read alone what it
+/// must not get.
+fn can_await(program: &Program, attempt: Attempt) -> bool {
+    let info = program.tables().loc_info(attempt.loc);
+    attempt.can_wait(program) && info.life == NO_SLOT
 }
 
 impl Search {
@@ -367,9 +367,10 @@ impl Search {
         let Some(state) = self.machine.thread_state(thread) else {
             return Closing::No;
         };
-        let Some(Attempt { loc, .. }) = Attempt::of(program, state) else {
+        let Some(attempt) = Attempt::of(program, state) else {
             return Closing::No;
         };
+        let loc = attempt.loc;
         let tables = program.tables();
         let info = tables.loc_info(loc);
         let life = tables.object_info(info.object).life;
@@ -382,7 +383,7 @@ impl Search {
         let idle = run.idle.get(thread.index()).map_or(&[][..], Vec::as_slice);
         if !closes(program, &mut self.machine, (thread, state), held, idle) {
             Closing::No
-        } else if awaits && can_await(program.tables(), loc) {
+        } else if awaits && can_await(program, attempt) {
             Closing::Await
         } else {
             Closing::ForGood

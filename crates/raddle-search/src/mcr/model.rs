@@ -475,7 +475,7 @@ impl Builder<'_> {
     fn closes(&mut self, thread: ThreadId, state: StateId, held: Value, idle: &Idle) -> bool {
         self.awaits
             && Attempt::of(self.program, state)
-                .is_some_and(|attempt| can_await(self.program.tables(), attempt.loc))
+                .is_some_and(|attempt| can_await(self.program, attempt))
             && closes(
                 self.program,
                 self.machine,

@@ -36,9 +36,14 @@ fn number(variable: &str, default: u64) -> u64 {
 }
 
 /// Calls `f` with generated programs; where it fails, the program is printed.
-fn for_each_program(
+fn for_each_program(default_cases: u64, options: GenOptions, f: impl FnMut(u64, &BuiltProgram)) {
+    for_each_of(default_cases, |seed| generate(seed, &options), f);
+}
+
+/// Calls `f` with programs of a family; a program that it panics at is shown.
+fn for_each_of(
     default_cases: u64,
-    options: GenOptions,
+    family: impl Fn(u64) -> BuiltProgram,
     mut f: impl FnMut(u64, &BuiltProgram),
 ) {
     struct Shown<'a>(&'a BuiltProgram);
@@ -51,7 +56,7 @@ fn for_each_program(
     }
     let first = number("RADDLE_PROPTEST_SEED", 0);
     for seed in first..first + number("RADDLE_PROPTEST_CASES", default_cases) {
-        let built = generate(seed, &options);
+        let built = family(seed);
         let _shown = Shown(&built);
         f(seed, &built);
     }

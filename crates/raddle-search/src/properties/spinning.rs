@@ -8,7 +8,7 @@
 //! Data races are about executions rather than states. For them the reference runs all interleavings in which each thread
 //! completes one pure round at most.
 
-use super::{Summary, for_each_program, number};
+use super::{Summary, for_each_of, for_each_program, number};
 use crate::dpor;
 use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
 use crate::ending;
@@ -17,8 +17,10 @@ use crate::naive::other_choices;
 use crate::replay::stop_of;
 use crate::rf;
 use crate::rvf::{self, RvfOptions};
+use crate::spinning::glancing;
 use crate::verdict::{self, Checks, EngineKind, Verdict, ViolationKind};
 use raddle_memory::{Ending, Machine, RaceDetector, Readiness, StepEnd};
+use raddle_program::builder::BuiltProgram;
 use raddle_program::generate::GenOptions;
 use raddle_program::{LocId, Op, Program, SrcId, StateId, Stop, ThreadId, Value};
 use rustc_hash::FxHashSet;
@@ -322,39 +324,46 @@ fn no_race_is_lost() {
         max_ops_per_thread: 3,
         ..GenOptions::spinning()
     };
-    for_each_program(150, options, |_, built| {
-        let mut program = built.program();
-        let mut races = Races {
-            machine: Machine::new(&program),
-            detector: RaceDetector::new(),
-            found: FxHashSet::default(),
-            since: Vec::new(),
-            left: number("RADDLE_PROPTEST_STEPS", 60_000) as u32,
+    for_each_program(150, options, |_, built| lose_no_race(built));
+}
+
+#[test]
+fn no_race_of_a_round_that_others_build_on_is_lost() {
+    for_each_of(600, glancing, |_, built| lose_no_race(built));
+}
+
+fn lose_no_race(built: &BuiltProgram) {
+    let mut program = built.program();
+    let mut races = Races {
+        machine: Machine::new(&program),
+        detector: RaceDetector::new(),
+        found: FxHashSet::default(),
+        since: Vec::new(),
+        left: number("RADDLE_PROPTEST_STEPS", 60_000) as u32,
+    };
+    races.walk(&mut program, &mut Vec::new());
+    let is_race = |key: &ViolationKey| matches!(key, ViolationKey::Race(..));
+    // The others find a race if there is one.
+    for (engine, reductions) in ways().filter(|(engine, _)| *engine != EngineKind::Dpor) {
+        let found = found_by(engine, &mut built.program(), reductions, true);
+        assert!(
+            races.found.is_empty() || found.iter().any(is_race),
+            "{engine:?}, {reductions:?}"
+        );
+    }
+    for reductions in reductions() {
+        let found = found_by(EngineKind::Dpor, &mut program, reductions, true);
+        let places = |key: &ViolationKey| match *key {
+            ViolationKey::Race(a, b) => [a, b],
+            _ => [SrcId::NOWHERE; 2],
         };
-        races.walk(&mut program, &mut Vec::new());
-        let is_race = |key: &ViolationKey| matches!(key, ViolationKey::Race(..));
-        // The others find a race if there is one.
-        for (engine, reductions) in ways().filter(|(engine, _)| *engine != EngineKind::Dpor) {
-            let found = found_by(engine, &mut built.program(), reductions, true);
-            assert!(
-                races.found.is_empty() || found.iter().any(is_race),
-                "{engine:?}, {reductions:?}"
-            );
+        for lost in races.found.difference(&found) {
+            let at = places(lost);
+            let known = found
+                .iter()
+                .flat_map(places)
+                .any(|place| at.contains(&place));
+            assert!(known, "{reductions:?} loses {lost:?}");
         }
-        for reductions in reductions() {
-            let found = found_by(EngineKind::Dpor, &mut program, reductions, true);
-            let places = |key: &ViolationKey| match *key {
-                ViolationKey::Race(a, b) => [a, b],
-                _ => [SrcId::NOWHERE; 2],
-            };
-            for lost in races.found.difference(&found) {
-                let at = places(lost);
-                let known = found
-                    .iter()
-                    .flat_map(places)
-                    .any(|place| at.contains(&place));
-                assert!(known, "{reductions:?} loses {lost:?}");
-            }
-        }
-    });
+    }
 }

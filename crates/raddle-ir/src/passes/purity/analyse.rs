@@ -1,24 +1,22 @@
 //! The analysis: forward purity conditions, and where each disjunct is known.
 
 use super::condition::{Disjunction, Literals, Place, Truth};
-use super::effects::{CallEffect, Effects};
+use super::effects::{Effects, Surroundings};
 use super::{Condition, Point, PureLoop};
 use crate::ids::BlockId;
-use crate::inst::{Body, Call, Operand, Terminator};
+use crate::inst::{Body, Operand, Terminator};
 use crate::module::Module;
 use crate::passes::cfg::Cfg;
 use crate::passes::loops::{Loop, Loops};
 
 /// The loops of a prepared body that have pure rounds, outer ones first.
-///
-/// `calls` says what calls do; [`super::known_call`] knows nothing of libraries.
 #[must_use]
 pub fn analyse(
     module: &Module,
     body: &Body,
     cfg: &Cfg,
     loops: &Loops,
-    calls: &dyn Fn(&Module, &Call) -> CallEffect,
+    around: Surroundings<'_>,
 ) -> Vec<PureLoop> {
     if loops.is_empty() {
         return Vec::new();
@@ -30,7 +28,7 @@ pub fn analyse(
         literals: &literals,
         effects: Effects {
             literals: &literals,
-            calls,
+            around,
         },
         defined_at: definitions(body, cfg),
     };

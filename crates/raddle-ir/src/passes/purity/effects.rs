@@ -1,5 +1,6 @@
 //! What single instructions do: under which condition they are without effect, and whether a run may stop at them.
 
+use super::atomics::AtomicGlobals;
 use super::condition::{Atom, Literal, Literals, Truth};
 use crate::constant::{Constant, ConstantExpr};
 use crate::ids::{ConstId, TypeId};
@@ -53,9 +54,17 @@ const ANYTHING: Effect = Effect {
     accesses: true,
 };
 
+/// What must be known besides a body.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// What calls do; [`known_call`] knows nothing of libraries.
+    pub calls: &'a dyn Fn(&Module, &Call) -> CallEffect,
+    pub atomics: &'a AtomicGlobals,
+}
+
 pub(super) struct Effects<'a> {
     pub(super) literals: &'a Literals<'a>,
-    pub(super) calls: &'a dyn Fn(&Module, &Call) -> CallEffect,
+    pub(super) around: Surroundings<'a>,
 }
 
 impl Effects<'_> {
@@ -107,7 +116,7 @@ impl Effects<'_> {
                 may_stop: !self.is_valid(*ty, *ptr),
                 accesses: true,
             },
-            InstKind::Call(call) => match (self.calls)(self.literals.module, call) {
+            InstKind::Call(call) => match (self.around.calls)(self.literals.module, call) {
                 CallEffect::Nothing => NOTHING,
                 CallEffect::MayStop => Effect {
                     may_stop: true,
@@ -153,7 +162,8 @@ impl Effects<'_> {
         }
     }
 
-    /// Is an atomic access there possible at any time? Only variables that live as long as the program are known to be there.
+    /// Is nothing to be reported of an atomic access there? Only variables that live as long as the program are known to be there
+    /// at any time, and only those that are never accessed otherwise are known not to be raced for.
     fn is_valid(&self, ty: TypeId, ptr: Operand) -> bool {
         let module = self.literals.module;
         let Ok(size) = module.types.store_size(ty) else {
@@ -162,6 +172,9 @@ impl Effects<'_> {
         let Some((global, offset)) = self.place(ptr) else {
             return false;
         };
+        if !self.around.atomics.contains(global) {
+            return false;
+        }
         let global = module.global(global);
         let Ok(room) = module.types.alloc_size(global.ty) else {
             return false;

@@ -1,6 +1,6 @@
 //! The transformation: bodies without pure rounds.
 
-use super::effects::CallEffect;
+use super::effects::Surroundings;
 use super::write::{Insertion, Writer, negate, widen};
 use super::{Point, PureLoop, analyse};
 use crate::constant::Constant;
@@ -53,7 +53,7 @@ pub fn eliminate(
     module: &mut Module,
     body: &mut Body,
     cut: Cut,
-    calls: &dyn Fn(&Module, &Call) -> CallEffect,
+    around: Surroundings<'_>,
 ) -> Eliminated {
     let mut done = Eliminated::default();
     let mut handled: Vec<BlockId> = Vec::new();
@@ -75,7 +75,7 @@ pub fn eliminate(
             break;
         }
         handled.extend(turn.iter().map(|natural| natural.header));
-        let found = analyse(module, body, &cfg, &loops, calls);
+        let found = analyse(module, body, &cfg, &loops, around);
         let mut writer = Writer {
             module,
             body,

@@ -5,6 +5,7 @@
 //! out of an execution leaves everything else as it was, so executions need not have any: theorem 1 of the paper.
 //!
 //! - `condition`: conditions on registers, in disjunctive normal form.
+//! - `atomics`: variables that no data race can be about.
 //! - `effects`: what a single instruction does: when it is without effect, whether a run may stop at it.
 //! - `analyse`: forward purity conditions, propagated backwards from the back edges, and where each is known for the first time.
 //! - `eliminate`: the program without pure rounds; `write` makes instructions of conditions.
@@ -28,6 +29,7 @@
 //! compare-exchanges in a pure round empty the buffer, which it may do by itself at any time.
 
 mod analyse;
+mod atomics;
 mod condition;
 mod effects;
 mod eliminate;
@@ -39,8 +41,9 @@ mod random_tests;
 mod tests;
 
 pub use analyse::analyse;
+pub use atomics::{AtomicGlobals, may_matter};
 pub use condition::{Atom, Literal};
-pub use effects::{CallEffect, known_call};
+pub use effects::{CallEffect, Surroundings, known_call};
 pub use eliminate::{ASSUME, Cut, Eliminated, eliminate};
 
 use crate::ids::BlockId;

@@ -302,10 +302,15 @@ fn nothing_but_pure_rounds_is_lost() {
         let mut b = random_body(&mut rng);
         let body = b.finish();
         let body = prepare(&mut b.module, body);
+        let atomics = &AtomicGlobals::of(&mut b.module);
+        let around = Surroundings {
+            calls: &known_call,
+            atomics,
+        };
         let mut cut = body.clone();
-        let done = eliminate(&mut b.module, &mut cut, Cut::Assume, &known_call);
+        let done = eliminate(&mut b.module, &mut cut, Cut::Assume, around);
         let mut back = body.clone();
-        let early = eliminate(&mut b.module, &mut back, Cut::Return, &known_call);
+        let early = eliminate(&mut b.module, &mut back, Cut::Return, around);
         if done.is_empty() && early.is_empty() {
             continue;
         }
@@ -367,9 +372,14 @@ out:
     let body = prepare(&mut module, body);
     let all = behaviours(&module, &body, 80, (10, 2));
     assert!(all.len() > 4);
+    let atomics = &AtomicGlobals::of(&mut module);
+    let around = Surroundings {
+        calls: &known_call,
+        atomics,
+    };
     for cut in [Cut::Assume, Cut::Return] {
         let mut new = body.clone();
-        let done = eliminate(&mut module, &mut new, cut, &known_call);
+        let done = eliminate(&mut module, &mut new, cut, around);
         assert_eq!(done.conditions, usize::from(cut == Cut::Assume));
         assert_eq!(behaviours(&module, &new, 300, (10, 2)), all);
     }

@@ -37,15 +37,25 @@ fn body(text: &str) -> (Module, Body) {
 }
 
 fn found(text: &str) -> Vec<PureLoop> {
-    let (module, body) = body(text);
+    let (mut module, body) = body(text);
     let cfg = Cfg::new(&body);
     let loops = Loops::new(&cfg, &Dominators::new(&cfg));
-    analyse(&module, &body, &cfg, &loops, &calls)
+    let atomics = &AtomicGlobals::of(&mut module);
+    let around = Surroundings {
+        calls: &calls,
+        atomics,
+    };
+    analyse(&module, &body, &cfg, &loops, around)
 }
 
 fn eliminated(text: &str, cut: Cut) -> (Module, Body, Eliminated) {
     let (mut module, mut body) = body(text);
-    let done = eliminate(&mut module, &mut body, cut, &calls);
+    let atomics = &AtomicGlobals::of(&mut module);
+    let around = Surroundings {
+        calls: &calls,
+        atomics,
+    };
+    let done = eliminate(&mut module, &mut body, cut, around);
     verify(&module, &body).expect("valid");
     check_ssa(&body);
     (module, body, done)

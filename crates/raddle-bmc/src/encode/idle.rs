@@ -1,0 +1,282 @@
+//! Rounds of loops that come to nothing.
+//!
+//! A round is *idle* if its thread is where it was before, memory too, and nobody saw that it was not meanwhile: then the execution
+//! without it is an execution, too, and everybody else does the same in it. So threads need not do idle rounds, and a thread
+//! that has done one goes no further, as if by an assumption that failed. That is partial loop purity (section III of *Awaiting
+//! for Godot*), with conditions that are found in the formula rather than in the text, and it goes a little further:
+//!
+//! - A round may change memory that only its thread writes, if it holds the same in the end (a thread that tries for a lock, and
+//!   withdraws), unless another thread reads what it holds meanwhile. Whether one does is a bit of the formula
+//!   ([`Observed`]).
+//! - Registers that only count rounds may differ ([`crate::counters`]).
+//!
+//! What else happens in executions without a round? *Violations*: a fault ends its thread, so it is in no complete round. A
+//! deadlock is about where threads are in the end. A data race between other accesses stays one: leaving synchronisation out
+//! orders less, and a read that finds what was there before the round instead of what the round wrote learns no more, since
+//! the stores of an idle round release. But the race may be about an access of the round itself, and whoever it races with may
+//! be there only because of what the thread does later. So rounds with accesses that may race are idle only if there
+//! was one before: of an execution with a race, all idle rounds can be taken out but the one that the race is about.
+//!
+//! *Bounds*: take a violation with as few steps as possible. It has no idle rounds but such a one, so it is in the formula of the
+//! first bound that suffices for it. A smaller bound cuts it short, and finds that out: up to the first step beyond the bound all
+//! rounds that are complete are as in the whole execution. In particular nobody who comes later reads what an idle round held
+//! meanwhile, because that was overwritten before the round was complete. For that reason its stores must not wait in a
+//! store buffer.
+
+use super::Encoder;
+use crate::contents::Contents;
+use crate::events::{Access, Observed, Step, StepIndex, What};
+use crate::facts::Cell;
+use crate::state::{RoundStart, State};
+use raddle_order::bits::{Bit, Word};
+use raddle_program::{Order, Stop};
+use std::rc::Rc;
+
+/// What the steps of a round say about it.
+#[derive(Default)]
+struct Done {
+    /// The round is not idle unless all of these hold.
+    needed: Vec<Bit>,
+    /// Conditions under which it makes an access that may be in a race.
+    may_race: Vec<Bit>,
+    /// Stores to memory that nobody else writes.
+    stores: Vec<(StepIndex, Access)>,
+}
+
+impl Encoder<'_> {
+    /// The state is at the header of a loop: ends it if the round that is over was idle, and begins the next one.
+    pub(super) fn next_round(&mut self, state: &mut State) -> Result<(), Stop> {
+        if !self.options.leaves_out_idle || state.alone {
+            return Ok(());
+        }
+        let is_simple = state.held.is_empty() && state.atomic_depth == 0;
+        let round = state.top().rounds.last_mut();
+        let start = round.and_then(|round| round.start.take());
+        if let Some(start) = start.filter(|_| is_simple) {
+            self.leave_out_if_idle(state, &start)?;
+        }
+        let start = is_simple.then(|| Rc::new(self.start_of_round(state)));
+        if let Some(round) = state.top().rounds.last_mut() {
+            round.start = start;
+        }
+        Ok(())
+    }
+
+    fn start_of_round(&self, state: &State) -> RoundStart {
+        let frame = state.frames.last();
+        RoundStart {
+            steps: self.out.steps.len(),
+            regs: frame.map_or_else(Vec::new, |frame| frame.regs.clone()),
+            owned: frame.map_or_else(Vec::new, |frame| frame.owned.clone()),
+            private: state.private.clone(),
+            thread_locals: state.thread_locals.clone(),
+            own: state.own.clone(),
+            spawns: state.spawns,
+            allocations: state.allocations,
+        }
+    }
+
+    fn leave_out_if_idle(&mut self, state: &mut State, start: &RoundStart) -> Result<(), Stop> {
+        let same = self.is_as_before(state, start)?;
+        if same == Bit::FALSE {
+            return Ok(());
+        }
+        let mut done = self.done_since(start.steps);
+        done.needed.push(same);
+        self.compare_stores(start.steps, &mut done);
+        let idle = self.out.bits.all(done.needed);
+        let may_race = self.out.bits.any(done.may_race);
+        let Some(round) = state.top().rounds.last_mut() else {
+            return Ok(());
+        };
+        let tolerated = self.out.bits.bit_and(may_race, !round.spent);
+        let once = self.out.bits.bit_and(idle, may_race);
+        round.spent = self.out.bits.bit_or(round.spent, once);
+        let ends = self.out.bits.bit_and(idle, !tolerated);
+        state.path.push(&mut self.out.bits, !ends);
+        Ok(())
+    }
+
+    // ---- the thread itself
+
+    /// Is the thread as it was, but for what it wrote to shared memory?
+    fn is_as_before(&mut self, state: &mut State, start: &RoundStart) -> Result<Bit, Stop> {
+        let overflows = self.options.checks.overflows;
+        let frame = state.top();
+        if frame.owned != start.owned
+            || state.spawns != start.spawns
+            || state.allocations != start.allocations
+            || state.private.len() != start.private.len()
+        {
+            return Ok(Bit::FALSE);
+        }
+        let frame = state.top();
+        let mut same = Bit::TRUE;
+        let counters = frame.shape.counters(frame.block);
+        for (slot, (now, then)) in frame.regs.iter().zip(&start.regs).enumerate() {
+            // A counter that is not allowed to overflow is looked at.
+            let counts = |&value: &_| frame.code.slots(value).contains(&slot);
+            if !overflows && counters.iter().any(counts) {
+                continue;
+            }
+            let equal = match (now, then) {
+                (None, None) => Bit::TRUE,
+                (Some(now), Some(then)) if now.width() == then.width() => {
+                    self.out.bits.eq(&now.word, &then.word)
+                }
+                _ => Bit::FALSE,
+            };
+            same = self.out.bits.bit_and(same, equal);
+            if same == Bit::FALSE {
+                return Ok(same);
+            }
+        }
+        for (now, then) in state.private.iter().zip(&start.private) {
+            same = self.and_same_contents(same, now, then);
+        }
+        for (position, now) in &state.thread_locals {
+            let then = match start.thread_locals.get(position) {
+                Some(then) => Rc::clone(then),
+                None => self.thread_local_contents(*position)?,
+            };
+            same = self.and_same_contents(same, now, &then);
+        }
+        for (&region, now) in &state.own {
+            let then = match start.own.get(&region) {
+                Some(then) => Rc::clone(then),
+                None => self.first_contents(region)?,
+            };
+            same = self.and_same_contents(same, now, &then);
+        }
+        Ok(same)
+    }
+
+    fn and_same_contents(&mut self, before: Bit, now: &Rc<Contents>, then: &Rc<Contents>) -> Bit {
+        if before == Bit::FALSE || Rc::ptr_eq(now, then) {
+            return before;
+        }
+        let same = Contents::same(&mut self.out.bits, now, then);
+        self.out.bits.bit_and(before, same)
+    }
+
+    // ---- what it did
+
+    fn done_since(&mut self, first: StepIndex) -> Done {
+        let mut done = Done::default();
+        for index in first..self.out.steps.len() {
+            if self.out.steps[index].thread != self.thread {
+                continue;
+            }
+            let step = self.out.steps[index].clone();
+            self.judge(index, &step, &mut done);
+        }
+        done
+    }
+
+    fn judge(&mut self, index: StepIndex, step: &Step, done: &mut Done) {
+        let writes = step.accesses.iter().any(|access| access.is_write);
+        match step.what {
+            _ if step.block.is_some() => done.needed.push(!step.guard),
+            What::Fence { .. } | What::AcquireFence => {}
+            What::Load => self.note_races(step, done),
+            What::Life if !writes => done.may_race.push(step.guard),
+            What::Update | What::Sync if !step.accesses.is_empty() => {
+                for (at, access) in step.accesses.iter().enumerate() {
+                    if access.is_write {
+                        let changes = self.changes(&step.accesses[..at], access);
+                        done.needed.push(!changes);
+                    }
+                }
+                self.note_races(step, done);
+            }
+            What::Store if self.is_withdrawable(step) => {
+                for access in &step.accesses {
+                    done.stores.push((index, access.clone()));
+                }
+                self.note_races(step, done);
+            }
+            _ => done.needed.push(!step.guard),
+        }
+    }
+
+    /// Does an atomic update write something else than it reads?
+    fn changes(&mut self, before: &[Access], write: &Access) -> Bit {
+        let is_read = |access: &&Access| !access.is_write && access.cell == write.cell;
+        let differs = match before.iter().rev().find(is_read) {
+            Some(read) => self.out.bits.ne(&read.value, &write.value),
+            None => Bit::TRUE,
+        };
+        self.out.bits.bit_and(write.guard, differs)
+    }
+
+    fn note_races(&mut self, step: &Step, done: &mut Done) {
+        if !self.options.checks.races {
+            return;
+        }
+        let is_plain = step.order == Order::Plain;
+        for access in &step.accesses {
+            let way = (access.is_write, is_plain);
+            if !access.cell.region.is_sync && self.facts.may_race(access.cell, self.thread, way) {
+                done.may_race.push(access.guard);
+            }
+        }
+    }
+
+    /// Can what a store does be taken back by the same thread? Nobody else writes there, it reaches memory at once, and whoever
+    /// reads from it learns at least what an earlier store would have told.
+    fn is_withdrawable(&mut self, step: &Step) -> bool {
+        let reaches_memory = !self.options.is_weak || step.order == Order::SeqCst;
+        let mut cells = step.accesses.iter().map(|access| access.cell);
+        reaches_memory
+            && step.order.releases()
+            && cells.all(|cell| self.facts.is_only_writer(cell, self.thread))
+    }
+
+    /// Memory that the round stored to must hold what it held before, and nobody may have seen that it did not.
+    fn compare_stores(&mut self, first: StepIndex, done: &mut Done) {
+        let mut cells: Vec<Cell> = done.stores.iter().map(|(_, access)| access.cell).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        let mut writes = Vec::new();
+        for cell in cells {
+            let before = self.last_stored(cell, first);
+            let mut now = before.clone();
+            for (step, access) in done.stores.iter().filter(|(_, store)| store.cell == cell) {
+                let bits = &mut self.out.bits;
+                now = bits.ite(access.guard, &access.value, &now);
+                let differs = bits.ne(&access.value, &before);
+                if bits.bit_and(access.guard, differs) != Bit::FALSE {
+                    writes.push((*step, cell, differs));
+                }
+            }
+            done.needed.push(self.out.bits.eq(&now, &before));
+        }
+        if !writes.is_empty() {
+            let seen = self.fresh_bit();
+            done.needed.push(!seen);
+            self.out.observed.push(Observed {
+                thread: self.thread,
+                seen,
+                writes,
+            });
+        }
+    }
+
+    /// What the thread stored last in a cell that it alone writes, before a step.
+    fn last_stored(&mut self, cell: Cell, before: StepIndex) -> Word {
+        let width = usize::from(cell.size) * 8;
+        let mut value = match self.out.firsts.get(&cell) {
+            Some(first) => first.clone(),
+            None => Word::constant(width, 0),
+        };
+        let steps = &self.out.steps[..before];
+        for step in steps.iter().filter(|step| step.thread == self.thread) {
+            for access in &step.accesses {
+                if access.is_write && access.cell == cell {
+                    value = self.out.bits.ite(access.guard, &access.value, &value);
+                }
+            }
+        }
+        value
+    }
+}

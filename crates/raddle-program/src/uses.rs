@@ -1,0 +1,291 @@
+//! Who accesses what, as far as the automata are known: which accesses can be in a data race.
+//!
+//! Engines that leave loop iterations out decide by this which of them they must not. What is met while an engine explores would
+//! change its mind half-way, so there are two copies: what was *known* when the exploration began is what is answered, and
+//! what was *met* since then becomes known when it is over ([`Program::learn_uses`]).
+
+use crate::automaton::Program;
+use crate::ids::{LocId, ObjectId, StateId};
+use crate::op::{Op, Order};
+use crate::tables::Tables;
+
+/// How a location is used, other than by the first thread while it is alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Use {
+    plainly_read: bool,
+    plainly_written: bool,
+    /// In whatever way.
+    written: bool,
+    /// Its bytes are also part of another location.
+    mixed: bool,
+}
+
+/// How locations are used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Uses {
+    locs: Vec<Use>,
+    freed: Vec<bool>,
+}
+
+impl Uses {
+    /// An operation of a thread that may not be alone.
+    pub(crate) fn note(&mut self, op: &Op) {
+        let is_plain = |order: Order| order == Order::Plain;
+        match *op {
+            Op::Load { loc, order } => self.loc(loc).plainly_read |= is_plain(order),
+            Op::Store { loc, order, .. } => {
+                let found = self.loc(loc);
+                found.written = true;
+                found.plainly_written |= is_plain(order);
+            }
+            Op::Rmw { loc, .. } | Op::Cas { loc, .. } => self.loc(loc).written = true,
+            Op::Free { object } => {
+                let index = object.index();
+                if self.freed.len() <= index {
+                    self.freed.resize(index + 1, false);
+                }
+                self.freed[index] = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn loc(&mut self, loc: LocId) -> &mut Use {
+        let index = loc.index();
+        if self.locs.len() <= index {
+            self.locs.resize(index + 1, Use::default());
+        }
+        &mut self.locs[index]
+    }
+
+    fn of(&self, loc: LocId) -> Use {
+        self.locs.get(loc.index()).copied().unwrap_or_default()
+    }
+
+    fn is_freed(&self, object: ObjectId) -> bool {
+        self.freed.get(object.index()).copied().unwrap_or(false)
+    }
+
+    fn note_sizes(&mut self, tables: &Tables) {
+        for loc in (0..tables.loc_count()).map(LocId::from_index) {
+            if tables.loc_info(loc).mixed {
+                self.loc(loc).mixed = true;
+            }
+        }
+    }
+
+    pub(crate) fn is_plainly_written(&self, loc: LocId) -> bool {
+        self.of(loc).plainly_written
+    }
+
+    /// Can an operation that leaves memory as it is be in a data race?
+    pub(crate) fn may_race(&self, tables: &Tables, op: &Op) -> bool {
+        let (loc, meets) = match *op {
+            Op::Load { loc, order } => {
+                let found = self.of(loc);
+                let is_plain = order == Order::Plain;
+                (loc, found.plainly_written || is_plain && found.written)
+            }
+            Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
+                let found = self.of(loc);
+                (loc, found.plainly_written || found.plainly_read)
+            }
+            Op::Sync { cell, .. } => (cell, false),
+            _ => return false,
+        };
+        meets || self.of(loc).mixed || self.is_freed(tables.loc_info(loc).object)
+    }
+}
+
+impl Program {
+    /// Is there a plain store to the location, other than by the first thread while it is alone? As far as is known.
+    #[inline]
+    #[must_use]
+    pub fn is_plainly_written(&self, loc: LocId) -> bool {
+        self.known_uses().is_plainly_written(loc)
+    }
+
+    /// Can the operation of `state` be in a data race if it leaves memory as it is? As far as is known.
+    #[must_use]
+    pub fn may_race(&self, state: StateId) -> bool {
+        self.known_uses().may_race(self.tables(), self.op(state))
+    }
+
+    /// Makes known what was met. Could another answer to [`Self::may_race`] or [`Self::is_plainly_written`] have been of
+    /// importance for a loop?
+    pub fn learn_uses(&mut self) -> bool {
+        let mut met = self.met_uses().clone();
+        met.note_sizes(self.tables());
+        if met == *self.known_uses() {
+            return false;
+        }
+        let (known, tables) = (self.known_uses(), self.tables());
+        let changes = |op: &Op| {
+            let is_read = matches!(op, Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. }
+                if known.is_plainly_written(*loc) != met.is_plainly_written(*loc));
+            is_read || known.may_race(tables, op) != met.may_race(tables, op)
+        };
+        let changed: Vec<StateId> = (0..self.state_count())
+            .map(StateId::from_index)
+            .filter(|&state| changes(self.op(state)))
+            .collect();
+        let matters = !changed.is_empty() && {
+            let on_cycle = self.on_cycle();
+            changed.iter().any(|state| on_cycle[state.index()])
+        };
+        self.know_uses(met);
+        matters
+    }
+
+    /// By state: can a thread come back to it, as far as edges were walked?
+    fn on_cycle(&self) -> Vec<bool> {
+        let edges = self.edges();
+        Components::new(self.state_count(), &edges).on_cycle
+    }
+}
+
+/// Tarjan's strongly connected components.
+struct Components<'a> {
+    edges: &'a [(StateId, StateId)],
+    /// By state: its edges are `edges[first[state]..first[state + 1]]`.
+    first: Vec<u32>,
+    /// By state: 0 if it was not met, else the number by which it was met, from 1; and the lowest number known to be reached.
+    number: Vec<u32>,
+    low: Vec<u32>,
+    is_open: Vec<bool>,
+    open: Vec<u32>,
+    met: u32,
+    on_cycle: Vec<bool>,
+}
+
+impl<'a> Components<'a> {
+    /// `edges` are sorted.
+    fn new(states: usize, edges: &'a [(StateId, StateId)]) -> Self {
+        let first = (0..=states)
+            .map(|state| edges.partition_point(|(from, _)| from.index() < state) as u32)
+            .collect();
+        let mut found = Self {
+            edges,
+            first,
+            number: vec![0; states],
+            low: vec![0; states],
+            is_open: vec![false; states],
+            open: Vec::new(),
+            met: 0,
+            on_cycle: vec![false; states],
+        };
+        for state in 0..states as u32 {
+            if found.number[state as usize] == 0 {
+                found.visit(state);
+            }
+        }
+        found
+    }
+
+    fn meet(&mut self, state: u32, path: &mut Vec<(u32, u32)>) {
+        self.met += 1;
+        self.number[state as usize] = self.met;
+        self.low[state as usize] = self.met;
+        self.is_open[state as usize] = true;
+        self.open.push(state);
+        path.push((state, self.first[state as usize]));
+    }
+
+    fn visit(&mut self, start: u32) {
+        // States on the way, each with its next edge.
+        let mut path = Vec::new();
+        self.meet(start, &mut path);
+        while let Some((state, next)) = path.last_mut() {
+            let at = *state as usize;
+            if *next < self.first[at + 1] {
+                let to = self.edges[*next as usize].1.index();
+                *next += 1;
+                if self.number[to] == 0 {
+                    self.meet(to as u32, &mut path);
+                } else if self.is_open[to] {
+                    self.low[at] = self.low[at].min(self.number[to]);
+                    self.on_cycle[at] |= to == at;
+                }
+                continue;
+            }
+            path.pop();
+            if let Some(&(parent, _)) = path.last() {
+                self.low[parent as usize] = self.low[parent as usize].min(self.low[at]);
+            }
+            if self.low[at] == self.number[at] {
+                self.close(at as u32);
+            }
+        }
+    }
+
+    /// The component of a state is complete.
+    fn close(&mut self, root: u32) {
+        let start = self.open.iter().rposition(|&state| state == root);
+        let members = self.open.split_off(start.unwrap_or(0));
+        for &member in &members {
+            self.is_open[member as usize] = false;
+            self.on_cycle[member as usize] |= members.len() > 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::{Compare, ProgramBuilder};
+
+    /// Walks all edges that the values 0 and 1 lead along.
+    fn walk(program: &mut Program) {
+        let mut at = 0;
+        let _ = program.main();
+        while at < program.state_count() {
+            let state = StateId::from_index(at);
+            if !program.op(state).is_terminal() {
+                program.after(state, 0);
+                program.after(state, 1);
+            }
+            at += 1;
+        }
+    }
+
+    #[test]
+    fn what_is_met_matters_if_it_is_read_in_a_loop() {
+        for in_loop in [true, false] {
+            let mut b = ProgramBuilder::new("uses");
+            let (x, d) = (b.var("x", 4), b.var("d", 4));
+            b.thread("t", |t| {
+                if in_loop {
+                    t.while_(
+                        |t| t.load(x).is(0),
+                        |t| {
+                            t.load_plain(d);
+                        },
+                    );
+                } else {
+                    t.load(x);
+                    t.load_plain(d);
+                }
+            });
+            b.thread("u", |t| t.store_plain(d, 1));
+            let mut program = b.build().program();
+            walk(&mut program);
+            let reads: Vec<StateId> = (0..program.state_count())
+                .map(StateId::from_index)
+                .filter(|&state| {
+                    matches!(
+                        program.op(state),
+                        Op::Load {
+                            order: Order::Plain,
+                            ..
+                        }
+                    )
+                })
+                .collect();
+            assert!(!reads.is_empty());
+            assert!(!reads.iter().any(|&state| program.may_race(state)));
+            assert_eq!(program.learn_uses(), in_loop);
+            assert!(reads.iter().all(|&state| program.may_race(state)));
+            assert!(!program.learn_uses());
+        }
+    }
+}
