@@ -26,7 +26,7 @@ pub struct BmcOptions {
     pub exit_with_main: bool,
     /// `abort` ends the process in silence.
     pub silent_abort: bool,
-    /// A second opinion: give up if a formula becomes large or may misjudge, or if a question takes so many conflicts.
+    /// A second opinion: give up if a formula becomes large, or if a question takes so many conflicts.
     pub effort: Option<Conflicts>,
 }
 

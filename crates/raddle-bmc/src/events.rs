@@ -1,7 +1,7 @@
 //! What encoding makes of a program: the steps that threads may take, with the conditions under which they do.
 
 use crate::contents::Contents;
-use crate::encode::{CutPlaces, OWNER_BITS};
+use crate::encode::{CutPlaces, GONE, HALF, OWNER_BITS};
 use crate::facts::{Cell, Region};
 use crate::path::Path;
 use crate::value::ReadId;
@@ -9,6 +9,8 @@ use raddle_order::bits::{Bit, Bits, Word};
 use raddle_order::{ClauseSink, Lit, Var};
 use raddle_program::{Fault, ObjectId, Order, SrcId, ThreadId, Unsupported};
 use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Position in [`Encoding::threads`].
 pub(crate) type ThreadIndex = usize;
@@ -84,8 +86,12 @@ pub(crate) struct Step {
     pub(crate) object: Option<Place>,
     /// Critical sections that it is in: positions in [`Encoding::sections`].
     pub(crate) sections: Vec<usize>,
+    /// Read-write locks that its thread certainly holds, and whether for writing.
+    pub(crate) locks: Vec<(Place, bool)>,
     /// What it learns from the cell of its synchronisation object, and hands on by it.
     pub(crate) handover: Handover,
+    /// Steps of its thread that joined others, whichever way it came here.
+    pub(crate) joined: Rc<BTreeSet<StepIndex>>,
 }
 
 /// Conditions under which a step learns what earlier steps on the same cell handed on, or hands on what its thread knows.
@@ -184,61 +190,64 @@ impl Section {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     Positive,
-    /// The cell is 0, or one of these.
-    ZeroOr(u32, u32),
-    /// The cell is 0 or the second number, or its low part is the first: the owner of a mutex.
-    FreeOrOf(u32, u32),
-    /// No bit of these is set, or the cell is this number.
-    ClearOr(u32, u32),
+    Zero,
+    /// The cell of a mutex is 0 or `gone`, or it is its owner who wants it again and may have it.
+    FreeOrOf {
+        owner: u32,
+        gone: u32,
+        again: Bit,
+    },
+    /// No bit of these is set.
+    Clear(u32),
     /// The cell is not this number.
     Not(u32),
-    /// The high half differs from this word, or nothing has to be waited for.
+    /// The generation of a barrier is past this one, or nothing has to be waited for.
     Past(Word, Bit),
     /// The rule holds, or the cell is this number.
     OrIs(Box<Rule>, u32),
+    /// A condition variable is destroyed, or was made more often than this.
+    Another(Word),
 }
 
 impl Rule {
     pub(crate) fn holds(&self, bits: &mut Bits, value: &Word) -> Bit {
         match self {
             Self::Positive => !bits.is_zero(value),
-            Self::ZeroOr(first, second) => {
-                let zero = bits.is_zero(value);
-                let words = [first, second];
-                let others = words.map(|&word| {
-                    let word = Word::constant(value.width(), u128::from(word));
-                    bits.eq(value, &word)
-                });
-                bits.any([zero, others[0], others[1]])
-            }
+            Self::Zero => bits.is_zero(value),
             Self::Past(word, anyway) => {
-                let high = value.extract(value.width() / 2, value.width());
-                let differs = bits.ne(&high, word);
-                bits.bit_or(differs, *anyway)
+                let generation = value.extract(value.width() / 2, value.width());
+                let is_past = bits.ult(word, &generation);
+                bits.bit_or(is_past, *anyway)
             }
-            Self::FreeOrOf(owner, other) => {
+            Self::FreeOrOf { owner, gone, again } => {
                 let low = value.extract(0, OWNER_BITS);
                 let owner = Word::constant(OWNER_BITS, u128::from(*owner));
                 let owned = bits.eq(&low, &owner);
-                let free = Self::ZeroOr(*other, *other).holds(bits, value);
-                bits.bit_or(owned, free)
+                let owned = bits.bit_and(owned, *again);
+                let gone = Word::constant(value.width(), u128::from(*gone));
+                let gone = bits.eq(value, &gone);
+                let free = bits.is_zero(value);
+                bits.any([free, gone, owned])
             }
-            Self::ClearOr(mask, number) => {
+            Self::Clear(mask) => {
                 let set = value.bits().iter().enumerate();
                 let set: Vec<Bit> = set
                     .filter(|(at, _)| mask >> at & 1 == 1)
                     .map(|(_, &bit)| bit)
                     .collect();
-                let clear = !bits.any(set);
-                let is_it = Word::constant(value.width(), u128::from(*number));
-                let is_it = bits.eq(value, &is_it);
-                bits.bit_or(clear, is_it)
+                !bits.any(set)
             }
             Self::OrIs(rule, number) => {
                 let holds = rule.holds(bits, value);
                 let is_it = Word::constant(value.width(), u128::from(*number));
                 let is_it = bits.eq(value, &is_it);
                 bits.bit_or(holds, is_it)
+            }
+            Self::Another(making) => {
+                let gone = Word::constant(HALF, GONE);
+                let gone = bits.eq(&value.extract(0, HALF), &gone);
+                let differs = bits.ne(&value.extract(HALF, value.width()), making);
+                bits.bit_or(gone, differs)
             }
             Self::Not(number) => {
                 let number = Word::constant(value.width(), u128::from(*number));
@@ -255,11 +264,29 @@ pub(crate) enum Awaited {
     /// Nothing will ever let it go on: it holds the mutex itself, or nobody else knows of the object.
     Itself,
     Cell(Cell, Rule),
-    /// The thread whose handle is in the cell.
-    Owner(Cell),
+    /// The thread whose handle is in the cell of a mutex.
+    Owner(Cell, WaitsForItself),
     Threads(Vec<(Bit, u64)>),
-    /// A signal: position in [`Encoding::waiters`].
-    Signal(usize),
+    /// A signal: position in [`Encoding::waiters`]. A watched condition variable may be made anew or destroyed meanwhile.
+    Signal(usize, Option<(Cell, Rule)>),
+}
+
+/// Does a thread wait that wants a mutex which it owns?
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WaitsForItself {
+    Known(bool),
+    /// It depends on the kind in this cell, or else on that of the initialiser: is that the normal kind?
+    If(Cell, bool),
+}
+
+/// A read-write lock that a thread holds which waits or has finished.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) lock: Place,
+    pub(crate) condition: Bit,
+    /// How often the lock had been made when it was taken.
+    pub(crate) making: Word,
 }
 
 /// A thread that may have to wait: the condition under which it does, for good as far as this execution goes.
@@ -279,6 +306,10 @@ pub(crate) struct Waiter {
     pub(crate) leave: StepIndex,
     /// Did no signal wake it?
     pub(crate) timed_out: Bit,
+    /// Is the condition variable another one in the end? Then the thread goes wrong.
+    pub(crate) forgotten: Bit,
+    /// How often a watched condition variable had been made when it began to wait.
+    pub(crate) making: Option<Word>,
 }
 
 #[derive(Clone, Debug)]
@@ -286,7 +317,20 @@ pub(crate) struct Waker {
     pub(crate) thread: ThreadIndex,
     pub(crate) condition: Place,
     pub(crate) step: StepIndex,
+    /// Does it happen, and does not go wrong?
+    pub(crate) guard: Bit,
     pub(crate) wakes_all: bool,
+    /// How often a watched condition variable had been made.
+    pub(crate) making: Option<Word>,
+}
+
+/// An object is made or destroyed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change {
+    pub(crate) place: Place,
+    /// None if there was no other thread.
+    pub(crate) step: Option<StepIndex>,
+    pub(crate) is_end: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -350,6 +394,14 @@ pub(crate) struct Encoding {
     pub(crate) sections: Vec<Section>,
     /// Steps that destroy mutexes.
     pub(crate) destroyed: Vec<(Place, StepIndex)>,
+    /// Cells of read-write locks; with the cells that say how often they were made, if they are watched.
+    pub(crate) locks: BTreeMap<Cell, Option<Cell>>,
+    /// What threads hold of them that go no further.
+    pub(crate) kept: Vec<Kept>,
+    /// Steps that make mutexes, and whether these are of the kind then that they were of anyway.
+    pub(crate) made: Vec<(Place, StepIndex, bool)>,
+    /// Where other objects are made and destroyed, if that is not seen from their cells.
+    pub(crate) changes: Vec<Change>,
     pub(crate) waits: Vec<Wait>,
     pub(crate) waiters: Vec<Waiter>,
     pub(crate) wakers: Vec<Waker>,

@@ -57,6 +57,13 @@ struct Stored {
     growth: u32,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Overwritten {
+    Never,
+    WithZero,
+    WithAnything,
+}
+
 impl Doers {
     /// Adds a thread; is that news?
     fn add(&mut self, thread: ThreadIndex) -> bool {
@@ -90,12 +97,16 @@ pub(crate) struct Facts {
     tangled: FxHashSet<(ObjectId, u64)>,
     /// Mutexes that a thread may wait for in vain.
     blocking: FxHashSet<(ObjectId, u64)>,
-    /// Kinds of the mutexes that are made by a call.
+    /// Kinds of mutexes that a call makes another kind than their initialisers say, before all else.
     kinds: FxHashMap<(ObjectId, u64), MutexKind>,
     /// Objects that are freed somewhere.
     freed: FxHashSet<ObjectId>,
     /// Semaphores, read-write locks and barriers that are destroyed somewhere.
     destroyed: FxHashSet<(ObjectId, u64)>,
+    /// Condition variables, read-write locks and mutexes that are made or destroyed where others may be using them.
+    watched: FxHashSet<(ObjectId, u64)>,
+    /// Bytes that say the kind of a mutex, by where they begin: what is stored there by threads that know the memory for sure.
+    kind_bytes: FxHashMap<(Region, u64), Overwritten>,
     threads: u32,
     /// How often keys of thread-specific data are made.
     keys: u32,
@@ -155,6 +166,46 @@ impl Facts {
     /// What other threads may find in a cell besides its first contents; none if nobody writes it.
     pub(crate) fn stored(&self, cell: Cell) -> Option<&Set> {
         self.stored.get(&cell).map(|stored| &stored.set)
+    }
+
+    /// Do four bytes that say the kind of a mutex stay what they are once there are several threads? `is_zero`: storing 0
+    /// does not matter.
+    pub(crate) fn keeps_kind(&mut self, region: Region, start: u64, is_zero: bool) -> bool {
+        let Some(&overwritten) = self.kind_bytes.get(&(region, start)) else {
+            self.kind_bytes.insert((region, start), Overwritten::Never);
+            self.changed = true;
+            return true;
+        };
+        let is_apart = |cell: &Cell| {
+            let end = cell.offset + u64::from(cell.size);
+            cell.region != region || end <= start || cell.offset >= start + 4
+        };
+        let is_kept = |set: &Set| {
+            let zeros = set.values();
+            is_zero && zeros.is_some_and(|all| all.iter().all(|&value| value == 0))
+        };
+        let mut stored = self.stored.iter();
+        stored.all(|(cell, stored)| is_apart(cell) || is_kept(&stored.set))
+            && match overwritten {
+                Overwritten::Never => true,
+                Overwritten::WithZero => is_zero,
+                Overwritten::WithAnything => false,
+            }
+    }
+
+    /// A thread stores something in memory that it knows for sure.
+    pub(crate) fn store_own(&mut self, region: Region, offset: u64, size: u8, is_zero: bool) {
+        let end = offset + u64::from(size);
+        for start in offset.saturating_sub(3)..end {
+            if let Some(overwritten) = self.kind_bytes.get_mut(&(region, start)) {
+                let now = match is_zero {
+                    true => Overwritten::WithZero,
+                    false => Overwritten::WithAnything,
+                };
+                self.changed |= now > *overwritten;
+                *overwritten = now.max(*overwritten);
+            }
+        }
     }
 
     pub(crate) fn store(&mut self, cell: Cell, set: &Set) {
@@ -240,10 +291,10 @@ impl Facts {
         self.kinds.get(&mutex).copied()
     }
 
-    /// The mutex is made by a call. `is_news`: it was taken for another kind.
-    pub(crate) fn make(&mut self, mutex: (ObjectId, u64), kind: MutexKind, is_news: bool) {
+    /// A call makes the mutex another kind than its initialiser says, before it is used.
+    pub(crate) fn make(&mut self, mutex: (ObjectId, u64), kind: MutexKind) {
         self.kinds.insert(mutex, kind);
-        self.changed |= is_news;
+        self.changed = true;
     }
 
     pub(crate) fn is_destroyed(&self, place: (ObjectId, u64)) -> bool {
@@ -252,6 +303,14 @@ impl Facts {
 
     pub(crate) fn destroy(&mut self, place: (ObjectId, u64)) {
         self.changed |= self.destroyed.insert(place);
+    }
+
+    pub(crate) fn is_watched(&self, place: (ObjectId, u64)) -> bool {
+        self.watched.contains(&place)
+    }
+
+    pub(crate) fn watch(&mut self, place: (ObjectId, u64)) {
+        self.changed |= self.watched.insert(place);
     }
 
     /// There are no more threads than this.

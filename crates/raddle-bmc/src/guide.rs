@@ -6,6 +6,7 @@
 use crate::events::{Encoding, Place, StepIndex, What};
 use crate::facts::Cell;
 use crate::problem::{Found, Happened};
+use raddle_memory::sync::{self, SyncStep};
 use raddle_memory::{Machine, Readiness};
 use raddle_program::{LocId, ObjectId, Op, Order, Program, SyncAction, Tables, ThreadId};
 use raddle_search::guided;
@@ -104,6 +105,7 @@ impl<'a> Guide<'a> {
             (What::Load, Op::Load { loc, .. })
             | (What::Store, Op::Store { loc, .. })
             | (What::Update, Op::Rmw { loc, .. } | Op::Cas { loc, .. }) => at(loc),
+            (What::Lock, Op::Sync { action, .. }) if action != SyncAction::Lock => false,
             (What::Sync | What::Lock | What::Unlock, Op::Sync { cell, action }) => {
                 let works_on = |loc: LocId| {
                     self.encoding.steps[happened.step]
@@ -131,6 +133,31 @@ impl<'a> Guide<'a> {
             (What::Life, Op::Free { object }) => self.is_of(program, object, happened),
             _ => false,
         }
+    }
+
+    /// Is it an operation on a mutex that its thread holds before and after it? That is no step of its own where critical
+    /// sections are known from the text.
+    fn is_inside_section(
+        &self,
+        program: &Program,
+        machine: &mut Machine,
+        thread: ThreadId,
+        happened: &Happened,
+    ) -> bool {
+        let what = &self.encoding.steps[happened.step].what;
+        let op = machine.thread_state(thread).map(|state| *program.op(state));
+        let (What::Lock | What::Unlock, Some(Op::Sync { cell, action })) = (what, op) else {
+            return false;
+        };
+        if !matches!(action, SyncAction::Lock | SyncAction::Unlock) {
+            return false;
+        }
+        let word = machine.sync_word(program, cell, action);
+        let after = match machine.sync_step(word, action, thread) {
+            SyncStep::Done { word, .. } => sync::mutex_owner(word),
+            SyncStep::Wait | SyncStep::Misuse(_) => return false,
+        };
+        sync::mutex_owner(word) == Some(thread) && after == Some(thread)
     }
 
     /// Is the machine's object that of the encoding?
@@ -261,6 +288,12 @@ impl guided::Guide for Guide<'_> {
             {
                 return Some(flush);
             }
+            let op = *program.op(state);
+            if self.leaves_barrier(happened.step) && !is_await(op) {
+                // The last to arrive does not wait; it may have finished.
+                self.steps.pop_front();
+                continue;
+            }
             if machine.readiness(program, thread) != Readiness::Ready {
                 if let Some(flush) = flush_any(machine, thread) {
                     return Some(flush);
@@ -271,15 +304,10 @@ impl guided::Guide for Guide<'_> {
                 }
                 return self.lose("a thread cannot go on", &happened);
             }
-            let op = *program.op(state);
-            if self.leaves_barrier(happened.step) && !is_await(op) {
-                // The last to arrive does not wait.
-                self.steps.pop_front();
-                continue;
-            }
             let is_block = step.block.is_some() && op == Op::AtomicBegin;
             // A wide access is a block of its own for the machine.
-            if is_block || self.matches(program, op, &happened) {
+            let is_inside = self.is_inside_section(program, machine, thread, &happened);
+            if is_block || !is_inside && self.matches(program, op, &happened) {
                 if !is_delayed(machine, op) {
                     self.steps.pop_front();
                 }

@@ -2,6 +2,8 @@
 
 use crate::events::{Encoding, StepIndex, What};
 use raddle_order::bits::Bit;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Vector clocks of the steps.
 pub(crate) struct FixedOrder {
@@ -15,42 +17,43 @@ impl FixedOrder {
     /// Steps are encoded so that those that come first are listed first.
     pub(crate) fn new(encoding: &Encoding) -> Self {
         let count = encoding.threads.len();
-        let mut now: Vec<Vec<u32>> = vec![Vec::new(); count];
+        // By thread: what is known when it begins.
+        let mut begun: Vec<Vec<u32>> = vec![Vec::new(); count];
         let mut lengths = vec![0u32; count];
         let mut started: Vec<Option<StepIndex>> = vec![None; count];
         let mut order = Self {
             places: Vec::with_capacity(encoding.steps.len()),
             clocks: Vec::with_capacity(encoding.steps.len()),
         };
+        // By thread: the joins that its last step knew of, and what is known from them.
+        let mut joined: Vec<(Rc<BTreeSet<StepIndex>>, Vec<u32>)> =
+            vec![(Rc::default(), Vec::new()); count];
         for (index, step) in encoding.steps.iter().enumerate() {
             let thread = step.thread;
             match &step.what {
                 What::Begin => {
                     if let Some(spawn) = started[thread] {
-                        now[thread] = order.after(spawn);
+                        begun[thread] = order.after(spawn);
                     }
                 }
                 What::Spawn { child } => started[*child] = Some(index),
-                What::Join { of } => {
-                    if let [(Bit::TRUE, handle)] = of[..] {
-                        let mut ends = encoding
-                            .threads
-                            .iter()
-                            .filter(|thread| thread.handle == handle)
-                            .filter_map(|thread| thread.end)
-                            .filter(|&end| end < index);
-                        if let (Some(end), None) = (ends.next(), ends.next()) {
-                            let other = order.after(end);
-                            merge(&mut now[thread], &other);
-                        }
-                    }
-                }
                 _ => {}
             }
+            if step.joined != joined[thread].0 {
+                let mut known = Vec::new();
+                for &join in step.joined.iter() {
+                    if let Some(end) = joined_end(encoding, join) {
+                        merge(&mut known, &order.after(end));
+                    }
+                }
+                joined[thread] = (Rc::clone(&step.joined), known);
+            }
+            let mut clock = begun[thread].clone();
+            merge(&mut clock, &joined[thread].1);
+            raise(&mut clock, thread, lengths[thread]);
             order.places.push((thread, lengths[thread]));
-            order.clocks.push(now[thread].clone());
+            order.clocks.push(clock);
             lengths[thread] += 1;
-            raise(&mut now[thread], thread, lengths[thread]);
         }
         order
     }
@@ -69,6 +72,25 @@ impl FixedOrder {
         self.clocks[b]
             .get(thread)
             .is_some_and(|&known| known > position)
+    }
+}
+
+/// The end of the thread that a step joins, if there is no question which one that is.
+fn joined_end(encoding: &Encoding, join: StepIndex) -> Option<StepIndex> {
+    let What::Join { of } = &encoding.steps[join].what else {
+        return None;
+    };
+    let [(Bit::TRUE, handle)] = of[..] else {
+        return None;
+    };
+    let threads = encoding.threads.iter();
+    let mut ends = threads
+        .filter(|thread| thread.handle == handle)
+        .filter_map(|thread| thread.end)
+        .filter(|&end| end < join);
+    match (ends.next(), ends.next()) {
+        (Some(end), None) => Some(end),
+        _ => None,
     }
 }
 

@@ -110,9 +110,9 @@ impl Problem {
         problem.add_steps();
         problem.add_threads();
         let sections = problem.add_sections();
-        let wakeups = problem.add_wakeups();
         let mut last = FxHashMap::default();
         let asked = problem.solver.new_lit();
+        let wakeups = problem.add_wakeups(checks.deadlocks.then_some(asked));
         if checks.deadlocks {
             last = problem.add_last_reads(asked);
         }

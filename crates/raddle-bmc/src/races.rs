@@ -10,7 +10,7 @@
 //! whatever hands knowledge on comes after the stores before it. So nothing leads back from the second access to the first.
 
 use crate::encode::LIFE;
-use crate::events::{Step, StepIndex, What};
+use crate::events::{Place, Step, StepIndex, What};
 use crate::facts::Cell;
 use crate::problem::Problem;
 use raddle_order::bits::Bit;
@@ -157,8 +157,14 @@ impl Problem {
             let sections = self.encoding.steps[step].sections.iter();
             sections.map(|&section| self.encoding.sections[section].mutex)
         };
+        let locks = |step: StepIndex| self.encoding.steps[step].locks.iter();
+        // Writers learn of all that came before them, and all learn of writers.
+        let excludes = |&(lock, writes): &(Place, bool)| {
+            locks(b).any(|&(other, other_writes)| lock == other && (writes || other_writes))
+        };
         self.fixed.before(a, b)
             || self.fixed.before(b, a)
+            || locks(a).any(excludes)
             || mutexes(a).any(|mutex| mutexes(b).any(|other| other == mutex))
     }
 
@@ -333,8 +339,8 @@ impl Problem {
                     continue;
                 }
                 let (from, to) = (waker.step, waiter.leave);
-                let happen = [from, to].map(|step| self.encoding.steps[step].guard);
-                let both = [happen[0], happen[1], !waiter.timed_out];
+                let woken = self.encoding.steps[to].guard;
+                let both = [waker.guard, woken, !waiter.timed_out];
                 let both = self.encoding.bits.all(both);
                 let both = self.lit(both);
                 let (before, after) = (self.solver.new_lit(), self.solver.new_lit());
@@ -378,6 +384,10 @@ impl Problem {
                 self.encoding.steps[read].clone(),
             );
             if let (What::Sync, What::Sync) = (&from.what, &to.what) {
+                // What a wait at a condition variable does to its mutex is no matter for those who look at the variable.
+                if from.accesses[0].cell != to.accesses[0].cell {
+                    continue;
+                }
                 self.mark_along_cell(marks, (write, read), source.lit);
                 continue;
             }

@@ -1,7 +1,7 @@
 //! A thread on its way through its code: one state stands for all paths that lead to a place.
 
 use crate::contents::Contents;
-use crate::encode::Models;
+use crate::encode::{Holding, Models};
 use crate::events::StepIndex;
 use crate::facts::Region;
 use crate::path::Path;
@@ -12,7 +12,7 @@ use raddle_ir::{BlockId, FuncId};
 use raddle_order::bits::{Bit, Bits};
 use raddle_program::ObjectId;
 use raddle_program::interp::view::{FunctionView, ModelCall};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Where a state is. States are run in ascending order, so that those that can meet do: see [`State::key`].
@@ -99,6 +99,10 @@ pub(crate) struct State {
     pub(crate) atomic_depth: u32,
     pub(crate) block: Option<usize>,
     pub(crate) held: BTreeMap<(ObjectId, u64), Held>,
+    /// What it holds of read-write locks.
+    pub(crate) locks: BTreeMap<(ObjectId, u64), Holding>,
+    /// Steps that joined other threads, whichever way it came here.
+    pub(crate) joined: Rc<BTreeSet<StepIndex>>,
     /// Inside of a function that prints: its arguments.
     pub(crate) printed: Vec<Sym>,
     /// Inside of a library function: the step at which it entered a queue, and how many threads it tried to wake.
@@ -123,6 +127,8 @@ impl State {
             atomic_depth: 0,
             block: None,
             held: BTreeMap::new(),
+            locks: BTreeMap::new(),
+            joined: Rc::default(),
             printed: Vec::new(),
             queued: None,
             woken: 0,
@@ -188,6 +194,17 @@ impl State {
         }
         join_maps(bits, first, &mut joined.thread_locals, &other.thread_locals);
         join_maps(bits, first, &mut joined.own, &other.own);
+        let locks = joined.locks.keys().chain(other.locks.keys());
+        let locks: BTreeSet<(ObjectId, u64)> = locks.copied().collect();
+        for lock in locks {
+            let (one, two) = (joined.locks.get(&lock), other.locks.get(&lock));
+            if let Some(held) = Holding::join(bits, first, one, two) {
+                joined.locks.insert(lock, held);
+            }
+        }
+        if joined.joined != other.joined {
+            Rc::make_mut(&mut joined.joined).retain(|join| other.joined.contains(join));
+        }
         joined.result = match (joined.result, &other.result) {
             (Some(a), Some(b)) => Some(Sym::ite(bits, first, &a, b)),
             (a, b) => a.or_else(|| b.clone()),

@@ -1,7 +1,7 @@
 //! Waiting: signals that wake waiters, and threads that wait for good.
 
 use crate::encode::OWNER_BITS;
-use crate::events::{Awaited, Rule, ThreadIndex, Wait};
+use crate::events::{Awaited, Rule, ThreadIndex, Wait, WaitsForItself};
 use crate::facts::Cell;
 use crate::problem::Problem;
 use raddle_order::bits::{Bit, Word};
@@ -9,7 +9,7 @@ use raddle_order::memory::Fence;
 use raddle_order::{EventId, Lit};
 use rustc_hash::FxHashMap;
 
-/// A signal that may wake a waiter.
+/// A signal that may be meant for a waiter.
 #[derive(Clone, Copy)]
 pub(crate) struct WakeUp {
     waker: usize,
@@ -18,88 +18,137 @@ pub(crate) struct WakeUp {
 }
 
 impl Problem {
-    /// Every wait on a condition variable that comes to an end was woken by a signal given after it began and before it
-    /// ended; a signal wakes one, a broadcast all.
-    pub(crate) fn add_wakeups(&mut self) -> Vec<WakeUp> {
-        let (waiters, wakers) = (self.encoding.waiters.clone(), self.encoding.wakers.clone());
+    /// Every wait on a condition variable that comes to an end was ended by a signal given after it began; a signal is meant
+    /// for one waiter, a broadcast for all.
+    ///
+    /// Whoever waits for good or times out missed no signal, so then it matters that none is lost either: a signal is meant for
+    /// somebody unless all who wait at that time have theirs already. Those were given at the *moments* of the waiters.
+    /// `asked`: somebody is said to wait for good.
+    pub(crate) fn add_wakeups(&mut self, asked: Option<Lit>) -> Vec<WakeUp> {
+        let waiters = self.encoding.waiters.clone();
         let mut wakeups = Vec::new();
-        for (waiter_index, waiter) in waiters.iter().enumerate() {
-            let mut sources = Vec::new();
-            for (waker_index, waker) in wakers.iter().enumerate() {
-                if waker.condition != waiter.condition || waker.thread == waiter.thread {
-                    continue;
-                }
-                let lit = self.solver.new_lit();
-                let in_vain = self.lit(waiter.timed_out);
-                self.solver.clause(&[!lit, !in_vain]);
-                for step in [waker.step, waiter.leave] {
-                    let guard = self.encoding.steps[step].guard;
-                    let guard = self.lit(guard);
-                    self.solver.clause(&[!lit, guard]);
-                }
-                self.order_while(waiter.enter, waker.step, lit);
-                self.order_while(waker.step, waiter.leave, lit);
-                sources.push(lit);
-                wakeups.push(WakeUp {
-                    waker: waker_index,
-                    waiter: waiter_index,
-                    lit,
-                });
-            }
+        let mut moments = Vec::new();
+        for (index, waiter) in waiters.iter().enumerate() {
+            let guard = self.encoding.steps[waiter.enter].guard;
+            let guard = self.lit(guard);
+            let moment = self.solver.new_event(guard);
+            let (global, leave) = (self.memory.global(), self.node(waiter.leave));
+            self.solver.order(global, moment, leave);
+            moments.push(moment);
+            let sources = self.add_wakers_of(index, moment);
             let guard = self.encoding.steps[waiter.leave].guard;
-            sources.push(!self.lit(guard));
-            sources.push(self.lit(waiter.timed_out));
-            self.solver.clause(&sources);
+            let mut clause = vec![!self.lit(guard), self.lit(waiter.timed_out)];
+            clause.push(self.lit(waiter.forgotten));
+            clause.extend(sources.iter().map(|wakeup| wakeup.lit));
+            self.solver.clause(&clause);
+            wakeups.extend(sources);
         }
         for (at, second) in wakeups.iter().enumerate() {
             for first in &wakeups[..at] {
-                if first.waker == second.waker && !wakers[first.waker].wakes_all {
+                let is_signal = !self.encoding.wakers[first.waker].wakes_all;
+                if first.waiter == second.waiter || first.waker == second.waker && is_signal {
                     self.solver.clause(&[!first.lit, !second.lit]);
                 }
             }
         }
-        for waiter in 0..waiters.len() {
-            self.add_timeouts(waiter, &wakeups);
+        for wakeup in &wakeups {
+            let condition = waiters[wakeup.waiter].condition;
+            let may_time_out = waiters
+                .iter()
+                .any(|waiter| waiter.condition == condition && waiter.timed_out != Bit::FALSE);
+            let asked = if may_time_out { Some(Lit::TRUE) } else { asked };
+            if let Some(asked) = asked {
+                self.lose_no_signal(*wakeup, &wakeups, moments[wakeup.waiter], asked);
+            }
         }
         wakeups
     }
 
-    /// Whoever times out missed no signal: each came before the wait or after it, or wakes another one that waited as well. A
-    /// broadcast wakes all.
-    fn add_timeouts(&mut self, index: usize, wakeups: &[WakeUp]) {
+    /// The signals that may be meant for a waiter.
+    fn add_wakers_of(&mut self, index: usize, moment: EventId) -> Vec<WakeUp> {
         let waiter = self.encoding.waiters[index].clone();
-        if waiter.timed_out == Bit::FALSE {
-            return;
-        }
+        let mut wakeups = Vec::new();
         for (at, waker) in self.encoding.wakers.clone().iter().enumerate() {
-            if waker.condition != waiter.condition || waker.thread == waiter.thread {
+            let is_early = self.fixed.before(waker.step, waiter.enter);
+            let is_late = self.fixed.before(waiter.leave, waker.step);
+            if waker.condition != waiter.condition
+                || waker.thread == waiter.thread
+                || is_early
+                || is_late
+            {
                 continue;
             }
-            let happen = [waker.step, waiter.leave].map(|step| self.encoding.steps[step].guard);
-            let concerned = [happen[0], happen[1], waiter.timed_out];
-            let concerned = self.encoding.bits.all(concerned);
-            let (before, after) = (self.solver.new_lit(), self.solver.new_lit());
-            self.order_while(waker.step, waiter.enter, before);
-            self.order_while(waiter.leave, waker.step, after);
-            let mut clause = vec![!self.lit(concerned), before, after];
-            let others = wakeups
-                .iter()
-                .filter(|wakeup| wakeup.waker == at && wakeup.waiter != index);
-            if !waker.wakes_all {
-                clause.extend(others.map(|wakeup| wakeup.lit));
+            let lit = self.solver.new_lit();
+            let happens = [waker.guard, self.encoding.steps[waiter.enter].guard];
+            for fact in [happens[0], happens[1], !waiter.timed_out] {
+                let fact = self.lit(fact);
+                self.solver.clause(&[!lit, fact]);
             }
-            self.solver.clause(&clause);
+            if let (Some(first), Some(second)) = (&waiter.making, &waker.making) {
+                let same = self.encoding.bits.eq(first, second);
+                let same = self.lit(same);
+                self.solver.clause(&[!lit, same]);
+            }
+            self.order_while(waiter.enter, waker.step, lit);
+            let (global, node) = (self.memory.global(), self.node(waker.step));
+            self.solver.order_if(global, node, moment, lit);
+            wakeups.push(WakeUp {
+                waker: at,
+                waiter: index,
+                lit,
+            });
         }
+        wakeups
+    }
+
+    /// A signal that comes while a thread waits is meant for somebody (a broadcast for that thread), or the thread has got one
+    /// before. `moment`: when that was.
+    fn lose_no_signal(&mut self, wakeup: WakeUp, wakeups: &[WakeUp], moment: EventId, asked: Lit) {
+        let waiter = self.encoding.waiters[wakeup.waiter].clone();
+        let waker = self.encoding.wakers[wakeup.waker].clone();
+        let mut concerned = vec![waker.guard, self.encoding.steps[waiter.enter].guard];
+        if let (Some(first), Some(second)) = (&waiter.making, &waker.making) {
+            concerned.push(self.encoding.bits.eq(first, second));
+        }
+        let concerned = self.encoding.bits.all(concerned);
+        let [before, after, earlier] = [(); 3].map(|()| self.solver.new_lit());
+        self.order_while(waker.step, waiter.enter, before);
+        self.order_while(waiter.leave, waker.step, after);
+        let left = self.encoding.steps[waiter.leave].guard;
+        let left = self.lit(left);
+        self.solver.clause(&[!after, left]);
+        let (global, node) = (self.memory.global(), self.node(waker.step));
+        self.solver.order_if(global, moment, node, earlier);
+        let of_waiter = wakeups.iter().filter(|other| other.waiter == wakeup.waiter);
+        let mut clause = vec![!earlier];
+        clause.extend(of_waiter.map(|other| other.lit));
+        self.solver.clause(&clause);
+        let mut clause = vec![!asked, !self.lit(concerned), before, after, earlier];
+        let meant = wakeups.iter().filter(|other| match waker.wakes_all {
+            true => other.waker == wakeup.waker && other.waiter == wakeup.waiter,
+            false => other.waker == wakeup.waker,
+        });
+        clause.extend(meant.map(|other| other.lit));
+        self.solver.clause(&clause);
     }
 
     /// What cells hold in the end, for those that threads may wait at. The reads happen only if `asked` holds.
     pub(crate) fn add_last_reads(&mut self, asked: Lit) -> FxHashMap<Cell, Word> {
         let mut cells: Vec<Cell> = Vec::new();
         for wait in &self.encoding.waits {
-            if let Awaited::Cell(cell, _) | Awaited::Owner(cell) = &wait.on
-                && !cells.contains(cell)
-            {
-                cells.push(*cell);
+            let awaited = match wait.on {
+                Awaited::Owner(cell, WaitsForItself::If(kind, _)) => [Some(cell), Some(kind)],
+                Awaited::Cell(cell, _)
+                | Awaited::Owner(cell, _)
+                | Awaited::Signal(_, Some((cell, _))) => [Some(cell), None],
+                _ => continue,
+            };
+            let making = |cell: &Cell| self.encoding.locks.get(cell).copied().flatten();
+            let making = awaited[0].as_ref().and_then(making);
+            for cell in awaited.into_iter().flatten().chain(making) {
+                if !cells.contains(&cell) {
+                    cells.push(cell);
+                }
             }
         }
         let mut last = FxHashMap::default();
@@ -226,10 +275,14 @@ impl Problem {
             }
             Awaited::Cell(cell, rule) => {
                 let allowed = self.allowed_in_the_end(*cell, rule, last);
-                let useless = self.all_useless(wait.thread, dead);
+                let useless = match self.encoding.locks.get(cell).copied() {
+                    Some(making) => self.kept_by_useless(*cell, making, dead, last),
+                    None => self.all_useless(wait.thread, dead),
+                };
                 self.encoding.bits.bit_and(!allowed, useless)
             }
-            Awaited::Owner(cell) => {
+            Awaited::Owner(cell, itself) => {
+                let itself = self.waits_for_itself(*itself, last);
                 let mut owned = Vec::new();
                 for thread in 0..dead.len() {
                     let handle = u128::from(self.encoding.threads[thread].handle);
@@ -238,7 +291,12 @@ impl Problem {
                     let handle = Word::constant(OWNER_BITS, handle);
                     let bits = &mut self.encoding.bits;
                     let is_owner = bits.eq(&owner, &handle);
-                    owned.push(bits.bit_and(is_owner, useless));
+                    let counts = if thread == wait.thread {
+                        itself
+                    } else {
+                        Bit::TRUE
+                    };
+                    owned.push(bits.all([is_owner, useless, counts]));
                 }
                 self.encoding.bits.any(owned)
             }
@@ -253,44 +311,61 @@ impl Problem {
                 }
                 self.encoding.bits.any(stuck)
             }
-            Awaited::Signal(waiter) => {
-                let unsignalled = self.unsignalled(*waiter, wakeups);
+            Awaited::Signal(waiter, lost) => {
+                let of_waiter = wakeups.iter().filter(|wakeup| wakeup.waiter == *waiter);
+                let bits = &mut self.encoding.bits;
+                let mut signals: Vec<Bit> =
+                    of_waiter.map(|wakeup| bits.from_lit(wakeup.lit)).collect();
+                if let Some((cell, rule)) = lost {
+                    signals.push(self.allowed_in_the_end(*cell, rule, last));
+                }
                 let useless = self.all_useless(wait.thread, dead);
-                self.encoding.bits.bit_and(unsignalled, useless)
+                let woken = self.encoding.bits.any(signals);
+                self.encoding.bits.bit_and(!woken, useless)
             }
         }
+    }
+
+    /// Somebody holds a read-write lock that will never give it back.
+    fn kept_by_useless(
+        &mut self,
+        lock: Cell,
+        making: Option<Cell>,
+        dead: &[Bit],
+        last: &FxHashMap<Cell, Word>,
+    ) -> Bit {
+        let place = (lock.region.object, lock.offset);
+        let mut kept = Vec::new();
+        for held in self.encoding.kept.clone() {
+            if held.lock != place {
+                continue;
+            }
+            let useless = self.useless(held.thread, dead);
+            let bits = &mut self.encoding.bits;
+            let is_same = match making {
+                Some(cell) => bits.eq(&held.making, &last[&cell]),
+                None => Bit::TRUE,
+            };
+            kept.push(bits.all([held.condition, useless, is_same]));
+        }
+        self.encoding.bits.any(kept)
+    }
+
+    fn waits_for_itself(&mut self, itself: WaitsForItself, last: &FxHashMap<Cell, Word>) -> Bit {
+        let (cell, is_normal) = match itself {
+            WaitsForItself::Known(waits) => return Bit::constant(waits),
+            WaitsForItself::If(cell, is_normal) => (cell, is_normal),
+        };
+        let kind = &last[&cell];
+        let bits = &mut self.encoding.bits;
+        let normal = Word::constant(kind.width(), 1);
+        let made_normal = bits.eq(kind, &normal);
+        let unmade = bits.is_zero(kind);
+        let left_normal = bits.bit_and(unmade, Bit::constant(is_normal));
+        bits.bit_or(made_normal, left_normal)
     }
 
     fn allowed_in_the_end(&mut self, cell: Cell, rule: &Rule, last: &FxHashMap<Cell, Word>) -> Bit {
         rule.holds(&mut self.encoding.bits, &last[&cell])
-    }
-
-    /// Every signal came before the wait began, or woke somebody else.
-    fn unsignalled(&mut self, waiter: usize, wakeups: &[WakeUp]) -> Bit {
-        let waiters = self.encoding.waiters.clone();
-        // A thread that never gets past its first wait has no entry of its own there.
-        let Some(me) = waiters.get(waiter) else {
-            return Bit::FALSE;
-        };
-        let mut all = Bit::TRUE;
-        for (index, waker) in self.encoding.wakers.clone().iter().enumerate() {
-            if waker.condition != me.condition || waker.thread == me.thread {
-                continue;
-            }
-            let before = self.solver.new_lit();
-            self.order_while(waker.step, me.enter, before);
-            let mut reasons = vec![self.encoding.bits.from_lit(before)];
-            reasons.push(!self.encoding.steps[waker.step].guard);
-            if !waker.wakes_all {
-                for wakeup in wakeups {
-                    if wakeup.waker == index && wakeup.waiter != waiter {
-                        reasons.push(self.encoding.bits.from_lit(wakeup.lit));
-                    }
-                }
-            }
-            let fine = self.encoding.bits.any(reasons);
-            all = self.encoding.bits.bit_and(all, fine);
-        }
-        all
     }
 }

@@ -151,6 +151,7 @@ impl Encoder<'_> {
         for case in cases {
             match self.contended(state, case.target) {
                 None => {
+                    self.note_own_store(state, &case, value);
                     let contents = self.known(state, case.target)?;
                     let place = (case.offset, size);
                     Rc::make_mut(contents).store_if(
@@ -230,6 +231,17 @@ impl Encoder<'_> {
             self.drain(state);
         }
         Ok(value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8)))
+    }
+
+    /// Others may see what a thread stores in memory that it uses alone, if it is a mutex.
+    fn note_own_store(&mut self, state: &State, case: &Case, value: &Sym) {
+        if let Target::Shared(region) = case.target
+            && !state.alone
+        {
+            let is_zero = value.as_constant() == Some(0);
+            let size = (value.width() / 8) as u8;
+            self.facts.store_own(region, case.offset, size, is_zero);
+        }
     }
 
     fn note_touches(&mut self, accesses: &[Access], order: Order) {
@@ -402,6 +414,7 @@ impl Encoder<'_> {
         for (region, contents) in &state.own {
             self.out.initial.insert(*region, (**contents).clone());
         }
+        self.share_sections(state);
         Ok(())
     }
 
@@ -422,6 +435,7 @@ impl Encoder<'_> {
                 self.out.steps[step].accesses = accesses;
             }
         }
+        self.share_sections(state);
         Ok(())
     }
 }

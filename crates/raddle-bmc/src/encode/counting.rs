@@ -1,10 +1,10 @@
-//! Synchronisation cells: 32 bits that an operation reads and writes in one step, once their value allows it. Semaphores,
-//! read-write locks and barriers are such cells.
+//! Synchronisation cells: 32 bits that an operation reads and writes in one step, once their value allows it. Semaphores and
+//! barriers are such cells; read-write locks (`rwlock.rs`) and some mutexes and condition variables have one.
 
 use super::Encoder;
 use super::library::{Args, misused};
-use super::sync::{EBUSY, EDEADLK, ETIMEDOUT, WRITER, region_of};
-use crate::events::{Arrival, Awaited, Handover, Place, Rule, StepIndex, What};
+use super::sync::{BESIDE, ETIMEDOUT, region_of};
+use crate::events::{Access, Awaited, Handover, Place, Rule, StepIndex, What};
 use crate::facts::Region;
 use crate::state::State;
 use crate::value::Sym;
@@ -17,10 +17,10 @@ use std::rc::Rc;
 const EAGAIN: u64 = 11;
 
 /// What the cell of an object holds that was destroyed: no count, no owner and no generation is that large.
-const GONE: u32 = u32::MAX;
+pub(super) const GONE: u32 = u32::MAX;
 
 impl Encoder<'_> {
-    /// Semaphores, read-write locks and barriers.
+    /// Semaphores and barriers, and read-write locks where there is a limit of time.
     pub(super) fn counting(
         &mut self,
         state: &mut State,
@@ -55,7 +55,7 @@ impl Encoder<'_> {
                 } else {
                     "rwlock_trywrlock"
                 };
-                let tried = self.counting(state, tried, place, args)?;
+                let tried = self.read_write_lock(state, tried, place)?;
                 return self.in_time(state, &tried, &args[args.len() - 1]);
             }
             "sem_trywait" => {
@@ -80,151 +80,10 @@ impl Encoder<'_> {
                 let (value, _) = self.change_living(state, place, None, |_, old| old.clone())?;
                 self.store(state, &args[1], 4, &value, Order::Plain)?;
             }
-            "rwlock_rdlock" => {
-                let own = self.writer();
-                let mut again = Bit::FALSE;
-                let rule = Some(Rule::ClearOr(WRITER, own));
-                let (_, step) = self.change_living(state, place, rule, |encoder, old| {
-                    again = old.is(&mut encoder.out.bits, u64::from(own));
-                    let more = encoder.plus(old, &one);
-                    Sym::ite(&mut encoder.out.bits, again, old, &more)
-                })?;
-                self.hand_over(step, Handover::acquire(!again));
-                let refused = Sym::constant(32, EDEADLK);
-                return Ok(Sym::ite(&mut self.out.bits, again, &refused, &zero));
-            }
-            "rwlock_wrlock" => {
-                let own = self.writer();
-                let writer = Sym::constant(32, u64::from(own));
-                let rule = Rule::ZeroOr(own, own);
-                let (old, step) = self.change_living(state, place, Some(rule), |_, _| writer)?;
-                let again = old.is(&mut self.out.bits, u64::from(own));
-                self.hand_over(step, write_lock(!again));
-                let refused = Sym::constant(32, EDEADLK);
-                return Ok(Sym::ite(&mut self.out.bits, again, &refused, &zero));
-            }
-            "rwlock_tryrdlock" => {
-                let (old, step) = self.change_living(state, place, None, |encoder, old| {
-                    let more = encoder.plus(old, &one);
-                    Sym::ite(&mut encoder.out.bits, old.word.sign(), old, &more)
-                })?;
-                self.hand_over(step, Handover::acquire(!old.word.sign()));
-                let busy = Sym::constant(32, EBUSY);
-                return Ok(Sym::ite(&mut self.out.bits, old.word.sign(), &busy, &zero));
-            }
-            "rwlock_trywrlock" => {
-                let writer = Sym::constant(32, u64::from(self.writer()));
-                let (old, step) = self.change_living(state, place, None, |encoder, old| {
-                    let is_free = encoder.out.bits.is_zero(&old.word);
-                    Sym::ite(&mut encoder.out.bits, is_free, &writer, old)
-                })?;
-                let busy = Sym::constant(32, EBUSY);
-                let is_free = self.out.bits.is_zero(&old.word);
-                self.hand_over(step, write_lock(is_free));
-                return Ok(Sym::ite(&mut self.out.bits, is_free, &zero, &busy));
-            }
-            "rwlock_unlock" => {
-                let mut unheld = Bit::FALSE;
-                let (old, step) = self.change_living(state, place, None, |encoder, old| {
-                    let bits = &mut encoder.out.bits;
-                    unheld = bits.is_zero(&old.word);
-                    let less = bits.sub(&old.word, &one.word);
-                    Sym::of(bits.ite(old.word.sign(), &zero.word, &less))
-                })?;
-                let by_writer = old.word.sign();
-                let handover = Handover {
-                    releases: by_writer,
-                    releases_to_writers: !by_writer,
-                    ..Handover::NONE
-                };
-                self.hand_over(step, handover);
-                self.fault_if(state, unheld, misused(Misuse::UnlockUnlocked));
-                let writer = u64::from(self.writer());
-                let own = old.is(&mut self.out.bits, writer);
-                let of_another = self.out.bits.bit_and(by_writer, !own);
-                self.fault_if(state, of_another, misused(Misuse::UnlockNotOwned));
-            }
-            "barrier_init" => {
-                let count = args[2].clone();
-                let counter = (place.0, place.1 + 4);
-                self.change_cell(state, counter, None, |_, _| count)?;
-                self.change_cell(state, place, None, |_, _| Sym::zero(32))?;
-            }
+            "barrier_init" => self.barrier_init(state, place, &args[2])?,
             _ => return self.barrier_wait(state, place),
         }
         Ok(zero)
-    }
-
-    /// The low half of the cell counts arrivals, the high half generations.
-    fn barrier_wait(&mut self, state: &mut State, place: Place) -> Result<Sym, Stop> {
-        let counter = (place.0, place.1 + 4);
-        let count = self.read_sync(
-            state,
-            (region_of(counter), counter.1),
-            Bit::TRUE,
-            What::Life,
-        )?;
-        let mut last = Bit::FALSE;
-        let (old, arrive) = self.change_living(state, place, None, |encoder, old| {
-            let bits = &mut encoder.out.bits;
-            let one = Sym::constant(32, 1).word;
-            let arrived = bits.add(&old.word, &one);
-            last = bits.eq(&arrived.extract(0, 16), &count.word.extract(0, 16));
-            let next = bits.add(&old.word, &Sym::constant(32, 1 << 16).word);
-            let opened = Sym::zero(16).word.concat(&next.extract(16, 32));
-            Sym::of(bits.ite(last, &opened, &arrived))
-        })?;
-        let generation = old.word.extract(16, 32);
-        let rule = Rule::Past(generation.clone(), last);
-        let (left, leave) = self.change_cell(state, place, Some(rule), |_, old| old.clone())?;
-        if self.facts.is_destroyed(place) {
-            // The last to arrive does not look at it again.
-            let gone = left.is(&mut self.out.bits, u64::from(GONE));
-            let gone = self.out.bits.bit_and(gone, !last);
-            self.fault_if(state, gone, misused(Misuse::UseDestroyed));
-        }
-        if let (Some(arrive), Some(leave)) = (arrive, leave) {
-            self.out.arrivals.push(Arrival {
-                barrier: place,
-                arrive,
-                leave,
-                generation,
-            });
-        }
-        let serial = Sym::constant(32, u64::from(u32::MAX));
-        Ok(Sym::ite(&mut self.out.bits, last, &serial, &Sym::zero(32)))
-    }
-
-    /// Ends the life of a semaphore, a read-write lock or a barrier.
-    pub(super) fn destroy_cell(
-        &mut self,
-        state: &mut State,
-        operation: &str,
-        place: Place,
-    ) -> Result<(), Stop> {
-        self.facts.destroy(place);
-        let gone = Sym::constant(32, u64::from(GONE));
-        let misuse = match operation {
-            "rwlock_destroy" => Misuse::DestroyLocked,
-            _ => Misuse::DestroyWithWaiters,
-        };
-        let mut in_use = Bit::FALSE;
-        self.change_living(state, place, None, |encoder, old| {
-            let users = match operation {
-                "sem_destroy" => return gone,
-                "rwlock_destroy" => old.word.clone(),
-                _ => old.word.extract(0, 16),
-            };
-            in_use = !encoder.out.bits.is_zero(&users);
-            Sym::ite(&mut encoder.out.bits, in_use, old, &gone)
-        })?;
-        self.fault_if(state, in_use, misused(misuse));
-        Ok(())
-    }
-
-    /// A read-write lock that this thread holds for writing.
-    fn writer(&self) -> u32 {
-        WRITER | self.out.threads[self.thread].handle as u32
     }
 
     // ---- cells
@@ -259,12 +118,7 @@ impl Encoder<'_> {
         if let Some(rule) = &rule {
             let passes = self.fresh_bit();
             let cell = self.facts.cells(region, offset, 4)[0];
-            let on = if self.facts.is_tangled(place) {
-                Awaited::Owner(cell)
-            } else {
-                Awaited::Cell(cell, rule.clone())
-            };
-            self.wait_for(state, passes, on);
+            self.wait_for(state, passes, Awaited::Cell(cell, rule.clone()));
         }
         let mut accesses = Vec::new();
         let old = self.read(state, (region, offset), 4, Bit::TRUE, &mut accesses)?;
@@ -282,8 +136,33 @@ impl Encoder<'_> {
         Ok((old, Some(step)))
     }
 
+    /// Looks at a cell once the rule allows it, as one step, if others may change it.
+    pub(super) fn look_when(
+        &mut self,
+        state: &mut State,
+        place: Place,
+        rule: Rule,
+    ) -> Result<(Sym, Option<StepIndex>), Stop> {
+        let (region, offset) = (region_of(place), place.1);
+        if self.knows(state, region) {
+            return self.change_cell(state, place, Some(rule), |_, old| old.clone());
+        }
+        let passes = self.fresh_bit();
+        let cell = self.facts.cells(region, offset, 4)[0];
+        self.wait_for(state, passes, Awaited::Cell(cell, rule.clone()));
+        let mut accesses = Vec::new();
+        let seen = self.read(state, (region, offset), 4, Bit::TRUE, &mut accesses)?;
+        let allowed = rule.holds(&mut self.out.bits, &seen.word);
+        let fine = self.out.bits.bit_or(!state.path.guard(), allowed);
+        self.out.required.push(fine);
+        let step = self.step(state, What::Sync, Order::SeqCst);
+        self.out.steps[step].accesses = accesses;
+        self.out.steps[step].object = Some(place);
+        Ok((seen, Some(step)))
+    }
+
     /// As [`Self::change_cell`], for objects that may have been destroyed: that is a fault.
-    fn change_living(
+    pub(super) fn change_living(
         &mut self,
         state: &mut State,
         place: Place,
@@ -302,6 +181,49 @@ impl Encoder<'_> {
         })?;
         self.fault_if(state, gone, misused(Misuse::UseDestroyed));
         Ok(changed)
+    }
+
+    /// What lies beside the cell of an object, with the accesses that find it out.
+    pub(super) fn read_beside(
+        &mut self,
+        state: &mut State,
+        place: Place,
+    ) -> Result<(Sym, Vec<Access>), Stop> {
+        let (region, offset) = (region_of(place), BESIDE + place.1);
+        let mut accesses = Vec::new();
+        let value = if self.knows(state, region) {
+            self.peek(state, region, offset)?
+        } else {
+            self.read(state, (region, offset), 4, Bit::TRUE, &mut accesses)?
+        };
+        Ok((value, accesses))
+    }
+
+    /// Writes what lies beside the cell of an object, as part of a step on the cell.
+    pub(super) fn write_beside(
+        &mut self,
+        state: &mut State,
+        place: Place,
+        value: Sym,
+        step: Option<StepIndex>,
+    ) -> Result<(), Stop> {
+        let (region, offset) = (region_of(place), BESIDE + place.1);
+        if step.is_none() {
+            let contents = state.own.get_mut(&region).expect("the cell was changed");
+            Rc::make_mut(contents).store(offset, 4, value);
+            return Ok(());
+        }
+        let mut accesses = Vec::new();
+        self.write(state, (region, offset), &value, Bit::TRUE, &mut accesses)?;
+        self.add_accesses_to(step, accesses);
+        Ok(())
+    }
+
+    /// A step looks at something else as well.
+    pub(super) fn add_accesses_to(&mut self, step: Option<StepIndex>, accesses: Vec<Access>) {
+        if let Some(step) = step {
+            self.out.steps[step].accesses.extend(accesses);
+        }
     }
 
     /// Reads a synchronisation cell.
@@ -324,7 +246,12 @@ impl Encoder<'_> {
         Ok(value)
     }
 
-    fn peek(&mut self, state: &mut State, region: Region, offset: u64) -> Result<Sym, Stop> {
+    pub(super) fn peek(
+        &mut self,
+        state: &mut State,
+        region: Region,
+        offset: u64,
+    ) -> Result<Sym, Stop> {
         if let Entry::Vacant(slot) = state.own.entry(region) {
             slot.insert(self.first_contents(region)?);
         }
@@ -354,13 +281,5 @@ impl Encoder<'_> {
         let step = self.step(state, What::Life, Order::SeqCst);
         self.out.steps[step].accesses = accesses;
         Ok(())
-    }
-}
-
-/// Writers learn of readers as well.
-fn write_lock(condition: Bit) -> Handover {
-    Handover {
-        acquires_of_readers: condition,
-        ..Handover::acquire(condition)
     }
 }

@@ -62,7 +62,7 @@ impl Encoder<'_> {
                 self.leave_queue(state, place, Bit::TRUE)?;
                 return Ok(Sym::constant(64, ETIMEDOUT));
             }
-            SyncAction::Signal => self.wake(state, place, false),
+            SyncAction::Signal => self.wake(state, place, false)?,
             _ => {
                 let what = "this use of a synchronisation object by a library function";
                 return Err(unsupported(what));
@@ -106,8 +106,8 @@ impl Encoder<'_> {
             return Ok(());
         }
         let passes = self.fresh_bit();
-        self.wait_for(state, passes, Awaited::Signal(self.out.waiters.len()));
-        self.end_waiting(state, place, enter, Bit::FALSE);
+        self.wait_for(state, passes, Awaited::Signal(self.out.waiters.len(), None));
+        self.leave_at(state, place, enter, Bit::FALSE);
         Ok(())
     }
 
@@ -118,11 +118,11 @@ impl Encoder<'_> {
             state.path.push(&mut self.out.bits, timed_out);
             return Ok(());
         }
-        self.end_waiting(state, place, enter, timed_out);
+        self.leave_at(state, place, enter, timed_out);
         Ok(())
     }
 
-    fn end_waiting(&mut self, state: &State, place: Place, enter: StepIndex, timed_out: Bit) {
+    fn leave_at(&mut self, state: &State, place: Place, enter: StepIndex, timed_out: Bit) {
         let leave = self.step(state, What::Sync, Order::SeqCst);
         self.out.steps[leave].object = Some(place);
         self.out.waiters.push(Waiter {
@@ -131,6 +131,8 @@ impl Encoder<'_> {
             enter,
             leave,
             timed_out,
+            forgotten: Bit::FALSE,
+            making: None,
         });
     }
 }

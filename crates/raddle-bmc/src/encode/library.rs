@@ -12,6 +12,7 @@ use raddle_ir::{FuncId, Type, ValueId};
 use raddle_order::bits::Bit;
 use raddle_program::interp::view::ModelCall;
 use raddle_program::{Fault, Misuse, ObjectId, Order, Stop, ThreadId};
+use std::rc::Rc;
 
 /// Threads that start threads nest this deep at most.
 const MOST_THREADS: usize = 256;
@@ -468,7 +469,9 @@ impl Encoder<'_> {
         for &(is_it, handle) in &of {
             self.mark_joined(state, is_it, handle)?;
         }
-        self.step(state, What::Join { of }, Order::SeqCst);
+        let join = self.step(state, What::Join { of }, Order::SeqCst);
+        Rc::make_mut(&mut state.joined).insert(join);
+        self.out.steps[join].joined = Rc::clone(&state.joined);
         if wants_value {
             let value = resize(&value, u32::from(size) * 8);
             self.store(state, &args[1], size, &value, Order::Plain)?;

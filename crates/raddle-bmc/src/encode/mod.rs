@@ -7,14 +7,16 @@
 //! - `flow`: blocks, calls and returns, threads. `bound`: where a bound was exceeded. `idle`: rounds of loops that come to nothing.
 //! - `compute`: instructions that do not touch memory.
 //! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
-//! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`:
-//!   locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
+//! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`,
+//!   `rwlock`, `barrier`, `condition`: locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
 //!   all others, with `futex`, which are run as the interpreter runs them. `variadic`: lists of arguments. `intrinsics`: `llvm.*`.
 
 mod access;
+mod barrier;
 mod bound;
 mod cells;
 mod compute;
+mod condition;
 mod counting;
 mod float;
 mod flow;
@@ -25,15 +27,18 @@ mod intrinsics;
 mod library;
 mod models;
 mod mutex;
+mod rwlock;
 mod strings;
 mod sync;
 mod system;
 mod variadic;
 
 pub(crate) use bound::CutPlaces;
+pub(crate) use condition::{GONE, HALF};
 pub(crate) use heap::LIFE;
 pub(crate) use models::Models;
 pub(crate) use mutex::OWNER_BITS;
+pub(crate) use rwlock::Holding;
 
 use crate::contents::Contents;
 use crate::events::{
@@ -76,7 +81,7 @@ pub(crate) struct EncodeOptions<'a> {
     /// When to give up.
     pub(crate) deadline: Option<Instant>,
     pub(crate) interrupt: Option<&'a AtomicBool>,
-    /// Give up if the formula becomes large, or if the answer could be another than that of engines that explore.
+    /// Give up if the formula becomes large.
     pub(crate) is_short: bool,
 }
 
@@ -256,6 +261,7 @@ impl<'a> Encoder<'a> {
             let end = self.step(&state, What::End, Order::SeqCst);
             self.out.threads[thread].end = Some(end);
             finished = state.path.guard();
+            self.keep_locks(&state, finished);
             self.results.insert(thread, state.result);
         }
         self.out.threads[thread].finished = finished;
@@ -354,6 +360,7 @@ impl<'a> Encoder<'a> {
     // ---- what comes out
 
     fn step(&mut self, state: &State, what: What, order: Order) -> StepIndex {
+        let locks = self.locks_held(state);
         self.out.steps.push(Step {
             thread: self.thread,
             what,
@@ -370,7 +377,9 @@ impl<'a> Encoder<'a> {
                 .map(|held| held.section)
                 .filter(|&section| section < self.out.sections.len())
                 .collect(),
+            locks,
             handover: Handover::NONE,
+            joined: Rc::clone(&state.joined),
         });
         self.out.steps.len() - 1
     }
@@ -483,7 +492,7 @@ pub(crate) const RETRY: Limit = Limit::Ids { what: "facts" };
 
 /// There is no time left.
 pub(crate) const LATE: Limit = Limit::Ids { what: "seconds" };
-/// The formula is large, or of no use.
+/// The formula is large.
 pub(crate) const LONG: Limit = Limit::Ids { what: "formulas" };
 
 /// What is refused where memory is accessed that was freed.

@@ -1,16 +1,22 @@
 //! Mutexes of all kinds.
 //!
 //! Where critical sections are not known from the text, a mutex is a cell: the handle of its owner, and above it how often a
-//! recursive one was taken again.
+//! recursive one was taken again. Its kind lies beside the cell if a call makes it; it is read from there where it is not the same
+//! in every execution.
 
 use super::library::{Args, misused};
-use super::sync::{EBUSY, EDEADLK, EPERM, ETIMEDOUT, UNCONTENDED, region_of};
+use super::sync::{BESIDE, EBUSY, EDEADLK, EPERM, ETIMEDOUT, UNCONTENDED, region_of};
 use super::{Encoder, unsupported_call};
-use crate::events::{Awaited, Handover, Place, Rule, Section, StepIndex, What};
+use crate::events::{
+    Access, Awaited, Handover, Place, Rule, Section, StepIndex, WaitsForItself, What,
+};
+use crate::facts::Region;
+use crate::order::FixedOrder;
 use crate::state::{Held, State};
 use crate::value::Sym;
 use raddle_order::bits::Bit;
 use raddle_program::{Misuse, MutexKind, Order, Stop};
+use std::rc::Rc;
 
 /// Where the kind of a mutex lies in its static initialiser.
 const MUTEX_KIND: u64 = 16;
@@ -18,6 +24,9 @@ const MUTEX_KIND: u64 = 16;
 const DESTROYED: u32 = u32::MAX;
 /// The handle of a mutex's owner has so many bits.
 pub(crate) const OWNER_BITS: usize = 24;
+/// What lies beside the cell of a mutex that is made by a call.
+const RECURSIVE: u64 = 2;
+const CHECKING: u64 = 3;
 
 /// The kind behind the number that the C library has for it.
 fn kind_of(number: u64) -> MutexKind {
@@ -28,25 +37,155 @@ fn kind_of(number: u64) -> MutexKind {
     }
 }
 
-impl Encoder<'_> {
-    /// The kind of a mutex: as it is made by a call, or as its initialiser says.
-    pub(super) fn kind(&mut self, mutex: Place) -> Result<MutexKind, Stop> {
-        match self.facts.kind(mutex) {
-            Some(kind) => Ok(kind),
-            None => self.static_kind(mutex),
+/// The number beside the cell of a mutex of this kind.
+fn number_of(kind: MutexKind) -> u64 {
+    match kind {
+        MutexKind::Normal => 1,
+        MutexKind::Recursive => RECURSIVE,
+        MutexKind::ErrorCheck => CHECKING,
+    }
+}
+
+/// The kind of a mutex, as far as it is known: two conditions that exclude each other.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    is_recursive: Bit,
+    checks: Bit,
+}
+
+impl Kind {
+    fn known(kind: MutexKind) -> Self {
+        Self {
+            is_recursive: Bit::constant(kind == MutexKind::Recursive),
+            checks: Bit::constant(kind == MutexKind::ErrorCheck),
         }
     }
 
-    fn static_kind(&mut self, (object, offset): Place) -> Result<MutexKind, Stop> {
-        let bytes = self.view.contents(object)?;
-        let start = (offset + MUTEX_KIND) as usize;
-        let number = bytes
-            .as_deref()
-            .and_then(|bytes| bytes.get(start..start + 4)?.try_into().ok())
-            .map_or(0, u32::from_le_bytes);
-        Ok(kind_of(u64::from(number)))
+    fn as_known(self) -> Option<MutexKind> {
+        match (self.is_recursive, self.checks) {
+            (Bit::FALSE, Bit::FALSE) => Some(MutexKind::Normal),
+            (Bit::TRUE, _) => Some(MutexKind::Recursive),
+            (_, Bit::TRUE) => Some(MutexKind::ErrorCheck),
+            _ => None,
+        }
+    }
+}
+
+impl Encoder<'_> {
+    // ---- kinds
+
+    /// The kind of a mutex that is known from the text; none if it must be looked up in each execution.
+    fn known_kind(&mut self, state: &mut State, mutex: Place) -> Result<Option<MutexKind>, Stop> {
+        let (region, offset) = (region_of(mutex), BESIDE + mutex.1);
+        if self.facts.is_watched(mutex) {
+            return Ok(None);
+        }
+        let number = if self.knows(state, region) {
+            self.peek(state, region, offset)?
+        } else if let Some(kind) = self.facts.kind(mutex) {
+            return Ok(Some(kind));
+        } else {
+            let cell = self.facts.cells(region, offset, 4)[0];
+            if self.facts.stored(cell).is_some() {
+                return Ok(None);
+            }
+            self.first_contents(region)?.load(offset, 4)
+        };
+        match number.as_constant() {
+            Some(0) => self.static_kind(state, mutex),
+            Some(RECURSIVE) => Ok(Some(MutexKind::Recursive)),
+            Some(CHECKING) => Ok(Some(MutexKind::ErrorCheck)),
+            Some(_) => Ok(Some(MutexKind::Normal)),
+            None => Ok(None),
+        }
     }
 
+    /// The kind of a mutex as an operation finds it, with the accesses that find it out.
+    fn kind(&mut self, state: &mut State, mutex: Place) -> Result<(Kind, Vec<Access>), Stop> {
+        if let Some(kind) = self.known_kind(state, mutex)? {
+            return Ok((Kind::known(kind), Vec::new()));
+        }
+        let (number, accesses) = self.read_beside(state, mutex)?;
+        let bits = &mut self.out.bits;
+        let is_unmade = bits.is_zero(&number.word);
+        let [is_recursive, checks] = [RECURSIVE, CHECKING].map(|kind| number.is(bits, kind));
+        let Some(fixed) = self.static_kind(state, mutex)? else {
+            let mut unknown = state.clone();
+            unknown.path.push(&mut self.out.bits, is_unmade);
+            let why = "which kind of mutex it is is not known";
+            self.stopped(&unknown, unsupported_call("pthread_mutex_lock", why))?;
+            state.path.push(&mut self.out.bits, !is_unmade);
+            let kind = Kind {
+                is_recursive,
+                checks,
+            };
+            return Ok((kind, accesses));
+        };
+        let fixed = Kind::known(fixed);
+        let bits = &mut self.out.bits;
+        let kind = Kind {
+            is_recursive: bits.bit_ite(is_unmade, fixed.is_recursive, is_recursive),
+            checks: bits.bit_ite(is_unmade, fixed.checks, checks),
+        };
+        Ok((kind, accesses))
+    }
+
+    /// The kind that the initialiser of a mutex says; none if it is not known.
+    fn static_kind(
+        &mut self,
+        state: &State,
+        (object, offset): Place,
+    ) -> Result<Option<MutexKind>, Stop> {
+        let region = Region {
+            object,
+            is_sync: false,
+        };
+        let start = offset + MUTEX_KIND;
+        if start + 4 > self.view.tables().object_info(object).size {
+            return Ok(Some(MutexKind::Normal));
+        }
+        let contents = match state.own.get(&region) {
+            Some(contents) => Rc::clone(contents),
+            None => self.first_contents(region)?,
+        };
+        let Some(number) = contents.load(start, 4).as_constant() else {
+            return Ok(None);
+        };
+        let is_kept = state.alone || self.facts.keeps_kind(region, start, number == 0);
+        Ok(is_kept.then(|| kind_of(number)))
+    }
+
+    /// The number of the kind that a call makes.
+    fn kind_made(&mut self, state: &mut State, name: &str, args: &Args) -> Result<Sym, Stop> {
+        let number = match name {
+            "pthread_mutex_init" if args[1].as_constant() != Some(0) => {
+                if args[1].set.values().is_none_or(|all| all.contains(&0)) {
+                    let why = "whether there are attributes is not known";
+                    return Err(unsupported_call(name, why));
+                }
+                self.load(state, &args[1], 4, Order::Plain)?
+            }
+            "mtx_init" => {
+                let word = args[1].word.extract(0, 1).zext(32);
+                args[1].map(word, |number| number & 1)
+            }
+            _ => Sym::zero(32),
+        };
+        if let Some(number) = number.as_constant() {
+            return Ok(Sym::constant(32, number_of(kind_of(number))));
+        }
+        let mut made = Sym::constant(32, number_of(MutexKind::Normal));
+        for other in [1, 2] {
+            let is_it = number.is(&mut self.out.bits, other);
+            let kind = Sym::constant(32, number_of(kind_of(other)));
+            made = Sym::ite(&mut self.out.bits, is_it, &kind, &made);
+        }
+        Ok(made)
+    }
+
+    // ---- making
+
+    /// Whoever holds the mutex, holds it no longer.
     pub(super) fn mutex_init(
         &mut self,
         state: &mut State,
@@ -54,27 +193,117 @@ impl Encoder<'_> {
         mutex: Place,
         args: &Args,
     ) -> Result<(), Stop> {
-        let unknown = || unsupported_call(name, "which kind of mutex it makes is not known");
-        let kind = match name {
-            "pthread_mutex_init" if args[1].as_constant() != Some(0) => {
-                let number = self.load(state, &args[1], 4, Order::Plain)?;
-                kind_of(number.as_constant().ok_or_else(unknown)?)
+        let made = self.kind_made(state, name, args)?;
+        let region = region_of(mutex);
+        if self.knows(state, region) {
+            if state.held.contains_key(&mutex) {
+                self.facts.tangle(mutex);
             }
-            "mtx_init" => kind_of(args[1].as_constant().ok_or_else(unknown)? & 1),
-            _ => MutexKind::Normal,
+            let is_fresh = self.peek(state, region, mutex.1)?.as_constant() == Some(0);
+            if !is_fresh {
+                self.change_cell(state, mutex, None, |_, _| Sym::zero(32))?;
+            }
+            let before = self.known_kind(state, mutex)?.map(number_of);
+            if before.is_none() || before != made.as_constant() {
+                self.write_beside(state, mutex, made, None)?;
+            }
+            return Ok(());
+        }
+        if self.facts.is_watched(mutex) {
+            let (_, step) = self.change_cell(state, mutex, None, |_, _| Sym::zero(32))?;
+            return self.write_beside(state, mutex, made, step);
+        }
+        let kind = match made.as_constant() {
+            Some(RECURSIVE) => MutexKind::Recursive,
+            Some(CHECKING) => MutexKind::ErrorCheck,
+            Some(_) => MutexKind::Normal,
+            None => {
+                self.watch_mutex(mutex);
+                return Ok(());
+            }
         };
-        let is_news = kind != self.kind(mutex)?;
+        let is_usual = self.static_kind(state, mutex)? == Some(kind);
         match self.facts.kind(mutex) {
-            Some(other) if other != kind => {
-                return Err(unsupported_call(name, "a mutex of two kinds"));
-            }
-            _ => self.facts.make(mutex, kind, is_news),
+            Some(other) if other != kind => self.watch_mutex(mutex),
+            None if !is_usual => self.facts.make(mutex, kind),
+            _ => {}
         }
-        if self.facts.is_tangled(mutex) {
-            self.change_cell(state, mutex, None, |_, _| Sym::zero(32))?;
-        }
+        let step = if self.facts.is_tangled(mutex) {
+            let (_, step) = self.change_cell(state, mutex, None, |_, _| Sym::zero(32))?;
+            step.expect("others know the mutex")
+        } else {
+            let step = self.step(state, What::Sync, Order::SeqCst);
+            self.out.steps[step].object = Some(mutex);
+            step
+        };
+        self.out.made.push((mutex, step, is_usual));
         Ok(())
     }
+
+    fn watch_mutex(&mut self, mutex: Place) {
+        self.facts.watch(mutex);
+        self.facts.tangle(mutex);
+    }
+
+    /// Mutexes that are made by a call before all uses, if at all, are of one kind and free then. Others are watched.
+    pub(super) fn find_made_in_use(&mut self, fixed: &FixedOrder) {
+        for (mutex, made, is_usual) in self.out.made.clone() {
+            let mut uses: Vec<StepIndex> = Vec::new();
+            let steps = self.out.steps.iter().enumerate();
+            uses.extend(
+                steps
+                    .filter(|(_, step)| step.object == Some(mutex))
+                    .map(|at| at.0),
+            );
+            let sections = self.out.sections.iter();
+            let sections = sections.filter(|section| section.mutex == mutex);
+            uses.extend(sections.flat_map(|section| section.unlocks.iter().copied()));
+            let destroyed = self.out.destroyed.iter();
+            uses.extend(destroyed.filter(|at| at.0 == mutex).map(|at| at.1));
+            uses.retain(|&at| at != made);
+            let mut is_first = uses.iter().all(|&at| fixed.before(made, at));
+            let happens = self.out.steps[made].guard;
+            for &at in &uses {
+                let guard = self.out.steps[at].guard;
+                is_first &= is_usual || self.out.bits.bit_and(guard, happens) == guard;
+            }
+            let is_last = is_usual && uses.iter().all(|&at| fixed.before(at, made));
+            if !is_first && !is_last {
+                self.watch_mutex(mutex);
+            }
+        }
+    }
+
+    /// Was it destroyed before others knew of it?
+    fn may_be_destroyed(&mut self, state: &State, mutex: Place) -> Result<bool, Stop> {
+        let region = region_of(mutex);
+        let contents = match state.own.get(&region) {
+            Some(contents) if self.knows(state, region) => Rc::clone(contents),
+            _ => self.first_contents(region)?,
+        };
+        let cell = self.facts.cells(region, mutex.1, 4)[0];
+        let is_written = !self.knows(state, region) && self.facts.stored(cell).is_some();
+        Ok(is_written || contents.load(mutex.1, 4).as_constant() != Some(0))
+    }
+
+    /// The kind of a mutex whose sections are known from the text; none if it is a cell.
+    fn kind_of_sections(
+        &mut self,
+        state: &mut State,
+        mutex: Place,
+    ) -> Result<Option<MutexKind>, Stop> {
+        if self.facts.is_tangled(mutex) {
+            return Ok(None);
+        }
+        let kind = self.known_kind(state, mutex)?;
+        if kind.is_none() || self.may_be_destroyed(state, mutex)? {
+            self.facts.tangle(mutex);
+            return Ok(None);
+        }
+        Ok(kind)
+    }
+
+    // ---- locking
 
     fn own_handle(&self) -> Sym {
         Sym::constant(32, self.out.threads[self.thread].handle)
@@ -104,10 +333,9 @@ impl Encoder<'_> {
 
     /// Returns what the call returns.
     pub(super) fn lock(&mut self, state: &mut State, mutex: Place) -> Result<Sym, Stop> {
-        let kind = self.kind(mutex)?;
-        if self.facts.is_tangled(mutex) {
-            return self.lock_cell(state, mutex, kind);
-        }
+        let Some(kind) = self.kind_of_sections(state, mutex)? else {
+            return self.lock_cell(state, mutex);
+        };
         if let Some(held) = state.held.get_mut(&mutex) {
             match kind {
                 MutexKind::Normal => self.wait_for(state, Bit::FALSE, Awaited::Itself),
@@ -127,56 +355,109 @@ impl Encoder<'_> {
             }
             let lock = self.step(state, What::Lock, Order::SeqCst);
             self.out.steps[lock].object = Some(mutex);
-            section = self.out.sections.len();
-            self.out.sections.push(Section {
-                mutex,
-                thread: self.thread,
-                lock,
-                unlocks: Vec::new(),
-                entered: state.path.clone(),
-                left: Vec::new(),
-            });
+            section = self.begin_section(state, mutex, lock);
         }
         state.held.insert(mutex, Held { section, depth: 1 });
         Ok(Sym::zero(32))
     }
 
-    fn lock_cell(&mut self, state: &mut State, mutex: Place, kind: MutexKind) -> Result<Sym, Stop> {
+    fn begin_section(&mut self, state: &State, mutex: Place, lock: StepIndex) -> usize {
+        self.out.sections.push(Section {
+            mutex,
+            thread: self.thread,
+            lock,
+            unlocks: Vec::new(),
+            entered: state.path.clone(),
+            left: Vec::new(),
+        });
+        self.out.sections.len() - 1
+    }
+
+    /// Other threads come into being: what `main` holds is held from now on, as they see it.
+    pub(super) fn share_sections(&mut self, state: &mut State) {
+        for mutex in state.held.keys().copied().collect::<Vec<_>>() {
+            if self.facts.is_tangled(mutex) || self.knows(state, region_of(mutex)) {
+                continue;
+            }
+            let lock = self.step(state, What::Fence { stores_only: false }, Order::SeqCst);
+            let section = self.begin_section(state, mutex, lock);
+            if let Some(held) = state.held.get_mut(&mutex) {
+                held.section = section;
+            }
+        }
+    }
+
+    fn lock_cell(&mut self, state: &mut State, mutex: Place) -> Result<Sym, Stop> {
         let own = self.own_handle();
-        let handle = self.out.threads[self.thread].handle as u32;
-        let rule = match kind {
-            MutexKind::Normal => Rule::ZeroOr(DESTROYED, DESTROYED),
-            MutexKind::ErrorCheck => Rule::ZeroOr(DESTROYED, handle),
-            MutexKind::Recursive => Rule::FreeOrOf(handle, DESTROYED),
+        let is_known = self.knows(state, region_of(mutex));
+        if !is_known {
+            let on = self.owner_of(state, mutex)?;
+            let passes = self.fresh_bit();
+            self.wait_for(state, passes, on);
+        }
+        let (kind, accesses) = self.kind(state, mutex)?;
+        let bits = &mut self.out.bits;
+        let rule = Rule::FreeOrOf {
+            owner: self.out.threads[self.thread].handle as u32,
+            gone: DESTROYED,
+            again: bits.bit_or(kind.is_recursive, kind.checks),
         };
+        if is_known {
+            let old = self.peek(state, region_of(mutex), mutex.1)?;
+            let passes = rule.holds(&mut self.out.bits, &old.word);
+            self.wait_for(state, passes, Awaited::Itself);
+        }
         let mut again = Bit::FALSE;
-        let (old, step) = self.change_cell(state, mutex, Some(rule), |encoder, old| {
-            if kind == MutexKind::Normal {
+        let (old, step) = self.change_cell(state, mutex, None, |encoder, old| {
+            if kind.as_known() == Some(MutexKind::Normal) {
                 return own;
             }
             again = encoder.is_owner(old);
-            let kept = match kind {
-                MutexKind::Recursive => encoder.counted(old, true),
-                _ => old.clone(),
-            };
-            Sym::ite(&mut encoder.out.bits, again, &kept, &own)
+            let more = encoder.counted(old, true);
+            let bits = &mut encoder.out.bits;
+            let kept = Sym::ite(bits, kind.checks, old, &more);
+            Sym::ite(bits, again, &kept, &own)
         })?;
-        self.hand_over(step, Handover::acquire(Bit::TRUE));
-        self.check_undestroyed(state, &old);
-        let zero = Sym::zero(32);
-        if kind != MutexKind::ErrorCheck {
-            return Ok(zero);
+        if !is_known {
+            let allowed = rule.holds(&mut self.out.bits, &old.word);
+            let fine = self.out.bits.bit_or(!state.path.guard(), allowed);
+            self.out.required.push(fine);
         }
-        self.hand_over(step, Handover::acquire(!again));
-        let refused = Sym::constant(32, EDEADLK);
-        Ok(Sym::ite(&mut self.out.bits, again, &refused, &zero))
+        self.add_accesses_to(step, accesses);
+        let refused = self.out.bits.bit_and(again, kind.checks);
+        self.hand_over(step, Handover::acquire(!refused));
+        self.check_undestroyed(state, &old);
+        let (zero, error) = (Sym::zero(32), Sym::constant(32, EDEADLK));
+        Ok(Sym::ite(&mut self.out.bits, refused, &error, &zero))
+    }
+
+    /// Whom a thread waits for that wants a mutex which is a cell.
+    fn owner_of(&mut self, state: &mut State, mutex: Place) -> Result<Awaited, Stop> {
+        let region = region_of(mutex);
+        let cell = self.facts.cells(region, mutex.1, 4)[0];
+        let itself = match self.known_kind(state, mutex)? {
+            Some(kind) => WaitsForItself::Known(kind == MutexKind::Normal),
+            None => {
+                let beside = self.facts.cells(region, BESIDE + mutex.1, 4)[0];
+                let first = self.first_contents(region)?.load(BESIDE + mutex.1, 4);
+                self.out.firsts.entry(beside).or_insert(first.word);
+                let fixed = self.static_kind(state, mutex)?;
+                let is_normal = fixed == Some(MutexKind::Normal);
+                WaitsForItself::If(beside, is_normal)
+            }
+        };
+        Ok(Awaited::Owner(cell, itself))
     }
 
     /// Returns what the call returns.
     pub(super) fn unlock(&mut self, state: &mut State, mutex: Place) -> Result<Sym, Stop> {
-        let kind = self.kind(mutex)?;
-        if self.facts.is_tangled(mutex) {
-            return self.unlock_cell(state, mutex, kind);
+        let Some(kind) = self.kind_of_sections(state, mutex)? else {
+            return self.unlock_cell(state, mutex);
+        };
+        let is_held = state.held.contains_key(&mutex);
+        if !is_held && self.facts.kind(mutex).is_some() {
+            // What becomes of this depends on whether it is of that kind yet.
+            self.watch_mutex(mutex);
         }
         match state.held.get_mut(&mutex) {
             None if kind == MutexKind::ErrorCheck => return Ok(Sym::constant(32, EPERM)),
@@ -188,37 +469,43 @@ impl Encoder<'_> {
         Ok(Sym::zero(32))
     }
 
-    fn unlock_cell(
-        &mut self,
-        state: &mut State,
-        mutex: Place,
-        kind: MutexKind,
-    ) -> Result<Sym, Stop> {
+    /// Does the thread go no further if it commits this fault, and is that all that matters then?
+    fn is_fatal(&self, misuse: Misuse) -> bool {
+        self.options.checks.covers(&misused(misuse))
+    }
+
+    fn unlock_cell(&mut self, state: &mut State, mutex: Place) -> Result<Sym, Stop> {
+        let (kind, accesses) = self.kind(state, mutex)?;
+        let is_fatal = self.is_fatal(Misuse::UnlockNotOwned);
         let mut owned = Bit::FALSE;
         let (old, step) = self.change_cell(state, mutex, None, |encoder, old| {
             owned = encoder.is_owner(old);
             let free = Sym::zero(32);
-            let depth = old.word.extract(OWNER_BITS, 32);
-            let left = match kind {
-                MutexKind::Normal => return free,
-                MutexKind::ErrorCheck => free,
-                MutexKind::Recursive => {
-                    let less = encoder.counted(old, false);
-                    let last = encoder.out.bits.is_zero(&depth);
-                    Sym::ite(&mut encoder.out.bits, last, &free, &less)
-                }
-            };
+            let mut left = free.clone();
+            if kind.is_recursive != Bit::FALSE {
+                let less = encoder.counted(old, false);
+                let depth = old.word.extract(OWNER_BITS, 32);
+                let bits = &mut encoder.out.bits;
+                let more = !bits.is_zero(&depth);
+                let more = bits.bit_and(more, kind.is_recursive);
+                left = Sym::ite(bits, more, &less, &free);
+            }
+            if is_fatal && kind.checks == Bit::FALSE && kind.is_recursive == Bit::FALSE {
+                return left;
+            }
             Sym::ite(&mut encoder.out.bits, owned, &left, old)
         })?;
-        let zero = Sym::zero(32);
-        if kind != MutexKind::ErrorCheck {
-            self.hand_over(step, Handover::release(Bit::TRUE));
-            self.fault_if(state, !owned, misused(Misuse::UnlockNotOwned));
-            return Ok(zero);
-        }
-        self.hand_over(step, Handover::release(owned));
-        self.check_undestroyed(state, &old);
-        let refused = Sym::constant(32, EPERM);
+        self.add_accesses_to(step, accesses);
+        let releases = match kind.checks {
+            Bit::FALSE => Bit::TRUE,
+            _ => owned,
+        };
+        self.hand_over(step, Handover::release(releases));
+        let gone = old.is(&mut self.out.bits, u64::from(DESTROYED));
+        let fine = self.out.bits.bit_and(kind.checks, !gone);
+        let fine = self.out.bits.bit_or(owned, fine);
+        self.fault_if(state, !fine, misused(Misuse::UnlockNotOwned));
+        let (zero, refused) = (Sym::zero(32), Sym::constant(32, EPERM));
         Ok(Sym::ite(&mut self.out.bits, owned, &zero, &refused))
     }
 
@@ -229,10 +516,12 @@ impl Encoder<'_> {
         mutex: Place,
     ) -> Result<Option<StepIndex>, Stop> {
         if self.facts.is_tangled(mutex) {
+            let is_fatal = self.is_fatal(Misuse::UnlockNotOwned);
             let mut owned = Bit::FALSE;
             let (_, step) = self.change_cell(state, mutex, None, |encoder, old| {
                 owned = encoder.is_owner(old);
-                Sym::zero(32)
+                let kept = if is_fatal { Sym::zero(32) } else { old.clone() };
+                Sym::ite(&mut encoder.out.bits, owned, &Sym::zero(32), &kept)
             })?;
             self.hand_over(step, Handover::release(Bit::TRUE));
             self.fault_if(state, !owned, misused(Misuse::UnlockNotOwned));
@@ -255,41 +544,45 @@ impl Encoder<'_> {
 
     /// Destroying a mutex that somebody holds, or may still want, makes it a cell: it must be seen whether it is free.
     pub(super) fn destroy(&mut self, state: &mut State, mutex: Place) -> Result<(), Stop> {
-        if self.facts.is_tangled(mutex) {
-            let gone = Sym::constant(32, u64::from(DESTROYED));
-            let (old, _) = self.change_cell(state, mutex, None, |_, _| gone)?;
-            let taken = !self.out.bits.is_zero(&old.word);
-            self.fault_if(state, taken, misused(Misuse::DestroyLocked));
-            return Ok(());
-        }
-        if state.held.contains_key(&mutex) {
+        let is_known = self.knows(state, region_of(mutex));
+        let has_sections = self.kind_of_sections(state, mutex)?.is_some();
+        if has_sections && state.held.contains_key(&mutex) {
             return Err(Stop::Fault(misused(Misuse::DestroyLocked)));
         }
-        if self.knows(state, region_of(mutex)) {
+        if has_sections && !is_known {
+            let step = self.step(state, What::Life, Order::SeqCst);
+            self.out.destroyed.push((mutex, step));
             return Ok(());
         }
-        let step = self.step(state, What::Life, Order::SeqCst);
-        self.out.destroyed.push((mutex, step));
+        let gone = Sym::constant(32, u64::from(DESTROYED));
+        let mut is_free = Bit::FALSE;
+        self.change_cell(state, mutex, None, |encoder, old| {
+            is_free = encoder.out.bits.is_zero(&old.word);
+            Sym::ite(&mut encoder.out.bits, is_free, &gone, old)
+        })?;
+        self.fault_if(state, !is_free, misused(Misuse::DestroyLocked));
         Ok(())
     }
 
     /// Trying makes the mutex a cell: whether it is taken must be seen.
     pub(super) fn try_lock(&mut self, state: &mut State, mutex: Place) -> Result<Sym, Stop> {
-        let is_recursive = self.kind(mutex)? == MutexKind::Recursive;
         self.facts.tangle(mutex);
+        let (kind, accesses) = self.kind(state, mutex)?;
         let own = self.own_handle();
         let mut got = Bit::FALSE;
         let (old, step) = self.change_cell(state, mutex, None, |encoder, old| {
             got = encoder.out.bits.is_zero(&old.word);
             let new = Sym::ite(&mut encoder.out.bits, got, &own, old);
-            if !is_recursive {
+            if kind.is_recursive == Bit::FALSE {
                 return new;
             }
             let again = encoder.is_owner(old);
+            let again = encoder.out.bits.bit_and(again, kind.is_recursive);
             got = encoder.out.bits.bit_or(got, again);
             let more = encoder.counted(old, true);
             Sym::ite(&mut encoder.out.bits, again, &more, &new)
         })?;
+        self.add_accesses_to(step, accesses);
         self.hand_over(step, Handover::acquire(got));
         self.check_undestroyed(state, &old);
         let (zero, busy) = (Sym::zero(32), Sym::constant(32, EBUSY));

@@ -9,21 +9,21 @@
 //! the execution that goes on as well, since a fault leaves the sections it is in ([`Section`]).
 
 use super::library::Args;
-use super::{Encoder, LONG, unsupported_call};
-use crate::events::{Awaited, Handover, Place, Rule, StepIndex, Wait, Waiter, Waker, What};
+use super::{Encoder, unsupported_call};
+use crate::events::{Awaited, Change, Handover, Place, Rule, Wait, What};
 use crate::facts::Region;
 use crate::order::FixedOrder;
 use crate::state::State;
 use crate::value::Sym;
-use raddle_order::bits::{Bit, Word};
+use raddle_order::bits::Bit;
 use raddle_program::{AccessKind, Fault, Order, Stop};
 
 /// What trying in vain returns.
 pub(super) const EBUSY: u64 = 16;
+/// Where numbers lie that belong to the cells of synchronisation objects.
+pub(super) const BESIDE: u64 = 1 << 43;
 /// A section of a mutex that nobody else takes.
 pub(super) const UNCONTENDED: usize = usize::MAX;
-/// A read-write lock is held by a writer; the other bits count readers.
-pub(super) const WRITER: u32 = 1 << 31;
 /// What waiting for oneself returns.
 pub(super) const EDEADLK: u64 = 35;
 /// What giving back returns what one does not have.
@@ -74,6 +74,7 @@ impl Encoder<'_> {
         }
         let blocked = self.out.bits.bit_and(state.path.guard(), !passes);
         if blocked != Bit::FALSE {
+            self.keep_locks(state, blocked);
             self.out.waits.push(Wait {
                 thread: self.thread,
                 blocked,
@@ -101,9 +102,6 @@ impl Encoder<'_> {
             args[1] = self.load(state, &args[1], 8, Order::Plain)?;
         }
         let args = &args;
-        if self.options.is_short && may_be_misjudged(operation, args) {
-            return Err(Stop::Limit(LONG));
-        }
         let zero = Sym::zero(32);
         let value = match operation {
             "mutex_init" => {
@@ -131,17 +129,24 @@ impl Encoder<'_> {
                 self.cond_timed_wait(state, place, mutex, &args[args.len() - 1])?
             }
             "cond_signal" | "cond_broadcast" => {
-                self.wake(state, place, operation == "cond_broadcast");
+                self.wake(state, place, operation == "cond_broadcast")?;
                 zero
             }
-            "cond_init" | "cond_destroy" => zero,
+            "cond_init" => {
+                self.cond_init(state, place)?;
+                zero
+            }
+            "cond_destroy" => {
+                self.cond_destroy(state, place)?;
+                zero
+            }
             "sem_destroy" | "rwlock_destroy" | "barrier_destroy" => {
                 self.destroy_cell(state, operation, place)?;
                 zero
             }
-            "rwlock_init" => {
-                self.change_cell(state, place, None, |_, _| Sym::zero(32))?;
-                zero
+            "rwlock_init" | "rwlock_rdlock" | "rwlock_wrlock" | "rwlock_tryrdlock"
+            | "rwlock_trywrlock" | "rwlock_unlock" => {
+                self.read_write_lock(state, operation, place)?
             }
             _ => self.counting(state, operation, place, args)?,
         };
@@ -173,14 +178,50 @@ impl Encoder<'_> {
     // ---- critical sections
 
     /// Mutexes that are destroyed when all their sections are over need no further thought.
-    fn find_destroyed(&mut self) {
-        let fixed = FixedOrder::new(&self.out);
+    fn find_destroyed(&mut self, fixed: &FixedOrder) {
         for (mutex, step) in self.out.destroyed.clone() {
+            let mut others = self.out.destroyed.iter();
+            if others.any(|&(other, at)| other == mutex && at != step) {
+                self.facts.tangle(mutex);
+            }
             for section in &self.out.sections {
                 let is_over = section.unlocks.iter().all(|&at| fixed.before(at, step));
                 if section.mutex == mutex && (!is_over || self.facts.is_blocking(mutex)) {
                     self.facts.tangle(mutex);
                 }
+            }
+        }
+    }
+
+    /// An object is made or destroyed while there are other threads. Whether any of them uses it at that time is seen when all
+    /// are encoded.
+    pub(super) fn change_later(&mut self, state: &State, place: Place, is_end: bool) {
+        let step = self.step(state, What::Sync, Order::SeqCst);
+        self.out.steps[step].object = Some(place);
+        self.out.changes.push(Change {
+            place,
+            step: Some(step),
+            is_end,
+        });
+    }
+
+    /// Finds objects that are made or destroyed where others may be using them: what becomes of them is seen from their cells.
+    fn find_changed_in_use(&mut self, fixed: &FixedOrder) {
+        for change in &self.out.changes {
+            let steps = self.out.steps.iter().enumerate();
+            let uses = steps.filter(|(_, step)| step.object == Some(change.place));
+            let mut uses = uses.map(|(at, _)| at).filter(|&at| Some(at) != change.step);
+            let is_fine = match change.step {
+                // It was destroyed before there were other threads.
+                None => uses.next().is_none(),
+                Some(step) => {
+                    let mut later = uses.clone();
+                    uses.all(|at| fixed.before(at, step))
+                        || !change.is_end && later.all(|at| fixed.before(step, at))
+                }
+            };
+            if !is_fine {
+                self.facts.watch(change.place);
             }
         }
     }
@@ -213,7 +254,10 @@ impl Encoder<'_> {
 
     /// Finds mutexes that a thread may wait for in vain: see the top of this file.
     pub(super) fn find_blocking(&mut self) {
-        self.find_destroyed();
+        let fixed = FixedOrder::new(&self.out);
+        self.find_destroyed(&fixed);
+        self.find_changed_in_use(&fixed);
+        self.find_made_in_use(&fixed);
         let sections = std::mem::take(&mut self.out.sections);
         for section in &sections {
             if !section.is_always_left(&mut self.out.bits) {
@@ -240,93 +284,6 @@ impl Encoder<'_> {
         }
     }
 
-    // ---- condition variables
-
-    /// Releases the mutex and begins to wait.
-    fn begin_waiting(
-        &mut self,
-        state: &mut State,
-        condition: Place,
-        mutex: Place,
-    ) -> Result<StepIndex, Stop> {
-        let enter = match self.give_up(state, mutex)? {
-            Some(unlock) => unlock,
-            None => self.step(state, What::Sync, Order::SeqCst),
-        };
-        self.out.steps[enter].object = Some(condition);
-        Ok(enter)
-    }
-
-    fn cond_wait(&mut self, state: &mut State, condition: Place, mutex: Place) -> Result<(), Stop> {
-        if self.knows(state, region_of(condition)) {
-            // Nobody else could signal it.
-            self.give_up(state, mutex)?;
-            self.wait_for(state, Bit::FALSE, Awaited::Itself);
-            return Ok(());
-        }
-        let enter = self.begin_waiting(state, condition, mutex)?;
-        let passes = self.fresh_bit();
-        let waiter = self.out.waiters.len();
-        self.wait_for(state, passes, Awaited::Signal(waiter));
-        let leave = self.step(state, What::Sync, Order::SeqCst);
-        self.out.steps[leave].object = Some(condition);
-        self.out.waiters.push(Waiter {
-            thread: self.thread,
-            condition,
-            enter,
-            leave,
-            timed_out: Bit::FALSE,
-        });
-        self.lock(state, mutex)?;
-        Ok(())
-    }
-
-    /// Never waits: the thread is woken by a signal that has come, or times out.
-    fn cond_timed_wait(
-        &mut self,
-        state: &mut State,
-        condition: Place,
-        mutex: Place,
-        deadline: &Sym,
-    ) -> Result<Sym, Stop> {
-        let mut timed_out = Bit::TRUE;
-        if self.knows(state, region_of(condition)) {
-            self.give_up(state, mutex)?;
-            self.note_choice(state, Word::from_bits(vec![timed_out]));
-        } else {
-            let enter = self.begin_waiting(state, condition, mutex)?;
-            timed_out = self.fresh_bit();
-            self.note_choice(state, Word::from_bits(vec![timed_out]));
-            let leave = self.step(state, What::Sync, Order::SeqCst);
-            self.out.steps[leave].object = Some(condition);
-            self.out.waiters.push(Waiter {
-                thread: self.thread,
-                condition,
-                enter,
-                leave,
-                timed_out,
-            });
-        }
-        self.pass_deadline(state, timed_out, deadline)?;
-        self.lock(state, mutex)?;
-        let (late, zero) = (Sym::constant(32, ETIMEDOUT), Sym::zero(32));
-        Ok(Sym::ite(&mut self.out.bits, timed_out, &late, &zero))
-    }
-
-    pub(super) fn wake(&mut self, state: &State, condition: Place, wakes_all: bool) {
-        if self.knows(state, region_of(condition)) {
-            return;
-        }
-        let step = self.step(state, What::Sync, Order::SeqCst);
-        self.out.steps[step].object = Some(condition);
-        self.out.wakers.push(Waker {
-            thread: self.thread,
-            condition,
-            step,
-            wakes_all,
-        });
-    }
-
     // ---- one-time initialisers
 
     /// Whoever comes first is to run the function, and gets 0; others wait until it has been run, and get 1.
@@ -349,17 +306,6 @@ impl Encoder<'_> {
         let (_, step) = self.change_cell(state, place, None, |_, _| done)?;
         self.hand_over(step, Handover::release(Bit::TRUE));
         Ok(())
-    }
-}
-
-/// Can the operation be a misuse that is not looked for here, but by engines that explore? They need no opinion on such programs:
-/// condition variables that are destroyed in use, read-write locks that are given back by a thread that does not read, mutexes
-/// of another kind than the usual that are locked before they are made.
-fn may_be_misjudged(operation: &str, args: &[Sym]) -> bool {
-    match operation {
-        "cond_destroy" | "rwlock_unlock" => true,
-        "mutex_init" => args.get(1).is_none_or(|kind| kind.as_constant() != Some(0)),
-        _ => false,
     }
 }
 

@@ -169,11 +169,9 @@ impl Encoder<'_> {
                 store(self, state, &args[1], 0, 8, PAGE)?;
                 zero
             }
-            "pthread_attr_setdetachstate" => {
-                self.set_number(state, name, &args[0], &args[1], (8, 1))?
-            }
+            "pthread_attr_setdetachstate" => self.set_number(state, &args[0], &args[1], (8, 1))?,
             "pthread_mutexattr_settype" | "pthread_mutexattr_setkind_np" => {
-                self.set_number(state, name, &args[0], &args[1], (4, 3))?
+                self.set_number(state, &args[0], &args[1], (4, 3))?
             }
             "pthread_attr_setstacksize" => {
                 let at = self.plus(&args[0], &Sym::constant(64, 8));
@@ -232,20 +230,23 @@ impl Encoder<'_> {
     fn set_number(
         &mut self,
         state: &mut State,
-        name: &str,
         at: &Sym,
         number: &Sym,
         (size, last): (u8, u64),
     ) -> Result<Sym, Stop> {
-        let Some(number) = number.as_constant() else {
-            return Err(unsupported_call(name, "a value that is not known"));
-        };
-        if number > last {
+        let most = Word::constant(number.word.width(), u128::from(last));
+        let fits = self.out.bits.ule(&number.word, &most);
+        if fits == Bit::FALSE {
             return Ok(Sym::constant(64, EINVAL));
         }
-        let value = Sym::constant(u32::from(size) * 8, number);
+        let mut value = super::cells::widened(number, size);
+        if fits != Bit::TRUE {
+            let old = self.load(state, at, size, Order::Plain)?;
+            value = Sym::ite(&mut self.out.bits, fits, &value, &old);
+        }
         self.store(state, at, size, &value, Order::Plain)?;
-        Ok(Sym::zero(64))
+        let (zero, refused) = (Sym::zero(64), Sym::constant(64, EINVAL));
+        Ok(Sym::ite(&mut self.out.bits, fits, &zero, &refused))
     }
 
     // ---- values that a thread keeps

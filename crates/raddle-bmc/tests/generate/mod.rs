@@ -1,5 +1,8 @@
 //! Small random programs as LLVM IR.
 
+mod handover;
+mod misuse;
+
 use raddle_order::rng::Rng;
 use std::fmt::Write;
 
@@ -19,11 +22,23 @@ pub(crate) struct Shape {
     frees: bool,
     /// Halves of words are accessed by themselves.
     halves: bool,
+    /// Synchronisation objects are made, destroyed and given back where that may be wrong.
+    misuses: bool,
+    /// Threads are joined on some paths only.
+    joins_some: bool,
 }
 
 impl Shape {
     pub(crate) const RACES: Self = Self {
         hands_over: true,
+        ..Self::PLAIN
+    };
+    pub(crate) const SOME_JOINED: Self = Self {
+        joins_some: true,
+        ..Self::RACES
+    };
+    pub(crate) const MISUSES: Self = Self {
+        misuses: true,
         ..Self::PLAIN
     };
     pub(crate) const MIXED: Self = Self {
@@ -57,6 +72,8 @@ impl Shape {
         mixes: false,
         frees: false,
         halves: false,
+        misuses: false,
+        joins_some: false,
     };
     pub(crate) const LOCKS: Self = Self {
         locks: true,
@@ -67,6 +84,8 @@ impl Shape {
         mixes: false,
         frees: false,
         halves: false,
+        misuses: false,
+        joins_some: false,
     };
     pub(crate) const DATA: Self = Self {
         locks: false,
@@ -77,6 +96,8 @@ impl Shape {
         mixes: false,
         frees: false,
         halves: false,
+        misuses: false,
+        joins_some: false,
     };
 }
 
@@ -94,27 +115,41 @@ const HEAD: &str = "\
 @b = global [8 x i32] zeroinitializer
 @m = global [10 x i32] zeroinitializer
 @n = global [10 x i32] zeroinitializer
+@recursive = global i32 1
+@checking = global i32 2
+@some = global i32 0
+@never = global [2 x i64] zeroinitializer
 @text = private constant [2 x i8] c\"c\\00\"
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_join(i64, ptr)
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_trylock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
+declare i32 @pthread_mutex_init(ptr, ptr)
+declare i32 @pthread_mutex_destroy(ptr)
 declare ptr @malloc(i64)
 declare void @free(ptr)
 declare i32 @sem_init(ptr, i32, i32)
 declare i32 @sem_wait(ptr)
 declare i32 @sem_trywait(ptr)
 declare i32 @sem_post(ptr)
+declare i32 @sem_destroy(ptr)
 declare i32 @pthread_rwlock_rdlock(ptr)
 declare i32 @pthread_rwlock_wrlock(ptr)
 declare i32 @pthread_rwlock_trywrlock(ptr)
 declare i32 @pthread_rwlock_unlock(ptr)
+declare i32 @pthread_rwlock_tryrdlock(ptr)
+declare i32 @pthread_rwlock_init(ptr, ptr)
+declare i32 @pthread_rwlock_destroy(ptr)
 declare i32 @pthread_cond_wait(ptr, ptr)
 declare i32 @pthread_cond_signal(ptr)
 declare i32 @pthread_cond_broadcast(ptr)
+declare i32 @pthread_cond_timedwait(ptr, ptr, ptr)
+declare i32 @pthread_cond_init(ptr, ptr)
+declare i32 @pthread_cond_destroy(ptr)
 declare i32 @pthread_barrier_init(ptr, ptr, i32)
 declare i32 @pthread_barrier_wait(ptr)
+declare i32 @pthread_barrier_destroy(ptr)
 declare void @__assert_fail(ptr, ptr, i32, ptr)
 declare void @__VERIFIER_assume(i32)
 declare i32 @__VERIFIER_nondet_bool()
@@ -168,6 +203,9 @@ pub(crate) fn generate(seed: u64, shape: Shape) -> String {
     };
     if shape.waits {
         writer.discipline = writer.rng.below(4);
+    }
+    if shape.misuses {
+        writer.discipline = writer.rng.below(misuse::SUBJECTS);
     }
     let threads = 2 + writer.rng.below(2);
     for thread in 0..threads {
@@ -229,6 +267,9 @@ impl Writer {
             let count = self.rng.below(2);
             self.line(&format!("call i32 @sem_init(ptr @s, i32 0, i32 {count})"));
         }
+        if self.shape.misuses {
+            self.prepare();
+        }
         for thread in 0..threads {
             let call = format!(
                 "call i32 @pthread_create(ptr %h{thread}, ptr null, ptr @t{thread}, ptr null)"
@@ -243,14 +284,22 @@ impl Writer {
             self.line("call i32 @pthread_mutex_lock(ptr @m)");
         }
         for thread in 0..threads {
-            let handle = self.fresh();
-            self.line(&format!("{handle} = load i64, ptr %h{thread}"));
-            self.line(&format!("call i32 @pthread_join(i64 {handle}, ptr null)"));
+            if self.shape.joins_some && self.chance(50) {
+                self.join_perhaps(thread);
+            } else {
+                self.join(thread);
+            }
+        }
+        if self.shape.joins_some {
+            self.data();
+        }
+        if self.shape.misuses {
+            self.clean_up();
         }
         if holds {
             self.line("call i32 @pthread_mutex_unlock(ptr @m)");
         }
-        if !self.shape.hands_over {
+        if !self.shape.hands_over && !self.shape.misuses {
             for _ in 0..2 {
                 self.load();
                 self.check("@check");
@@ -258,6 +307,25 @@ impl Writer {
         }
         self.line("ret i32 0");
         self.text += "}\n";
+    }
+
+    fn join(&mut self, thread: u32) {
+        let handle = self.fresh();
+        self.line(&format!("{handle} = load i64, ptr %h{thread}"));
+        self.line(&format!("call i32 @pthread_join(i64 {handle}, ptr null)"));
+    }
+
+    fn join_perhaps(&mut self, thread: u32) {
+        let (chosen, bit) = (self.fresh(), self.fresh());
+        self.next += 1;
+        let at = self.next;
+        self.line(&format!("{chosen} = call i32 @__VERIFIER_nondet_bool()"));
+        self.line(&format!("{bit} = icmp ne i32 {chosen}, 0"));
+        self.line(&format!("br i1 {bit}, label %join{at}, label %go{at}"));
+        let _ = writeln!(self.text, "join{at}:");
+        self.join(thread);
+        self.line(&format!("br label %go{at}"));
+        let _ = writeln!(self.text, "go{at}:");
     }
 
     fn statements(&mut self, count: u32) {
@@ -512,207 +580,12 @@ impl Writer {
         self.in_block = false;
     }
 
-    // ---- handing over
-
-    /// Plain data is accessed.
-    fn data(&mut self) {
-        let value = self.fresh();
-        if self.shape.frees && self.chance(60) {
-            let block = self.fresh();
-            self.line(&format!("{block} = load ptr, ptr @h"));
-            let is_end = !self.freed && self.chance(30);
-            self.freed |= is_end;
-            if is_end {
-                self.line(&format!("call void @free(ptr {block})"));
-            } else if self.chance(70) {
-                self.line(&format!("store i32 1, ptr {block}"));
-            } else {
-                self.line(&format!("{value} = load i32, ptr {block}"));
-            }
-        } else if self.chance(50) {
-            self.line("store i32 1, ptr @x");
-        } else {
-            self.line(&format!("{value} = load i32, ptr @x"));
-        }
-    }
-
-    fn flag(&mut self) -> &'static str {
-        self.pick(&["@f", "@f", "@g"])
-    }
-
-    fn fence(&mut self) {
-        let order = self.pick(&["seq_cst", "release", "acquire", "acq_rel"]);
-        self.line(&format!("fence {order}"));
-    }
-
-    /// A flag is set.
-    fn publish(&mut self) {
-        if self.chance(25) {
-            self.fence();
-        }
-        let flag = self.flag();
-        match self.rng.below(10) {
-            0..6 => {
-                let order = self.pick(&["monotonic", "release", "release", "seq_cst"]);
-                self.line(&format!("store atomic i32 1, ptr {flag} {order}, align 4"));
-            }
-            6..8 => self.pass_on(flag),
-            8 => self.line(&format!("store i32 1, ptr {flag}")),
-            9 if self.shape.mixes => self.line("store atomic i8 1, ptr @f release, align 1"),
-            _ => self.line("store atomic i32 2, ptr @f release, align 4"),
-        }
-    }
-
-    /// A flag is updated by any kind of update.
-    fn pass_on(&mut self, flag: &str) {
-        let old = self.fresh();
-        if self.chance(50) {
-            let order = self.pick(&["monotonic", "release", "acquire", "acq_rel", "seq_cst"]);
-            let op = self.pick(&["add", "xchg", "or"]);
-            self.line(&format!("{old} = atomicrmw {op} ptr {flag}, i32 1 {order}"));
-            self.keep(&old);
-            return;
-        }
-        let pair = self.fresh();
-        let success = self.pick(&["monotonic", "release", "acquire", "acq_rel", "seq_cst"]);
-        let failure = self.pick(&["monotonic", "acquire", "seq_cst"]);
-        let expected = self.rng.below(2);
-        self.line(&format!(
-            "{pair} = cmpxchg ptr {flag}, i32 {expected}, i32 1 {success} {failure}"
-        ));
-        self.line(&format!("{old} = extractvalue {{ i32, i1 }} {pair}, 0"));
-        self.keep(&old);
-    }
-
-    /// If a flag is set, something is done.
-    fn consume(&mut self) {
-        let flag = self.flag();
-        if self.chance(70) {
-            let (value, order) = (
-                self.fresh(),
-                self.pick(&["monotonic", "acquire", "acquire"]),
-            );
-            self.line(&format!(
-                "{value} = load atomic i32, ptr {flag} {order}, align 4"
-            ));
-            self.line(&format!("store i32 {value}, ptr %r0"));
-        } else {
-            self.pass_on(flag);
-        }
-        if self.chance(25) {
-            self.fence();
-        }
-        let (value, bit) = (self.fresh(), self.fresh());
-        self.next += 1;
-        let at = self.next;
-        self.line(&format!("{value} = load i32, ptr %r0"));
-        self.line(&format!("{bit} = icmp ne i32 {value}, 0"));
-        self.line(&format!("br i1 {bit}, label %then{at}, label %end{at}"));
-        let _ = writeln!(self.text, "then{at}:");
-        if self.chance(70) {
-            self.data();
-        } else {
-            self.publish();
-        }
-        self.line(&format!("br label %end{at}"));
-        let _ = writeln!(self.text, "end{at}:");
-    }
-
-    /// Data between two calls.
-    fn data_between(&mut self, first: &str, second: &str) {
-        self.line(first);
-        self.data();
-        self.line(second);
-    }
-
-    /// Data, if something is got without waiting.
-    fn try_for(&mut self, call: &str, unlock: Option<&str>) {
-        let (got, bit) = (self.fresh(), self.fresh());
-        self.next += 1;
-        let at = self.next;
-        self.line(&format!("{got} = call i32 @{call}"));
-        self.line(&format!("{bit} = icmp eq i32 {got}, 0"));
-        self.line(&format!("br i1 {bit}, label %got{at}, label %not{at}"));
-        let _ = writeln!(self.text, "got{at}:");
-        self.data();
-        if let Some(unlock) = unlock {
-            self.line(unlock);
-        }
-        self.line(&format!("br label %not{at}"));
-        let _ = writeln!(self.text, "not{at}:");
-    }
-
-    /// What threads wait at.
-    fn wait(&mut self) {
-        let unlock = "call i32 @pthread_rwlock_unlock(ptr @w)";
-        let is_disciplined = !self.chance(10);
-        let ways: &[u32] = match self.discipline {
-            _ if !is_disciplined => &[0, 1, 2, 3, 4, 5, 6, 7, 8],
-            0 => &[0, 1, 7],
-            1 => &[2, 3, 9],
-            2 => &[4, 5, 5, 6],
-            _ => &[8],
-        };
-        let way = ways[self.rng.below(ways.len() as u32) as usize];
-        match way {
-            0 => {
-                self.line("call i32 @sem_wait(ptr @s)");
-                self.data();
-            }
-            1 => {
-                self.data();
-                self.line("call i32 @sem_post(ptr @s)");
-            }
-            2 => self.data_between("call i32 @pthread_rwlock_rdlock(ptr @w)", unlock),
-            3 => self.data_between("call i32 @pthread_rwlock_wrlock(ptr @w)", unlock),
-            4 => {
-                let unlock = "call i32 @pthread_mutex_unlock(ptr @m)";
-                self.line("call i32 @pthread_mutex_lock(ptr @m)");
-                self.data_between("call i32 @pthread_cond_wait(ptr @c, ptr @m)", unlock);
-            }
-            5 => {
-                let call = self.pick(&["signal", "broadcast"]);
-                let unlock = "call i32 @pthread_mutex_unlock(ptr @m)";
-                self.data_between("call i32 @pthread_mutex_lock(ptr @m)", unlock);
-                self.line(&format!("call i32 @pthread_cond_{call}(ptr @c)"));
-            }
-            6 => {
-                let unlock = "call i32 @pthread_mutex_unlock(ptr @m)";
-                self.data_between("call i32 @pthread_mutex_lock(ptr @m)", unlock);
-            }
-            7 => self.try_for("sem_trywait(ptr @s)", None),
-            9 => self.try_for("pthread_rwlock_trywrlock(ptr @w)", Some(unlock)),
-            _ => {
-                self.line("call i32 @pthread_barrier_wait(ptr @b)");
-                self.data();
-            }
-        }
-    }
-
-    fn hand_over(&mut self) {
-        match self.rng.below(100) {
-            0..90 if self.shape.waits => self.wait(),
-            0..15 => self.data(),
-            15..50 => self.publish(),
-            50..85 => self.consume(),
-            85..90 => self.fence(),
-            90..95 => {
-                self.line("call void @__VERIFIER_atomic_begin()");
-                self.publish();
-                self.data();
-                self.line("call void @__VERIFIER_atomic_end()");
-            }
-            _ => {
-                self.line("call void @__VERIFIER_atomic_begin()");
-                self.consume();
-                self.line("call void @__VERIFIER_atomic_end()");
-            }
-        }
-    }
-
     fn statement(&mut self) {
         if self.shape.hands_over {
             return self.hand_over();
+        }
+        if self.shape.misuses {
+            return self.use_something();
         }
         match self.rng.below(100) {
             0..30 => self.store(),
