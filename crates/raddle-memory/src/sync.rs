@@ -173,6 +173,9 @@ pub fn with_static_kind(word: u64, kind: MutexKind) -> u64 {
 
 const DESTROYED: u64 = u64::MAX;
 
+/// Set in a condition variable that was destroyed while threads that were woken had not left yet: they may.
+const LEAVING: u64 = 1 << 32;
+
 impl Lists {
     /// What `action` of `thread` does to its cell. `CondRelease` is about the condition variable's cell only: the mutex is
     /// [`release_for_wait`]'s.
@@ -197,7 +200,21 @@ impl Lists {
             | A::CondPoll
             | A::Signal
             | A::Broadcast
-            | A::CondDestroy => self.condition(word as u32, action, thread),
+            | A::CondDestroy
+                if word & LEAVING == 0 =>
+            {
+                self.condition(word as u32, action, thread)
+            }
+            A::CondAwait | A::CondTimeout | A::CondPoll => {
+                match self.condition(word as u32, action, thread) {
+                    SyncStep::Done { word: 0, value } => done(DESTROYED, value),
+                    SyncStep::Done { word, value } => done(word | LEAVING, value),
+                    other => other,
+                }
+            }
+            A::CondRelease { .. } | A::Signal | A::Broadcast | A::CondDestroy => {
+                SyncStep::Misuse(Misuse::UseDestroyed)
+            }
             A::RwDestroy
             | A::ReadLock
             | A::TryReadLock
@@ -288,6 +305,7 @@ impl Lists {
                 done(u64::from(self.intern(new)), 0)
             }
             _ if unsignalled > 0 => SyncStep::Misuse(Misuse::DestroyWithWaiters),
+            _ if queue != 0 => done(LEAVING | u64::from(queue), 0),
             _ => done(DESTROYED, 0),
         }
     }

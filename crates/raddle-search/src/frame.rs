@@ -24,7 +24,8 @@ const EVENTS_BETWEEN_LOOKS: u32 = 1024;
 const END_IN_EVENTS: u32 = 64;
 /// Memory is measured, and progress told, this often.
 const BETWEEN_SLOW_LOOKS: Duration = Duration::from_millis(100);
-/// A second opinion is asked for after so many executions, and again whenever there are so many times as many.
+/// A second opinion is asked for after so many executions, or events of one execution, and again whenever there are so many
+/// times as many.
 const BEFORE_SECOND_OPINION: u64 = 1 << 16;
 const BETWEEN_SECOND_OPINIONS: u64 = 8;
 /// What it may cost the first time, about as much as these executions. It grows with their number.
@@ -62,6 +63,8 @@ pub(crate) struct Frame {
     answer: Option<Outcome>,
     /// After so many executions it is asked for.
     next_opinion: u64,
+    /// When an execution has so many events, too: it may have no end.
+    next_length: u64,
     /// An execution was begun and has not ended.
     midway: bool,
     started: Instant,
@@ -94,6 +97,7 @@ impl Frame {
             error: None,
             answer: None,
             next_opinion: BEFORE_SECOND_OPINION,
+            next_length: BEFORE_SECOND_OPINION,
             midway: false,
             started,
             last_slow_look: now,
@@ -187,9 +191,7 @@ impl Frame {
 
     /// Asks somebody else.
     #[cold]
-    fn ask_for_opinion(&mut self) -> ControlFlow<()> {
-        let times = self.next_opinion / BEFORE_SECOND_OPINION;
-        self.next_opinion = self.next_opinion.saturating_mul(BETWEEN_SECOND_OPINIONS);
+    fn ask_for_opinion(&mut self, times: u64) -> ControlFlow<()> {
         if let Some(opinion) = &mut self.options.second_opinion {
             self.answer = opinion(FIRST_EFFORT.saturating_mul(times));
         }
@@ -202,7 +204,9 @@ impl Frame {
     /// Looks around now and then, and after the first execution.
     fn after_execution(&mut self) -> ControlFlow<()> {
         if self.executions() >= self.next_opinion {
-            self.ask_for_opinion()?;
+            let times = self.next_opinion / BEFORE_SECOND_OPINION;
+            self.next_opinion = self.next_opinion.saturating_mul(BETWEEN_SECOND_OPINIONS);
+            self.ask_for_opinion(times)?;
         }
         self.events_since_look += END_IN_EVENTS;
         if self.executions() > 1 && self.events_since_look < EVENTS_BETWEEN_LOOKS {
@@ -461,6 +465,11 @@ impl Listener for Frame {
         self.events_since_look += 1;
         if self.events_since_look >= EVENTS_BETWEEN_LOOKS {
             self.look_around()?;
+        }
+        if self.ends.len() as u64 >= self.next_length {
+            let times = self.next_length / BEFORE_SECOND_OPINION;
+            self.next_length = self.next_length.saturating_mul(BETWEEN_SECOND_OPINIONS);
+            self.ask_for_opinion(times)?;
         }
         let start = self.ends.last().map_or(0, |&end| end as usize);
         self.ends.push(machine.steps().len() as u32);

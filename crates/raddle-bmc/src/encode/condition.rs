@@ -3,7 +3,7 @@
 //! Who wakes whom is said by the order of steps (`waits.rs`), and nothing else where a condition variable is made before all
 //! that use it and destroyed after them. Others are *watched*: they have a cell, whose high half says how often the variable
 //! was made, and whose low half how many threads wait that no signal is meant for, or that it is destroyed. Whoever has waited
-//! must find the variable that it began to wait at.
+//! must find the variable that it began to wait at, be it destroyed.
 
 use super::Encoder;
 use super::library::misused;
@@ -149,7 +149,8 @@ impl Encoder<'_> {
         self.out.required.push(fine);
     }
 
-    /// Ends a wait. Whoever finds another variable than the one it began to wait at was woken by nobody.
+    /// Ends a wait. Whoever finds another variable than the one it began to wait at was woken by nobody. Whoever was woken may
+    /// leave after the variable was destroyed.
     fn end_waiting(
         &mut self,
         state: &mut State,
@@ -173,18 +174,22 @@ impl Encoder<'_> {
         };
         let (cell, mut accesses) = self.look_at(state, condition)?;
         let gone = self.is_gone(&cell);
-        waiter.forgotten = Rule::Another(making).holds(&mut self.out.bits, &cell.word);
-        let leaves = self.out.bits.bit_and(timed_out, !waiter.forgotten);
+        let remade = self.out.bits.ne(&self::making(&cell), &making);
+        waiter.forgotten = remade;
+        let leaves = self.out.bits.bit_and(timed_out, !remade);
         if leaves != Bit::FALSE {
+            // A variable is destroyed only if there is a signal for everybody who waits.
+            let late = self.out.bits.bit_and(leaves, gone);
+            self.require_if(state.path.guard(), |_| !late);
             let one = Word::constant(2 * HALF, 1);
             let less = Sym::of(self.out.bits.sub(&cell.word, &one));
             let place = (region_of(condition), condition.1);
             self.write(state, place, &less, leaves, &mut accesses)?;
         }
         waiter.leave = self.sync_step(state, condition, accesses);
-        let remade = self.out.bits.bit_and(waiter.forgotten, !gone);
         self.out.waiters.push(waiter);
-        self.fault_if(state, gone, misused(Misuse::UseDestroyed));
+        let ended = self.out.bits.bit_and(remade, gone);
+        self.fault_if(state, ended, misused(Misuse::UseDestroyed));
         self.fault_if(state, remade, misused(Misuse::WrongKind));
         Ok(())
     }

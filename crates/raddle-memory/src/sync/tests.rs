@@ -105,6 +105,28 @@ const RELEASE: A = A::CondRelease {
 };
 
 #[test]
+fn who_was_woken_may_leave_a_destroyed_condition_variable() {
+    let woken = [
+        (T1, RELEASE),
+        (T2, RELEASE),
+        (T3, A::Broadcast),
+        (T3, A::CondDestroy),
+    ];
+    let leave = [(T2, A::CondAwait), (T1, A::CondAwait)];
+    let all = [woken.as_slice(), &leave].concat();
+    assert_eq!(run(&all), [Some(0); 6]);
+    for late in [A::Signal, A::Broadcast, RELEASE, A::CondDestroy] {
+        for left in 0..=2 {
+            let steps = [woken.as_slice(), &leave[..left], &[(T3, late)]].concat();
+            assert_eq!(misuse(&steps), Misuse::UseDestroyed, "{late:?}");
+        }
+    }
+    let waits = [(T1, RELEASE), (T2, RELEASE), (T3, A::Signal)];
+    let steps = [waits.as_slice(), &[(T3, A::CondDestroy)]].concat();
+    assert_eq!(misuse(&steps), Misuse::DestroyWithWaiters);
+}
+
+#[test]
 fn a_signal_without_waiters_is_lost() {
     assert_eq!(
         run(&[(T1, A::Signal), (T2, RELEASE), (T2, A::CondAwait)]),
