@@ -38,8 +38,9 @@ pub(crate) struct Round {
 /// How things were at the beginning of a round.
 #[derive(Debug)]
 pub(crate) struct RoundStart {
-    /// How many steps there were, of all threads.
+    /// How many steps there were, of all threads, and reads.
     pub(crate) steps: StepIndex,
+    pub(crate) noticed: usize,
     pub(crate) regs: Vec<Option<Sym>>,
     pub(crate) owned: Vec<ObjectId>,
     pub(crate) private: Vec<Rc<Contents>>,

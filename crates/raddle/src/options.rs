@@ -90,7 +90,6 @@ impl Options {
             Some(property) => property.checks.clone(),
             None => named(&args.checks),
         };
-        all_known(&list, engine)?;
         if args.jobs != 1 && engine != Some(EngineKind::Mcr) {
             return Err(Error::SingleWorker {
                 engine: engine.map_or("auto", EngineKind::name),
@@ -182,18 +181,6 @@ fn named(list: &[Check]) -> Vec<Check> {
     list.to_vec()
 }
 
-/// Refuses what the engine does not look for.
-fn all_known(list: &[Check], engine: Option<EngineKind>) -> Result<(), Error> {
-    if engine == Some(EngineKind::Bmc) && list.contains(&Check::Livelock) {
-        return Err(Error::Unavailable {
-            option: "with engine bmc, check",
-            value: name_of(Check::Livelock),
-            available: "assert, memory, race, deadlock, overflow".to_owned(),
-        });
-    }
-    Ok(())
-}
-
 pub(crate) fn checks(list: &[Check]) -> Checks {
     let on = |check| list.contains(&check);
     Checks {
@@ -275,16 +262,10 @@ mod tests {
 
     #[test]
     fn what_an_engine_cannot_do_is_refused() {
-        for (args, message) in [
-            (
-                vec!["--jobs", "2"],
-                "engine `auto` has one worker only: `--jobs` is for engine `mcr`",
-            ),
-            (
-                vec!["--engine", "bmc", "--check", "livelock"],
-                "with engine bmc, check `livelock` is not available yet; available: assert, memory, race, deadlock, overflow",
-            ),
-        ] {
+        for (args, message) in [(
+            vec!["--jobs", "2"],
+            "engine `auto` has one worker only: `--jobs` is for engine `mcr`",
+        )] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);
         }
     }
