@@ -223,17 +223,6 @@ impl Run {
             Answer::Unsat => {}
             Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
         }
-        match problem.ask_for_livelock(&self.limits()) {
-            Answer::Sat => {
-                let mut found = problem.found();
-                found.wrong.clear();
-                return self
-                    .confirm(view, program, &problem, found)
-                    .map(Round::Done);
-            }
-            Answer::Unsat => {}
-            Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
-        }
         let rest = self.incomplete(view, program, &mut problem);
         if !checks.races {
             return Ok(rest);

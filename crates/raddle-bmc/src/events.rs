@@ -137,16 +137,6 @@ pub(crate) struct Observed {
     pub(crate) writes: Vec<(StepIndex, Cell, Bit)>,
 }
 
-/// A thread that stopped because a round of a loop came to nothing, and changed nothing meanwhile either. It goes round for good
-/// if what it read is what memory holds in the end.
-#[derive(Clone, Debug)]
-pub(crate) struct Spin {
-    pub(crate) thread: ThreadIndex,
-    pub(crate) stopped: Bit,
-    /// What the round read.
-    pub(crate) reads: Vec<Access>,
-}
-
 /// A thread at a barrier: it arrives in a generation, and leaves when that is over.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
@@ -417,8 +407,6 @@ pub(crate) struct Encoding {
     pub(crate) wakers: Vec<Waker>,
     pub(crate) arrivals: Vec<Arrival>,
     pub(crate) observed: Vec<Observed>,
-    /// Only where livelocks are looked for.
-    pub(crate) spins: Vec<Spin>,
     pub(crate) bad: Vec<Bad>,
     pub(crate) beyond: Vec<Beyond>,
     /// Conditions under which the bound is exceeded.

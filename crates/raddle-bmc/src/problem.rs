@@ -45,8 +45,6 @@ pub(crate) struct Problem {
     pub(crate) carriers: Vec<Carrier>,
     /// Asks for a deadlock, if there can be one.
     deadlock: Option<Lit>,
-    /// Likewise for a livelock.
-    livelock: Option<Lit>,
     /// What reads may read from, and which of two sections comes first: for data races.
     pub(crate) sources: Vec<Source>,
     pub(crate) section_order: SectionOrder,
@@ -105,7 +103,6 @@ impl Problem {
             step_of: FxHashMap::default(),
             carriers: Vec::new(),
             deadlock: None,
-            livelock: None,
             sources: Vec::new(),
             section_order: SectionOrder::default(),
             unseen: Vec::new(),
@@ -114,11 +111,9 @@ impl Problem {
         problem.add_threads();
         let sections = problem.add_sections();
         let mut last = FxHashMap::default();
-        // Is what threads wait for in the end looked at?
         let asked = problem.solver.new_lit();
-        let is_asked = checks.deadlocks || checks.livelocks;
-        let wakeups = problem.add_wakeups(is_asked.then_some(asked));
-        if is_asked {
+        let wakeups = problem.add_wakeups(checks.deadlocks.then_some(asked));
+        if checks.deadlocks {
             last = problem.add_last_reads(asked);
         }
         let carriers = problem.add_carriers(&sections, &last);
@@ -129,11 +124,8 @@ impl Problem {
         if model != MemoryModel::Sc {
             problem.add_late_stores(checks.races && !checks.memory);
         }
-        if checks.deadlocks {
-            problem.deadlock = problem.deadlock(asked, &wakeups, &last);
-        }
-        if checks.livelocks {
-            problem.livelock = problem.livelock(asked, &wakeups, &last);
+        if checks.deadlocks && problem.deadlock(asked, &wakeups, &last) {
+            problem.deadlock = Some(asked);
         }
         for bit in std::mem::take(&mut problem.encoding.required) {
             problem.require(bit);
@@ -416,14 +408,6 @@ impl Problem {
     /// Is there an execution in which threads wait for good?
     pub(crate) fn ask_for_deadlock(&mut self, limits: &Limits<'_>) -> Outcome {
         match self.deadlock {
-            Some(asked) => self.solver.solve(&[asked], limits),
-            None => Outcome::Unsat,
-        }
-    }
-
-    /// Is there an execution in which threads go round for good?
-    pub(crate) fn ask_for_livelock(&mut self, limits: &Limits<'_>) -> Outcome {
-        match self.livelock {
             Some(asked) => self.solver.solve(&[asked], limits),
             None => Outcome::Unsat,
         }

@@ -38,14 +38,14 @@ pub(crate) struct Round {
 /// How things were at the beginning of a round.
 #[derive(Debug)]
 pub(crate) struct RoundStart {
-    /// How many steps there were, of all threads, and reads.
+    /// How many steps there were, of all threads.
     pub(crate) steps: StepIndex,
-    pub(crate) noticed: usize,
     pub(crate) regs: Vec<Option<Sym>>,
     pub(crate) owned: Vec<ObjectId>,
     pub(crate) private: Vec<Rc<Contents>>,
     pub(crate) thread_locals: BTreeMap<usize, Rc<Contents>>,
     pub(crate) own: BTreeMap<Region, Rc<Contents>>,
+    pub(crate) locks: BTreeMap<(ObjectId, u64), Holding>,
     pub(crate) spawns: u32,
     pub(crate) allocations: u32,
 }

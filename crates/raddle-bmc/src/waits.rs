@@ -151,12 +151,6 @@ impl Problem {
                 }
             }
         }
-        let spins = self.encoding.spins.iter();
-        for read in spins.flat_map(|spin| &spin.reads) {
-            if !cells.contains(&read.cell) {
-                cells.push(read.cell);
-            }
-        }
         let mut last = FxHashMap::default();
         if cells.is_empty() {
             return last;
@@ -195,71 +189,10 @@ impl Problem {
         asked: Lit,
         wakeups: &[WakeUp],
         last: &FxHashMap<Cell, Word>,
-    ) -> Option<Lit> {
+    ) -> bool {
         if self.encoding.waits.is_empty() {
-            return None;
+            return false;
         }
-        let nobody = vec![Bit::FALSE; self.encoding.threads.len()];
-        let dead = self.dead(wakeups, last, &nobody);
-        let someone = self.encoding.bits.any(dead);
-        Some(self.question(asked, someone))
-    }
-
-    /// A literal that implies a livelock: all threads have finished, wait for good or go round for good, and some do the last.
-    pub(crate) fn livelock(
-        &mut self,
-        asked: Lit,
-        wakeups: &[WakeUp],
-        last: &FxHashMap<Cell, Word>,
-    ) -> Option<Lit> {
-        let spins = std::mem::take(&mut self.encoding.spins);
-        if spins.is_empty() {
-            return None;
-        }
-        let bits = &mut self.encoding.bits;
-        let mut spinning = vec![Bit::FALSE; self.encoding.threads.len()];
-        for spin in spins {
-            let mut again = vec![spin.stopped];
-            for read in &spin.reads {
-                let same = bits.eq(&read.value, &last[&read.cell]);
-                again.push(bits.bit_or(!read.guard, same));
-            }
-            let again = bits.all(again);
-            spinning[spin.thread] = bits.bit_or(spinning[spin.thread], again);
-        }
-        let dead = self.dead(wakeups, last, &spinning);
-        let mut all = Vec::new();
-        for thread in 0..dead.len() {
-            let useless = self.useless(thread, &dead);
-            let started = self.encoding.threads[thread].started;
-            all.push(self.encoding.bits.bit_or(!started, useless));
-        }
-        let someone = self.encoding.bits.any(spinning);
-        all.push(someone);
-        let all = self.encoding.bits.all(all);
-        Some(self.question(asked, all))
-    }
-
-    /// Asks for an execution that goes on to its end, where a condition holds.
-    fn question(&mut self, asked: Lit, condition: Bit) -> Lit {
-        let exits = self.encoding.exits.clone();
-        let bits = &mut self.encoding.bits;
-        let exited = bits.any(exits);
-        let condition = bits.bit_and(condition, !exited);
-        let condition = self.lit(condition);
-        let question = self.solver.new_lit();
-        self.solver.clause(&[!question, asked]);
-        self.solver.clause(&[!question, condition]);
-        question
-    }
-
-    /// By thread: a bit that implies that it waits for good, or goes round for good.
-    fn dead(
-        &mut self,
-        wakeups: &[WakeUp],
-        last: &FxHashMap<Cell, Word>,
-        spinning: &[Bit],
-    ) -> Vec<Bit> {
         let count = self.encoding.threads.len();
         let dead: Vec<Bit> = (0..count)
             .map(|_| self.encoding.bits.fresh_bit(&mut self.solver))
@@ -272,7 +205,7 @@ impl Problem {
                 .filter(|wait| wait.thread == thread)
                 .cloned()
                 .collect();
-            let mut reasons = vec![spinning[thread]];
+            let mut reasons = Vec::new();
             for wait in waits {
                 let stuck = self.stuck(&wait, &dead, wakeups, last);
                 reasons.push(self.encoding.bits.bit_and(wait.blocked, stuck));
@@ -282,7 +215,14 @@ impl Problem {
             let fine = bits.bit_or(!dead[thread], any);
             self.require(fine);
         }
-        dead
+        let exits = self.encoding.exits.clone();
+        let bits = &mut self.encoding.bits;
+        let someone = bits.any(dead);
+        let exited = bits.any(exits);
+        let is_deadlock = bits.bit_and(someone, !exited);
+        let lit = self.lit(is_deadlock);
+        self.solver.clause(&[!asked, lit]);
+        true
     }
 
     /// The thread waits for good, or has finished: it will not help anybody.

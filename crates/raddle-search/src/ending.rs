@@ -111,7 +111,7 @@ pub fn livelock(program: &mut Program, machine: &mut Machine) -> Option<Vec<Wait
 }
 
 /// Does the thread, running alone, come back to its state without having changed memory?
-pub(crate) fn spins(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> bool {
+fn spins(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> bool {
     let mark = machine.mark();
     let start = machine.thread_state(thread);
     let mut is_back = false;

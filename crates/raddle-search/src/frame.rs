@@ -189,10 +189,6 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
-    pub(crate) fn looks_for_livelocks(&self) -> bool {
-        self.options.checks.livelocks
-    }
-
     /// Asks somebody else.
     #[cold]
     fn ask_for_opinion(&mut self, times: u64) -> ControlFlow<()> {

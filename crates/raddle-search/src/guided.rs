@@ -2,7 +2,6 @@
 
 use crate::dpor::Listener;
 use crate::driver::{InternalError, SearchOptions};
-use crate::ending;
 use crate::frame::Frame;
 use crate::naive;
 use crate::replay::ScheduleStep;
@@ -36,34 +35,6 @@ pub fn run(
     frame.conclude(program, engine)
 }
 
-/// How far a thread is run to find out that it goes round for good.
-const MOST_STEPS: u32 = 10_000;
-
-/// Runs each thread until it can go no further, or goes round for good: a guide leads up to the last step that matters.
-fn run_on(program: &mut Program, machine: &mut Machine, frame: &mut Frame) -> ControlFlow<()> {
-    for thread in ending::threads(machine) {
-        for _ in 0..MOST_STEPS {
-            let delayed = 0..machine.delayed(thread).len();
-            if let Some(position) = delayed
-                .into_iter()
-                .find(|&at| machine.may_flush(thread, at))
-            {
-                let end = machine.flush(program, thread, position);
-                frame.stepped(program, machine, thread, end)?;
-                continue;
-            }
-            if machine.readiness(program, thread) != Readiness::Ready
-                || ending::spins(program, machine, thread)
-            {
-                break;
-            }
-            let end = machine.step(program, thread, &[]);
-            frame.stepped(program, machine, thread, end)?;
-        }
-    }
-    ControlFlow::Continue(())
-}
-
 fn lead(
     program: &mut Program,
     machine: &mut Machine,
@@ -90,10 +61,7 @@ fn lead(
         };
         frame.stepped(program, machine, thread, end)?;
     }
-    if frame.looks_for_livelocks() {
-        run_on(program, machine, frame)?;
-        frame.ended(program, machine)?;
-    } else if naive::possible(program, machine).is_empty() {
+    if naive::possible(program, machine).is_empty() {
         frame.ended(program, machine)?;
     }
     ControlFlow::Continue(())

@@ -6,7 +6,7 @@ use crate::cli::{CheckArgs, Engine, Format};
 use crate::error::Error;
 use crate::options::{AnswerFormat, ENGINES, Options};
 use raddle_report::compare::{self, Agreement, Answer};
-use raddle_search::EngineKind;
+use raddle_search::{EngineKind, Reason, Verdict};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -35,7 +35,12 @@ pub fn compare(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, E
             break;
         }
         options.engine = Some(kind);
-        let outcome = check::checked(&options, interrupt)?.outcome;
+        let mut outcome = check::checked(&options, interrupt)?.outcome;
+        // Having found nothing is no proof of what was not looked for.
+        let lacks = kind == EngineKind::Bmc && options.checks.livelocks;
+        if lacks && matches!(outcome.verdict, Verdict::Verified(_)) {
+            outcome.verdict = Verdict::Inconclusive(Reason::NotLookedFor { what: "livelocks" });
+        }
         answers.push(Answer {
             engine: name,
             outcome,

@@ -44,7 +44,7 @@ const TOPICS: &[Topic] = &[
         text: "Engine `bmc` makes one formula of all executions up to a bound on loops and asks a solver for a violation. It \
                raises the bound until no execution exceeds it; `--unroll N` fixes it. It knows all memory models and \
                nondeterministic values of any width, and is at its best where few threads have many interleavings. It \
-               looks for everything. What it cannot turn into a formula it refuses by name.",
+               looks for everything but livelocks. What it cannot turn into a formula it refuses by name.",
     },
     Topic {
         names: &["mcr"],
@@ -108,7 +108,7 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         names: &["livelock"],
-        text: "Check `livelock` (off by default; engines `dpor`, `rf`, `rvf`, `mcr` and `bmc`) finds executions in which threads spin for good: in loops that \
+        text: "Check `livelock` (off by default; engines `dpor`, `rf`, `rvf` and `mcr`) finds executions in which threads spin for good: in loops that \
                wait for a write which no thread will do any more.",
     },
     Topic {

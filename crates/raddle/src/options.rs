@@ -90,6 +90,7 @@ impl Options {
             Some(property) => property.checks.clone(),
             None => named(&args.checks),
         };
+        all_known(&list, engine)?;
         if args.jobs != 1 && engine != Some(EngineKind::Mcr) {
             return Err(Error::SingleWorker {
                 engine: engine.map_or("auto", EngineKind::name),
@@ -181,6 +182,18 @@ fn named(list: &[Check]) -> Vec<Check> {
     list.to_vec()
 }
 
+/// Refuses what the engine does not look for.
+fn all_known(list: &[Check], engine: Option<EngineKind>) -> Result<(), Error> {
+    if engine == Some(EngineKind::Bmc) && list.contains(&Check::Livelock) {
+        return Err(Error::Unavailable {
+            option: "with engine bmc, check",
+            value: name_of(Check::Livelock),
+            available: "assert, memory, race, deadlock, overflow".to_owned(),
+        });
+    }
+    Ok(())
+}
+
 pub(crate) fn checks(list: &[Check]) -> Checks {
     let on = |check| list.contains(&check);
     Checks {
@@ -262,8 +275,18 @@ mod tests {
 
     #[test]
     fn what_an_engine_cannot_do_is_refused() {
-        let message = "engine `auto` has one worker only: `--jobs` is for engine `mcr`";
-        assert_eq!(options(&["--jobs", "2"]).unwrap_err().to_string(), message);
+        for (args, message) in [
+            (
+                vec!["--jobs", "2"],
+                "engine `auto` has one worker only: `--jobs` is for engine `mcr`",
+            ),
+            (
+                vec!["--engine", "bmc", "--check", "livelock"],
+                "with engine bmc, check `livelock` is not available yet; available: assert, memory, race, deadlock, overflow",
+            ),
+        ] {
+            assert_eq!(options(&args).unwrap_err().to_string(), message);
+        }
     }
 
     #[test]

@@ -109,7 +109,6 @@ impl Encoder<'_> {
     ) -> Result<Sym, Stop> {
         let cases = self.resolve(state, address, u64::from(size), AccessKind::Read)?;
         self.check_alignment(state, &cases, (size, AccessKind::Read, order));
-        self.notice(state, &cases);
         let mut accesses = Vec::new();
         let mut value: Option<Sym> = None;
         let is_split = self.is_split(state, &cases, size);
@@ -190,7 +189,6 @@ impl Encoder<'_> {
     ) -> Result<Sym, Stop> {
         let cases = self.resolve(state, address, u64::from(size), AccessKind::Update)?;
         self.check_alignment(state, &cases, (size, AccessKind::Update, order));
-        self.notice(state, &cases);
         let mut accesses = Vec::new();
         let mut value: Option<Sym> = None;
         let is_visible = is_visible(&cases);
@@ -243,21 +241,6 @@ impl Encoder<'_> {
             let is_zero = value.as_constant() == Some(0);
             let size = (value.width() / 8) as u8;
             self.facts.store_own(region, case.offset, size, is_zero);
-        }
-    }
-
-    /// A read that the machine takes notice of.
-    fn notice(&mut self, state: &State, cases: &[Case]) {
-        if !self.options.checks.livelocks {
-            return;
-        }
-        for case in cases {
-            if let Target::Shared(region) = case.target
-                && self.is_writable(region)
-            {
-                let guard = self.out.bits.bit_and(state.path.guard(), case.condition);
-                self.noticed.push(guard);
-            }
         }
     }
 

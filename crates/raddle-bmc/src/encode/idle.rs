@@ -24,8 +24,9 @@
 //! store buffer.
 
 use super::Encoder;
+use super::rwlock::Holding;
 use crate::contents::Contents;
-use crate::events::{Access, Observed, Spin, Step, StepIndex, What};
+use crate::events::{Access, Observed, Step, StepIndex, What};
 use crate::facts::Cell;
 use crate::state::{RoundStart, State};
 use raddle_order::bits::{Bit, Word};
@@ -41,7 +42,6 @@ struct Done {
     may_race: Vec<Bit>,
     /// Stores to memory that nobody else writes.
     stores: Vec<(StepIndex, Access)>,
-    reads: Vec<Access>,
 }
 
 impl Encoder<'_> {
@@ -67,12 +67,12 @@ impl Encoder<'_> {
         let frame = state.frames.last();
         RoundStart {
             steps: self.out.steps.len(),
-            noticed: self.noticed.len(),
             regs: frame.map_or_else(Vec::new, |frame| frame.regs.clone()),
             owned: frame.map_or_else(Vec::new, |frame| frame.owned.clone()),
             private: state.private.clone(),
             thread_locals: state.thread_locals.clone(),
             own: state.own.clone(),
+            locks: state.locks.clone(),
             spawns: state.spawns,
             allocations: state.allocations,
         }
@@ -95,20 +95,6 @@ impl Encoder<'_> {
         let once = self.out.bits.bit_and(idle, may_race);
         round.spent = self.out.bits.bit_or(round.spent, once);
         let ends = self.out.bits.bit_and(idle, !tolerated);
-        if self.options.checks.livelocks {
-            let stored = done.stores.iter().map(|(_, store)| store.guard);
-            let stored = self.out.bits.any(stored.collect::<Vec<_>>());
-            let guard = state.path.guard();
-            // A loop that does nothing at all is not waiting for anything.
-            let read = self.noticed[start.noticed..].to_vec();
-            let read = self.out.bits.any(read);
-            let stopped = self.out.bits.all([guard, ends, !stored, read]);
-            self.out.spins.push(Spin {
-                thread: self.thread,
-                stopped,
-                reads: done.reads,
-            });
-        }
         state.path.push(&mut self.out.bits, !ends);
         Ok(())
     }
@@ -164,6 +150,11 @@ impl Encoder<'_> {
             };
             same = self.and_same_contents(same, now, &then);
         }
+        for lock in state.locks.keys().chain(start.locks.keys()) {
+            let (now, then) = (state.locks.get(lock), start.locks.get(lock));
+            let equal = Holding::same(&mut self.out.bits, now, then);
+            same = self.out.bits.bit_and(same, equal);
+        }
         Ok(same)
     }
 
@@ -184,8 +175,6 @@ impl Encoder<'_> {
                 continue;
             }
             let step = self.out.steps[index].clone();
-            let reads = step.accesses.iter().filter(|access| !access.is_write);
-            done.reads.extend(reads.cloned());
             self.judge(index, &step, &mut done);
         }
         done

@@ -140,9 +140,6 @@ pub(crate) struct Encoder<'a> {
     nested: BTreeSet<(Place, Place)>,
     /// Calls that make keys, where others may make some as well.
     keys: u32,
-    /// Where livelocks are looked for: conditions under which operations happened that the machine takes notice of, be they
-    /// steps or not.
-    noticed: Vec<Bit>,
     /// By handle: that a thread will have finished that is not encoded yet.
     promised: BTreeMap<u64, Bit>,
 }
@@ -166,7 +163,6 @@ impl<'a> Encoder<'a> {
             results: FxHashMap::default(),
             encoded: FxHashSet::default(),
             promised: BTreeMap::new(),
-            noticed: Vec::new(),
             keys: 0,
             nested: BTreeSet::new(),
             started_at: vec![Key::new()],

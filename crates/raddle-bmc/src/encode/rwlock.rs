@@ -36,6 +36,21 @@ impl Holding {
         }
     }
 
+    /// Does a thread hold the same at two times?
+    pub(super) fn same(bits: &mut Bits, one: Option<&Self>, two: Option<&Self>) -> Bit {
+        let Some(first) = one.or(two) else {
+            return Bit::TRUE;
+        };
+        let nothing = Self::nothing(&first.making);
+        let (one, two) = (one.unwrap_or(&nothing), two.unwrap_or(&nothing));
+        let writes = bits.bit_xor(one.writes, two.writes);
+        let (reads, making) = (
+            bits.eq(&one.reads, &two.reads),
+            bits.eq(&one.making, &two.making),
+        );
+        bits.all([!writes, reads, making])
+    }
+
     /// What is left of it: nothing, if the lock is another one now.
     fn of(held: Option<&Self>, bits: &mut Bits, making: &Word) -> Self {
         let Some(held) = held else {
