@@ -190,7 +190,12 @@ impl Run {
             MemoryModel::Tso => Model::Tso,
             MemoryModel::Pso => Model::Pso,
         };
-        let mut problem = Problem::new(encoding, model, self.search.checks);
+        let mut problem = Problem::new(
+            encoding,
+            model,
+            self.search.checks,
+            view.tables().release_sequences,
+        );
         if last_cuts.is_some() {
             problem.exceed_last_bound();
         }

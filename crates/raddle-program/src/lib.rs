@@ -21,5 +21,7 @@ pub use automaton::{Meaning, Program, Semantics, Transition};
 pub use fault::{AccessKind, ComparedAs, Comparison, Fault, Limit, Misuse, Stop, Unsupported};
 pub use ids::{LocId, ObjectId, SrcId, StateId, StopId, ThreadId};
 pub use interp::{InterpOptions, Interpreter, LoadError, OnMainReturn};
-pub use op::{ChoiceOf, MutexKind, NumberKind, Op, Order, RmwKind, SyncAction, Value};
+pub use op::{
+    ChoiceOf, MutexKind, NumberKind, Op, Order, ReleaseSequences, RmwKind, SyncAction, Value,
+};
 pub use tables::{LocInfo, ObjectInfo, ObjectKind, SourceLoc, Tables, ThreadInfo};

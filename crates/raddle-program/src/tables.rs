@@ -6,6 +6,7 @@
 
 use crate::fault::Stop;
 use crate::ids::{LocId, ObjectId, SrcId, StopId, ThreadId};
+use crate::op::ReleaseSequences;
 use raddle_ir::DebugInfo;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -147,6 +148,8 @@ pub struct Tables {
     pub block_types: FxHashMap<SrcId, raddle_ir::debug::SourceTypeId>,
     /// Source types, for naming locations.
     pub debug: Rc<DebugInfo>,
+    /// As the program's language has it.
+    pub release_sequences: ReleaseSequences,
 }
 
 /// Address numbers are `thread << COUNTER_BITS | counter`.

@@ -114,6 +114,8 @@ pub struct Replayed {
     /// The fault of the last step, if memory found one.
     pub fault: Option<Fault>,
     pub races: Vec<RaceInfo>,
+    /// May there be other races if writes that nobody reads come in another order?
+    pub minds_order_of_writes: bool,
     /// Number of micro-steps after each event.
     pub ends: Vec<u32>,
 }
@@ -146,6 +148,7 @@ pub fn replay(program: &mut Program, schedule: &Schedule) -> Result<Replayed, Mi
         trace,
         fault,
         races,
+        minds_order_of_writes: detector.depends_on_order_of_writes(),
         ends,
     })
 }

@@ -32,7 +32,7 @@ pub fn check(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Err
         file: &file,
     };
     // Files first: an answer on the screen says that all is done. But it is too dear to be lost if they cannot be written.
-    let written = write_files(&options, &report, &sources, &checked.loaded.fingerprint);
+    let written = write_files(&options, &report, &sources, &checked.loaded);
     crate::print(&answer(&options, &report, &sources))?;
     written?;
     Ok(status(&checked.outcome.verdict))
@@ -80,7 +80,7 @@ pub(crate) fn solve(
     let bmc = BmcOptions {
         memory: options.memory,
         unroll: options.unroll,
-        exit_with_main: options.on_main_return == OnMainReturn::Exit,
+        exit_with_main: loaded.on_main_return == OnMainReturn::Exit,
         silent_abort: options.silent_abort,
         effort,
     };
@@ -168,7 +168,7 @@ fn write_files(
     options: &Options,
     report: &Report<'_>,
     sources: &Sources,
-    fingerprint: &str,
+    loaded: &Loaded,
 ) -> Result<(), Error> {
     if let Some(file) = &options.report {
         write(file, &html::render(report, sources))?;
@@ -187,9 +187,9 @@ fn write_files(
         let trace = TraceFile::new(
             report,
             violation,
-            run_options(options, report.outcome.engine),
+            run_options(options, report.outcome.engine, loaded.on_main_return),
             clang_args(options)?,
-            fingerprint.to_owned(),
+            loaded.fingerprint.clone(),
         );
         write(file, &trace.render())?;
     }
@@ -224,12 +224,16 @@ fn specification<'a>(options: &'a Options, violation: &Violation) -> &'a str {
     }
 }
 
-fn run_options(options: &Options, engine: EngineKind) -> RunOptions {
+fn run_options(
+    options: &Options,
+    engine: EngineKind,
+    on_main_return: OnMainReturn,
+) -> RunOptions {
     RunOptions {
         check: options.check_names.clone(),
         unroll: options.unroll,
         purity: options.reductions.purity && engine.knows_purity(),
-        on_main_return: name_of(options.on_main_return),
+        on_main_return: name_of(on_main_return),
         silent_abort: options.silent_abort,
     }
 }

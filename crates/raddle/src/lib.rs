@@ -18,6 +18,7 @@ mod progress;
 pub mod property;
 pub mod replay;
 mod rustc;
+mod standard;
 
 use cli::{Cli, Command};
 use error::Error;

@@ -3,6 +3,7 @@
 use crate::cli::OnMainReturn;
 use crate::compile;
 use crate::error::Error;
+use crate::standard;
 use raddle_ir::Module;
 use raddle_program::Program;
 use raddle_program::interp::view::View;
@@ -20,7 +21,8 @@ pub(crate) struct Source<'a> {
     pub(crate) unroll: Option<u32>,
     /// Does the engine leave out rounds in which a thread only waits?
     pub(crate) purity: bool,
-    pub(crate) on_main_return: OnMainReturn,
+    /// What the language does if this is none.
+    pub(crate) on_main_return: Option<OnMainReturn>,
     pub(crate) checks: Checks,
     /// `abort` ends the program silently.
     pub(crate) silent_abort: bool,
@@ -32,16 +34,19 @@ pub(crate) struct Source<'a> {
 pub(crate) struct Loaded {
     pub(crate) program: Program,
     pub(crate) fingerprint: String,
+    pub(crate) on_main_return: OnMainReturn,
 }
 
 impl Source<'_> {
     pub(crate) fn load(&self) -> Result<Loaded, Error> {
         let ir = compile::to_ir(self.file, self.clang_args)?;
         let fingerprint = trace_file::fingerprint(&ir);
+        let on_main_return = self.on_main_return(&ir);
         let program = self.program(ir)?;
         Ok(Loaded {
             program,
             fingerprint,
+            on_main_return,
         })
     }
 
@@ -52,20 +57,27 @@ impl Source<'_> {
         let looked_at = InterpOptions {
             // Loops that are known to end are not bounded.
             unroll: Some(self.unroll.unwrap_or(1)),
-            ..self.interpretation()
+            ..self.interpretation(&ir)
         };
         let view = View::new(self.module(ir.clone())?, looked_at)
             .map_err(|error| self.load_error(&error))?;
+        let on_main_return = self.on_main_return(&ir);
         let loaded = Loaded {
             program: self.program(ir)?,
             fingerprint,
+            on_main_return,
         };
         Ok((loaded, view))
     }
 
-    pub(crate) fn program(&self, ir: String) -> Result<Program, Error> {
-        Interpreter::load(self.module(ir)?, self.interpretation())
-            .map_err(|error| self.load_error(&error))
+    fn program(&self, ir: String) -> Result<Program, Error> {
+        let options = self.interpretation(&ir);
+        Interpreter::load(self.module(ir)?, options).map_err(|error| self.load_error(&error))
+    }
+
+    fn on_main_return(&self, ir: &str) -> OnMainReturn {
+        let by_language = || standard::on_main_return(self.file, ir);
+        self.on_main_return.unwrap_or_else(by_language)
     }
 
     fn load_error(&self, error: &LoadError) -> Error {
@@ -88,14 +100,15 @@ impl Source<'_> {
         })
     }
 
-    fn interpretation(&self) -> InterpOptions {
+    fn interpretation(&self, ir: &str) -> InterpOptions {
         InterpOptions {
             unroll: self.unroll,
             leaves_out_pure_rounds: self.purity,
-            on_main_return: match self.on_main_return {
+            on_main_return: match self.on_main_return(ir) {
                 OnMainReturn::Wait => interp::OnMainReturn::Wait,
                 OnMainReturn::Exit => interp::OnMainReturn::Exit,
             },
+            release_sequences: standard::release_sequences(self.file, self.clang_args, ir),
             check_overflow: self.checks.overflows,
             check_memory: self.checks.memory,
             svcomp_abort_silent: self.silent_abort,
