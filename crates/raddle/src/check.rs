@@ -224,11 +224,7 @@ fn specification<'a>(options: &'a Options, violation: &Violation) -> &'a str {
     }
 }
 
-fn run_options(
-    options: &Options,
-    engine: EngineKind,
-    on_main_return: OnMainReturn,
-) -> RunOptions {
+fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainReturn) -> RunOptions {
     RunOptions {
         check: options.check_names.clone(),
         unroll: options.unroll,

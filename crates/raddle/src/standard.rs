@@ -115,25 +115,53 @@ mod tests {
         assert_eq!(rule("a.c", &[], ""), SameThread);
         assert_eq!(rule("a.cpp", &["-O1"], ""), SameThread);
         assert_eq!(rule("a.rs", &[], ""), UpdatesOnly);
-        for old in ["c11", "gnu17", "c18", "c++11", "gnu++17", "c++1z", "iso9899:2011"] {
-            assert_eq!(rule("a.c", &[&format!("-std={old}")], ""), SameThread, "{old}");
+        for old in [
+            "c11",
+            "gnu17",
+            "c18",
+            "c++11",
+            "gnu++17",
+            "c++1z",
+            "iso9899:2011",
+        ] {
+            assert_eq!(
+                rule("a.c", &[&format!("-std={old}")], ""),
+                SameThread,
+                "{old}"
+            );
         }
-        for new in ["c2x", "gnu23", "c++20", "c++2a", "gnu++20", "gnu++2b", "c++26"] {
-            assert_eq!(rule("a.c", &[&format!("-std={new}")], ""), UpdatesOnly, "{new}");
+        for new in [
+            "c2x", "gnu23", "c++20", "c++2a", "gnu++20", "gnu++2b", "c++26",
+        ] {
+            assert_eq!(
+                rule("a.c", &[&format!("-std={new}")], ""),
+                UpdatesOnly,
+                "{new}"
+            );
         }
         // The last one counts.
-        assert_eq!(rule("a.c", &["-std=c++20", "--std", "c++17"], ""), SameThread);
+        assert_eq!(
+            rule("a.c", &["-std=c++20", "--std", "c++17"], ""),
+            SameThread
+        );
         assert_eq!(rule("a.c", &["-std=c++17", "--std=c++20"], ""), UpdatesOnly);
     }
 
     #[test]
     fn where_the_version_is_not_known_the_newest_rule_holds() {
         use ReleaseSequences::{SameThread, UpdatesOnly};
-        let unit = |language| format!("!0 = distinct !DICompileUnit(language: {language}, file: !1)\n");
+        let unit =
+            |language| format!("!0 = distinct !DICompileUnit(language: {language}, file: !1)\n");
         assert_eq!(rule("a.ll", &[], ""), UpdatesOnly);
         assert_eq!(rule("a.ll", &[], &unit("DW_LANG_C11")), UpdatesOnly);
-        assert_eq!(rule("a.ll", &[], &unit("DW_LANG_C_plus_plus_14")), UpdatesOnly);
-        assert_eq!(rule("a.ll", &[], &unit("DW_LANG_C_plus_plus_17")), SameThread);
+        assert_eq!(
+            rule("a.ll", &[], &unit("DW_LANG_C_plus_plus_14")),
+            UpdatesOnly
+        );
+        assert_eq!(
+            rule("a.ll", &[], &unit("DW_LANG_C_plus_plus_17")),
+            SameThread
+        );
         let both = unit("DW_LANG_C17") + &unit("DW_LANG_C_plus_plus_20");
         assert_eq!(rule("a.ll", &[], &both), UpdatesOnly);
     }

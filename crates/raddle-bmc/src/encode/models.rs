@@ -260,13 +260,19 @@ impl Encoder<'_> {
                 self.push(state.clone());
                 Ok(Answered::Gone)
             }
-            Called::Library => match self.view.model_call(function, args, args.len()) {
-                Some(call) => {
-                    models.push(call);
-                    self.run_model(state, models)
+            Called::Library => {
+                // Operations on synchronisation objects have a meaning of their own here: destructors of static ones.
+                let name = self.view.module().function(function).name.clone();
+                let known = args.iter().map(|&arg| Sym::constant(64, arg)).collect();
+                if let Some(answer) = self.waiting(state, &name, &known)? {
+                    return Ok(Answered::With(answer));
                 }
-                None => Err(unsupported("a function that is not there")),
-            },
+                let Some(call) = self.view.model_call(function, args, args.len()) else {
+                    return Err(unsupported("a function that is not there"));
+                };
+                models.push(call);
+                self.run_model(state, models)
+            }
             Called::Panic => Err(Stop::Fault(Fault::Panic {
                 message: self.view.function_name(function).as_ref().into(),
             })),

@@ -4,9 +4,7 @@ use super::clock::Clock;
 use super::history::{Cell, Head, Message, Opened};
 use super::{Delayed, RaceDetector, Undo, entry};
 use crate::machine::{Effect, MicroStep};
-use raddle_program::{
-    LocId, LocInfo, Op, Order, ReleaseSequences, SyncAction, Tables, ThreadId,
-};
+use raddle_program::{LocId, LocInfo, Op, Order, ReleaseSequences, SyncAction, Tables, ThreadId};
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
 
@@ -142,14 +140,19 @@ impl RaceDetector {
     }
 
     fn for_heads(&self, tables: &Tables, loc: LocId, mut f: impl FnMut(&Head)) {
-        self.for_last_writes(tables, loc, |_| false, |message| {
-            let mut next = message.heads;
-            while let Some(position) = next {
-                let head = &self.heads[position.get() as usize - 1];
-                f(head);
-                next = head.below;
-            }
-        });
+        self.for_last_writes(
+            tables,
+            loc,
+            |_| false,
+            |message| {
+                let mut next = message.heads;
+                while let Some(position) = next {
+                    let head = &self.heads[position.get() as usize - 1];
+                    f(head);
+                    next = head.below;
+                }
+            },
+        );
     }
 
     pub(super) fn flush(&mut self, tables: &Tables, store: u32) {
@@ -231,13 +234,7 @@ impl RaceDetector {
     }
 
     /// Calls `f` with the last write of each of a location's bytes that `thread` reads from memory.
-    fn for_messages(
-        &self,
-        tables: &Tables,
-        thread: ThreadId,
-        loc: LocId,
-        f: impl FnMut(&Message),
-    ) {
+    fn for_messages(&self, tables: &Tables, thread: ThreadId, loc: LocId, f: impl FnMut(&Message)) {
         let info = tables.loc_info(loc);
         let forwarded =
             |byte| !self.delayed.is_empty() && self.is_forwarded(tables, thread, info, byte);

@@ -274,7 +274,9 @@ impl<'a> Machine<'a> {
     /// Only the end of `main` has a position among the ends of threads: whoever leaves otherwise does not end the process.
     fn ended(mut self, op: Op) -> Transition<Local> {
         let at = match op {
-            Op::Exit { .. } if self.main_returned => self.world.source(self.tables, self.world.main, None),
+            Op::Exit { .. } if self.main_returned => {
+                self.world.source(self.tables, self.world.main, None)
+            }
             Op::Exit { .. } => SrcId::NOWHERE,
             _ => self.position(),
         };

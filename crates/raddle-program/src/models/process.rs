@@ -99,7 +99,13 @@ fn exit_at_once(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn quick_exit(cx: &mut Script<'_, '_>) -> ModelResult {
-    if cx.machine.world.module.function_named(AT_QUICK_EXIT).is_some() {
+    if cx
+        .machine
+        .world
+        .module
+        .function_named(AT_QUICK_EXIT)
+        .is_some()
+    {
         cx.run_registered(QUICK_EXIT_TABLE)?;
     }
     Ok(Outcome::ExitProcess(cx.arg_i32(0)))
@@ -136,22 +142,22 @@ fn at_quick_exit(cx: &mut Script<'_, '_>) -> ModelResult {
 fn register(cx: &mut Script<'_, '_>, table: &'static str) -> ModelResult {
     // Flushes streams, of which there are none.
     const STREAMS: &str = "_ZNSt8ios_base4InitD1Ev";
-    if cx.function_at(cx.arg(0)).is_some_and(|(_, name)| name == STREAMS) {
+    if cx
+        .function_at(cx.arg(0))
+        .is_some_and(|(_, name)| name == STREAMS)
+    {
         return int(0);
     }
     let table = exit_table(cx, table)?;
-    cx.atomic_begin()?;
     let count = cx.rmw(table, 8, RmwKind::Add, 1, Order::SeqCst)?;
     if count >= MOST_EXIT_FUNCTIONS {
         return Err(cx.unsupported("so many functions"));
     }
     let entry = table + ENTRY * (count + 1);
-    cx.store(entry, 8, cx.arg(0), Order::SeqCst)?;
-    let argument = if cx.arg_count() > 1 { cx.arg(1) } else { 0 };
-    if argument != 0 {
-        cx.store(entry + 8, 8, argument, Order::SeqCst)?;
+    if cx.arg_count() > 1 && cx.arg(1) != 0 {
+        cx.store(entry + 8, 8, cx.arg(1), Order::SeqCst)?;
     }
-    cx.atomic_end()?;
+    cx.store(entry, 8, cx.arg(0), Order::SeqCst)?;
     int(0)
 }
 
@@ -188,14 +194,22 @@ impl Script<'_, '_> {
                 true => self.load(entry + 8, 8, Order::SeqCst)?,
                 false => 0,
             };
+            if function != 0 {
+                self.store(entry, 8, 0, Order::SeqCst)?;
+            }
             self.store(table, 8, count - 1, Order::SeqCst)?;
-            self.call(function, &[argument][..usize::from(takes_argument)])?;
+            // Another thread that is about to register one is too late.
+            if function != 0 {
+                self.call(function, &[argument][..usize::from(takes_argument)])?;
+            }
         }
     }
 
     fn parameter_count(&self, function: u64) -> usize {
         let module = &self.machine.world.module;
-        let ty = self.function_at(function).map(|(id, _)| module.function(id).ty);
+        let ty = self
+            .function_at(function)
+            .map(|(id, _)| module.function(id).ty);
         match ty.map(|ty| module.types.get(ty)) {
             Some(raddle_ir::Type::Function { params, .. }) => params.len(),
             _ => 0,

@@ -280,7 +280,10 @@ fn last_writes(steps: &Execution, read: usize) -> Vec<usize> {
 /// The writes whose release sequences a step reads from.
 fn heads(steps: &Execution, read: usize) -> Vec<usize> {
     let writes = last_writes(steps, read);
-    writes.into_iter().flat_map(|write| heads_of(steps, write)).collect()
+    writes
+        .into_iter()
+        .flat_map(|write| heads_of(steps, write))
+        .collect()
 }
 
 /// The writes whose release sequences a write belongs to.
@@ -306,7 +309,8 @@ fn overwritten(steps: &Execution, write: usize) -> Vec<usize> {
         other.writes.is_some()
             && !matches!(other.op, Op::Free { .. })
             && other.visible < steps[write].visible
-            && (other.bytes.as_ref()).is_some_and(|(of, bytes)| *of == object && bytes.contains(&byte))
+            && (other.bytes.as_ref())
+                .is_some_and(|(of, bytes)| *of == object && bytes.contains(&byte))
     };
     let last = |byte| {
         (0..steps.len())
