@@ -30,15 +30,27 @@ pub struct SourceLoc {
 }
 
 impl SourceLoc {
-    /// Does it lie in code that came with the compiler or the system, which users did not write?
+    /// Does it lie in code that users did not write?
     #[must_use]
     pub fn is_library(&self) -> bool {
-        let file = &*self.file;
-        file.starts_with("/usr/")
-            || file.starts_with("/rustc/")
-            || file.contains("/include/c++/")
-            || file.contains("/lib/clang/")
+        is_library_file(&self.file)
     }
+}
+
+/// Is it a file of code that users did not write: what came with the compiler or the system, or packages of others?
+#[must_use]
+pub fn is_library_file(file: &str) -> bool {
+    file.starts_with("/usr/")
+        || file.starts_with("/rustc/")
+        || [
+            "/include/c++/",
+            "/lib/clang/",
+            "/lib/rustlib/",
+            "/registry/src/",
+            "/git/checkouts/",
+        ]
+        .iter()
+        .any(|part| file.contains(part))
 }
 
 #[derive(Clone, Debug)]

@@ -11,6 +11,7 @@ use super::local::{NativeFrame, ThreadState};
 use super::machine::{Machine, Values};
 use super::world::{Callee, World};
 use super::{InterpOptions, LoadError};
+use crate::coverage::CodeCoverage;
 use crate::fault::{Stop, Unsupported};
 use crate::ids::{ObjectId, SrcId, ThreadId};
 use crate::models::{self, Outcome, Pause, Request, Script};
@@ -72,6 +73,17 @@ impl FunctionView {
     #[must_use]
     pub fn is_unbounded(&self, header: raddle_ir::BlockId) -> bool {
         self.0.unbounded.headers.contains(&header)
+    }
+
+    /// Is the loop with this header, which is not known to end, part of a library? A bound that users ask for is not meant for it.
+    #[must_use]
+    pub fn is_library_loop(&self, header: raddle_ir::BlockId) -> bool {
+        self.0.unbounded.is_library(header)
+    }
+
+    /// Tells [`View::coverage`] that an execution comes to an instruction (or the terminator) of a block.
+    pub fn note_run(&self, block: raddle_ir::BlockId, index: usize) {
+        self.0.note_run(block.0, index as u32);
     }
 }
 
@@ -190,6 +202,11 @@ impl View {
 
     pub fn tables_mut(&mut self) -> &mut Tables {
         &mut self.tables
+    }
+
+    /// What of the user's code [`FunctionView::note_run`] was told of. Positions are those of the view's tables.
+    pub fn coverage(&mut self) -> Option<CodeCoverage> {
+        super::coverage::coverage(&mut self.world, &mut self.tables)
     }
 
     /// The tables alone, when there is nothing more to look at.
