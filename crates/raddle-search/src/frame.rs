@@ -113,6 +113,10 @@ impl Frame {
         self.statistics.verify = decisions;
     }
 
+    pub(crate) fn has_violation(&self) -> bool {
+        !self.violations.is_empty()
+    }
+
     /// Is there a reason to stop?
     pub(crate) fn has_reason(&self) -> bool {
         !self.violations.is_empty()
