@@ -9,7 +9,7 @@ use raddle_order::bits::Bit;
 use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Outcome as Answer, Stopped};
 use raddle_program::interp::view::View;
-use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId};
+use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, WeakOrderings};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
     Beyond, Bound, Coverage, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict,
@@ -51,6 +51,7 @@ pub fn check(
             threads: 1,
             ..Statistics::default()
         },
+        weak: WeakOrderings::default(),
         shapes: Shapes::default(),
     };
     let verdict = run.verdict(&mut view, program)?;
@@ -61,7 +62,10 @@ pub fn check(
         memory: options.memory,
         verdict,
         statistics: run.statistics,
-        coverage: Coverage::default(),
+        coverage: Coverage {
+            weak: run.weak,
+            ..Coverage::default()
+        },
     })
 }
 
@@ -70,6 +74,7 @@ struct Run {
     options: BmcOptions,
     search: SearchOptions,
     statistics: Statistics,
+    weak: WeakOrderings,
     shapes: Shapes,
 }
 
@@ -187,6 +192,14 @@ impl Run {
         };
         self.statistics.threads = self.statistics.threads.max(encoding.threads.len());
         self.statistics.max_events = self.statistics.max_events.max(encoding.steps.len());
+        // A thread that is alone sees its own writes in order, whatever their orderings.
+        if encoding.threads.len() > 1 {
+            let mut place = |at: SrcId| copy_source(view, program, at);
+            self.weak = WeakOrderings {
+                user: encoding.weak.user.map(&mut place),
+                library: encoding.weak.library.map(&mut place),
+            };
+        }
         let model = match self.options.memory {
             MemoryModel::Sc => Model::Sc,
             MemoryModel::Tso => Model::Tso,

@@ -7,7 +7,7 @@ use crate::path::Path;
 use crate::value::ReadId;
 use raddle_order::bits::{Bit, Bits, Word};
 use raddle_order::{ClauseSink, Lit, Var};
-use raddle_program::{Fault, ObjectId, Order, SrcId, ThreadId, Unsupported};
+use raddle_program::{Fault, ObjectId, Order, SrcId, ThreadId, Unsupported, WeakOrderings};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -445,6 +445,8 @@ pub(crate) struct Encoding {
     /// Conditions under which the bound is exceeded.
     pub(crate) cuts: Vec<Bit>,
     pub(crate) cut_places: CutPlaces,
+    /// The first accesses and fences with orderings weaker than `seq_cst`.
+    pub(crate) weak: WeakOrderings,
     /// Conditions under which the last bound is exceeded.
     pub(crate) exceeding: Vec<Bit>,
     /// Conditions under which the process exits.

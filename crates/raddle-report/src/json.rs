@@ -283,7 +283,7 @@ fn reason_kind(verdict: &Verdict) -> Option<&'static str> {
             Reason::Effort => "effort",
             Reason::NotLookedFor { .. } => "not-looked-for",
             Reason::Unrolled { .. } => "bound",
-            Reason::NoEnd { .. } => "no-end",
+            Reason::NothingEnds { .. } => "no-end",
             Reason::Thread { .. } => "thread-limit",
         },
     })

@@ -3,11 +3,11 @@
 use crate::dpor::Listener;
 use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
+use crate::gathered::Gathered;
 use crate::replay::{self, Schedule};
 use crate::simplify::{Simplified, simplify};
 use crate::verdict::{
-    Beyond, Bound, Causality, Coverage, EngineKind, Outcome, Reason, Statistics, Verdict,
-    Violation, ViolationKind,
+    Bound, Causality, EngineKind, Outcome, Reason, Statistics, Verdict, Violation, ViolationKind,
 };
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
@@ -44,15 +44,9 @@ pub(crate) struct Frame {
     ends: Vec<u32>,
     violations: Vec<Violation>,
     seen: FxHashSet<ViolationKey>,
-    /// What is beyond Raddle, by the order in which it was met; each once a place in the user's code.
-    beyond: Vec<Beyond>,
-    /// Did an execution come to its end? One that a fault ended did, whether it is looked for or not.
-    any_end: bool,
-    /// Where the bound on loops cut executions.
-    cuts: Vec<SrcId>,
+    gathered: Gathered,
     /// A limit inside a thread: the search goes on, but cannot end in `verified`.
     thread_limit: Option<Reason>,
-    unrolled: Option<u32>,
     /// Why the search was stopped.
     stopped: Option<Reason>,
     error: Option<InternalError>,
@@ -87,11 +81,8 @@ impl Frame {
             ends: Vec::new(),
             violations: Vec::new(),
             seen: FxHashSet::default(),
-            beyond: Vec::new(),
-            any_end: false,
-            cuts: Vec::new(),
+            gathered: Gathered::default(),
             thread_limit: None,
-            unrolled: None,
             stopped: None,
             error: None,
             answer: None,
@@ -129,7 +120,7 @@ impl Frame {
     /// Is there a reason to stop?
     pub(crate) fn has_reason(&self) -> bool {
         !self.violations.is_empty()
-            || !self.beyond.is_empty()
+            || !self.gathered.beyond.is_empty()
             || self.stopped.is_some()
             || self.answer.is_some()
             || self.error.is_some()
@@ -322,52 +313,20 @@ impl Frame {
             .map_or(SrcId::NOWHERE, |state| program.at(state));
         match stop {
             Stop::Fault(fault) => return self.fault(program, machine, thread, at, fault),
-            Stop::Limit(Limit::Unroll { bound }) => {
-                self.unrolled = self.unrolled.max(Some(bound));
-                if !self.cuts.contains(&at) {
-                    self.cuts.push(at);
-                }
-            }
+            Stop::Limit(Limit::Unroll { bound }) => self.gathered.cut(bound, at),
             Stop::Limit(limit) => {
                 self.thread_limit
                     .get_or_insert(Reason::Thread { limit, thread, at });
             }
+            // The search goes on: there may be violations elsewhere, and more that is out of reach.
             Stop::Unsupported(what) => {
-                return self.out_of_reach(program, machine, what, thread, at);
+                let is_value = matches!(what, Unsupported::NondetValue { .. });
+                self.gathered
+                    .out_of_reach(program, machine, what, (thread, at));
+                if is_value && self.options.leaves_values_to_formulas {
+                    return ControlFlow::Break(());
+                }
             }
-        }
-        ControlFlow::Continue(())
-    }
-
-    /// A thread has come to something that Raddle cannot run. It goes no further; the others do, and so does the search: there
-    /// may be violations elsewhere, and more that is out of reach.
-    fn out_of_reach(
-        &mut self,
-        program: &Program,
-        machine: &Machine,
-        what: Unsupported,
-        thread: ThreadId,
-        at: SrcId,
-    ) -> ControlFlow<()> {
-        let is_for_formulas = matches!(what, Unsupported::NondetValue { .. });
-        let tables = program.tables();
-        let place = |at: SrcId| tables.user_source(at).unwrap_or(at);
-        let is_known = self
-            .beyond
-            .iter()
-            .any(|known| known.what == what && place(known.at) == place(at));
-        if !is_known {
-            let steps = machine.steps();
-            let trace = replay::trace(program, steps, steps.len());
-            self.beyond.push(Beyond {
-                what,
-                thread,
-                at,
-                trace,
-            });
-        }
-        if is_for_formulas && self.options.leaves_values_to_formulas {
-            return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     }
@@ -449,27 +408,20 @@ impl Frame {
         }
         self.statistics.states = program.state_count();
         self.statistics.peak_memory_bytes = memory_bytes("VmHWM:");
-        let mut coverage = Coverage {
-            ended: Some(self.any_end),
-            cuts: std::mem::take(&mut self.cuts),
-            code: program.coverage(),
-            weak: Default::default(),
-            beyond: std::mem::take(&mut self.beyond),
-        };
-        // A thread that is alone sees its own writes in order, whatever their orderings.
-        if self.statistics.threads > 1 {
-            coverage.weak = program.weak_orderings();
-        }
+        let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
+        let mut coverage = self.gathered.coverage(program, &self.statistics);
+        let unfinished = self.stopped.or(self.thread_limit);
         let verdict = if !self.violations.is_empty() {
+            coverage.unfinished = unfinished;
             Verdict::Violation(self.violations)
         } else if !coverage.beyond.is_empty() {
+            coverage.unfinished = unfinished;
             Verdict::Unsupported(std::mem::take(&mut coverage.beyond))
-        } else if let Some(reason) = self.stopped.or(self.thread_limit) {
+        } else if let Some(reason) = unfinished {
             Verdict::Inconclusive(reason)
-        } else if !self.any_end {
-            let bound = self.unrolled;
-            Verdict::Inconclusive(Reason::NoEnd { bound })
-        } else if let Some(iterations) = self.unrolled {
+        } else if !any_end {
+            Verdict::Inconclusive(Reason::NothingEnds { bound: unrolled })
+        } else if let Some(iterations) = unrolled {
             Verdict::Verified(Bound::Unrolled { iterations })
         } else {
             Verdict::Verified(Bound::Complete)
@@ -560,18 +512,14 @@ impl Listener for Frame {
         self.statistics.complete = 0;
         self.statistics.blocked = 0;
         self.statistics.cut = 0;
-        self.any_end = false;
+        self.gathered.restarted();
     }
 
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
         let complete = ending::is_complete(program, machine);
         self.count(complete);
-        if complete {
-            self.any_end = true;
-        } else {
-            self.any_end |= ending::is_faulted(program, machine);
-            self.statistics.cut += u64::from(ending::is_cut(program, machine));
-        }
+        self.gathered
+            .ended(program, machine, complete, &mut self.statistics);
         if !complete
             && self.options.checks.deadlocks
             && let Some(waiting) = ending::deadlock(program, machine)

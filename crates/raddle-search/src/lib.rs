@@ -10,6 +10,7 @@ pub mod dpor;
 pub mod driver;
 pub mod ending;
 mod frame;
+mod gathered;
 pub mod guided;
 mod icb;
 mod mcr;

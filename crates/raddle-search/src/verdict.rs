@@ -185,7 +185,7 @@ pub enum Reason {
     },
     /// Nothing was found, but no execution came to its end: so little was looked at that it says nothing. Where a bound cut
     /// executions, that bound.
-    NoEnd {
+    NothingEnds {
         bound: Option<u32>,
     },
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
@@ -228,6 +228,8 @@ pub struct Coverage {
     pub weak: WeakOrderings,
     /// What executions reached beyond Raddle, where the verdict is about something else.
     pub beyond: Vec<Beyond>,
+    /// Why the search ended before its time, where the verdict is about something else.
+    pub unfinished: Option<Reason>,
 }
 
 /// What engine `mcr` did besides running executions.

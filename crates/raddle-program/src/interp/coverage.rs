@@ -222,7 +222,9 @@ fn callee(world: &World, call: &Call) -> Option<FuncId> {
 fn unknown(world: &mut World, call: &Call) -> Option<Rc<str>> {
     let function = callee(world, call)?;
     let is_unknown = world.callee(function) == Callee::Unknown;
-    is_unknown.then(|| Rc::from(&*world.module.function(function).name))
+    let name = &*world.module.function(function).name;
+    // What compilers call by themselves, users cannot define.
+    (is_unknown && !name.starts_with("__cxa_")).then(|| Rc::from(name))
 }
 
 /// Is it a call by which a failed assertion is told? Panics of Rust that the language itself sees to (an index that is out of
