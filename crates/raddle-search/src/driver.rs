@@ -20,12 +20,12 @@ use crate::replay::{Mismatch, Schedule};
 use crate::rf;
 use crate::rvf::{self, RvfHeuristics};
 use crate::verdict::{Check, Checks, EngineKind, MemoryModel, Outcome, ViolationKind, Waiting};
+use crate::watch::{MemoryLimit, Phase, Watch};
 use raddle_memory::Machine;
 use raddle_program::{Fault, Program, SrcId, ThreadId};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Bounds on the search. Reaching one makes the answer inconclusive.
@@ -95,12 +95,28 @@ pub struct SearchOptions {
     pub rvf: RvfHeuristics,
     /// Find every distinct violation instead of the first.
     pub keep_going: bool,
-    /// When the check began, if that was before the search: counts for limits and statistics.
+    /// When the check began, if that was before the search: counts for statistics.
     pub began: Option<Instant>,
-    /// Set from outside to end the search.
-    pub interrupted: Option<Arc<AtomicBool>>,
+    /// A way to end the search from outside, and the place to say how far it is. Its limits of time and memory are those of the
+    /// whole check, and hold instead of the search's own.
+    pub watch: Option<Arc<Watch>>,
     pub progress: Option<ProgressSink>,
     pub second_opinion: Option<SecondOpinion>,
+}
+
+impl SearchOptions {
+    /// What says when to stop.
+    #[must_use]
+    pub fn watch(&self) -> Arc<Watch> {
+        if let Some(watch) = &self.watch {
+            return Arc::clone(watch);
+        }
+        let memory = self.limits.memory_bytes.map(|bytes| MemoryLimit {
+            bytes,
+            is_default: false,
+        });
+        Arc::new(Watch::new(self.limits.time, memory))
+    }
 }
 
 /// A mistake in Raddle, not in the program that is checked.
@@ -210,6 +226,7 @@ pub fn check(
     options: SearchOptions,
 ) -> Result<Outcome, InternalError> {
     let (reductions, memory) = (options.reductions, options.memory);
+    let watch = options.watch();
     if !kind.supports(memory) {
         return Err(InternalError::ModelNotSupported {
             engine: kind,
@@ -225,11 +242,12 @@ pub fn check(
         reductions,
         races: options.checks.races,
         jobs: options.jobs,
-        deadline: options.limits.time.map(|limit| Instant::now() + limit),
-        interrupt: options.interrupted.clone(),
+        watch: Arc::clone(&watch),
     };
+    watch.set_engine(kind);
+    watch.enter(Phase::Exploring);
     let minds_races = options.checks.races && reductions.purity && kind.knows_purity();
-    let mut frame = Frame::new(options);
+    let mut frame = Frame::new(options, watch);
     // `main` may stop before it does anything.
     let start = Machine::with_model(program, memory);
     let mut flow = frame.arrived(program, &start, ThreadId::MAIN);

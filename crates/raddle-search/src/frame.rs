@@ -3,19 +3,20 @@
 use crate::dpor::Listener;
 use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
-use crate::replay::{self, Schedule};
+use crate::replay::{self, Mismatch, Schedule};
 use crate::simplify::{Simplified, simplify};
 use crate::verdict::{
     Bound, Causality, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation,
     ViolationKind,
 };
+use crate::watch::{Phase, Watch, peak_memory_bytes};
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time is looked at after so many events.
@@ -44,6 +45,7 @@ struct Beyond {
 /// Judges the executions of one search.
 pub(crate) struct Frame {
     options: SearchOptions,
+    watch: Arc<Watch>,
     statistics: Statistics,
     detector: RaceDetector,
     /// Has a plain access been seen that could be in a race? Before that there is no need to look for any.
@@ -76,11 +78,12 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(options: SearchOptions) -> Self {
+    pub(crate) fn new(options: SearchOptions, watch: Arc<Watch>) -> Self {
         let now = Instant::now();
         let started = options.began.unwrap_or(now);
         Self {
             options,
+            watch,
             statistics: Statistics {
                 threads: 1,
                 ..Statistics::default()
@@ -141,6 +144,7 @@ impl Frame {
             self.statistics.blocked += 1;
         }
         self.statistics.max_events = self.statistics.max_events.max(self.ends.len());
+        self.watch.publish(&self.statistics);
     }
 
     fn stop(&mut self, reason: Reason) -> ControlFlow<()> {
@@ -150,30 +154,30 @@ impl Frame {
 
     // ---- limits
 
+    /// Stops for the reason that the watch has.
+    #[cold]
+    fn stop_as_told(&mut self) -> ControlFlow<()> {
+        let reason = self.watch.reason();
+        debug_assert!(reason.is_some(), "a flag is raised for a reason");
+        self.stop(reason.unwrap_or(Reason::Effort))
+    }
+
     /// Looks at the clock and the flag; now and then also at memory.
     fn look_around(&mut self) -> ControlFlow<()> {
         self.events_since_look = 0;
-        if let Some(flag) = &self.options.interrupted
-            && flag.load(Ordering::Relaxed)
-        {
-            return self.stop(Reason::Interrupted);
+        if self.watch.is_over() {
+            return self.stop_as_told();
         }
         let now = Instant::now();
-        let elapsed = now - self.started;
-        if let Some(limit) = self.options.limits.time
-            && elapsed >= limit
-        {
-            return self.stop(Reason::Time { limit });
-        }
         if now - self.last_slow_look < BETWEEN_SLOW_LOOKS {
             return ControlFlow::Continue(());
         }
         self.last_slow_look = now;
-        if let Some(limit_bytes) = self.options.limits.memory_bytes
-            && memory_bytes("VmRSS:") > limit_bytes
-        {
-            return self.stop(Reason::Memory { limit_bytes });
+        self.watch.look_at_memory();
+        if self.watch.is_raised() {
+            return self.stop_as_told();
         }
+        let elapsed = now - self.started;
         let executions = self.executions();
         if let Some(sink) = &mut self.options.progress {
             sink(&Progress {
@@ -245,14 +249,20 @@ impl Frame {
         if !self.seen.insert(ViolationKey::new(&kind, at)) {
             return ControlFlow::Continue(());
         }
-        match replay::confirm(program, &schedule, &kind, thread) {
+        let before = self.watch.enter(Phase::Replaying);
+        let confirmed = replay::confirm(program, &schedule, &kind, thread, &self.watch);
+        match confirmed {
             Ok(trace) => {
-                // The user gets the plainest execution that shows it.
-                let simplest = simplify(program, &schedule, &kind, thread).unwrap_or(Simplified {
+                // The user gets the plainest execution that shows it, if there is time to look for one.
+                self.watch.enter(Phase::Simplifying);
+                let watch = &self.watch;
+                let simple = simplify(program, &schedule, &kind, thread, watch);
+                let simplest = simple.unwrap_or(Simplified {
                     kind,
                     schedule,
                     trace,
                 });
+                self.watch.enter(before);
                 self.violations.push(Violation {
                     kind: simplest.kind,
                     thread,
@@ -261,6 +271,7 @@ impl Frame {
                     trace: simplest.trace,
                 });
             }
+            Err(Mismatch::NoTime) => return self.stop_as_told(),
             Err(mismatch) => {
                 self.error = Some(InternalError::NotReproduced {
                     kind: Box::new(kind),
@@ -421,7 +432,7 @@ impl Frame {
             return Ok(answer);
         }
         self.statistics.states = program.state_count();
-        self.statistics.peak_memory_bytes = memory_bytes("VmHWM:");
+        self.statistics.peak_memory_bytes = peak_memory_bytes();
         let verdict = if !self.violations.is_empty() {
             Verdict::Violation(self.violations)
         } else if let Some(beyond) = self.unsupported {
@@ -576,21 +587,4 @@ impl Listener for Frame {
         }
         self.look_around()
     }
-}
-
-/// A line of the process's status: `VmHWM:` is the peak of its resident memory, `VmRSS:` the present. 0 where there is no
-/// such file.
-pub(crate) fn memory_bytes(field: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let kibibytes = status
-        .lines()
-        .find_map(|line| line.strip_prefix(field))
-        .and_then(|rest| {
-            rest.trim()
-                .trim_end_matches("kB")
-                .trim()
-                .parse::<u64>()
-                .ok()
-        });
-    kibibytes.unwrap_or(0) * 1024
 }

@@ -25,7 +25,8 @@ pub fn run(
     guide: &mut impl Guide,
 ) -> Result<Outcome, InternalError> {
     let memory = options.memory;
-    let mut frame = Frame::new(options);
+    let watch = options.watch();
+    let mut frame = Frame::new(options, watch);
     let mut machine = Machine::with_model(program, memory);
     let flow = lead(program, &mut machine, &mut frame, guide);
     debug_assert!(

@@ -3,11 +3,10 @@
 use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder, deref};
 use raddle_program::{Fault, Limit, Stop, ThreadId, Unsupported};
 use raddle_search::{
-    Bound, Checks, EngineKind, Limits, Outcome, Reason, SearchOptions, Verdict, Violation,
-    ViolationKind, check,
+    Bound, Cause, Checks, EngineKind, Limits, MemoryLimit, Outcome, Phase, Reason, SearchOptions,
+    Verdict, Violation, ViolationKind, Watch, check,
 };
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 const ENGINES: [EngineKind; 2] = [EngineKind::Naive, EngineKind::Dpor];
@@ -145,11 +144,12 @@ fn time_memory_and_interruption_stop_the_search() {
     }
     let built = p.build();
     let time = Duration::from_millis(20);
-    let with = |limits, interrupted| SearchOptions {
+    let with = |limits, watch| SearchOptions {
         limits,
-        interrupted,
+        watch,
         ..SearchOptions::default()
     };
+    let during = Phase::Exploring;
     for engine in ENGINES {
         let limits = Limits {
             time: Some(time),
@@ -157,7 +157,10 @@ fn time_memory_and_interruption_stop_the_search() {
         };
         assert_eq!(
             run(&built, engine, with(limits, None)).verdict,
-            Verdict::Inconclusive(Reason::Time { limit: time })
+            Verdict::Inconclusive(Reason::Time {
+                limit: time,
+                during
+            })
         );
         let limits = Limits {
             memory_bytes: Some(1),
@@ -165,12 +168,19 @@ fn time_memory_and_interruption_stop_the_search() {
         };
         assert_eq!(
             run(&built, engine, with(limits, None)).verdict,
-            Verdict::Inconclusive(Reason::Memory { limit_bytes: 1 })
+            Verdict::Inconclusive(Reason::Memory {
+                limit: MemoryLimit {
+                    bytes: 1,
+                    is_default: false
+                },
+                during
+            })
         );
-        let flag = Some(Arc::new(AtomicBool::new(true)));
+        let watch = Arc::new(Watch::default());
+        watch.raise(Cause::Interrupted);
         assert_eq!(
-            run(&built, engine, with(Limits::default(), flag)).verdict,
-            Verdict::Inconclusive(Reason::Interrupted)
+            run(&built, engine, with(Limits::default(), Some(watch))).verdict,
+            Verdict::Inconclusive(Reason::Interrupted { during })
         );
     }
 }

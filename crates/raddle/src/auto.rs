@@ -7,17 +7,16 @@
 use crate::check::{Checked, search_options, solve, source};
 use crate::error::Error;
 use crate::options::Options;
+use crate::supervise::Job;
 use raddle_program::Unsupported;
 use raddle_search::driver::{self, Conflicts, SearchOptions, SecondOpinion};
 use raddle_search::{EngineKind, Outcome, Reductions, Verdict, choose_engine};
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
-    let mut loaded = source(options).load()?;
+pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
+    let mut loaded = source(options, job).load()?;
     let began = Instant::now();
     let engine = choose_engine(&mut loaded.program, options.reductions);
     // What the second opinion was formed on: its answer speaks of that program.
@@ -25,8 +24,7 @@ pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Ch
     let opinion = is_worth_asking(options).then(|| {
         let clerk = Clerk {
             options: options.clone(),
-            interrupt: Arc::clone(interrupt),
-            began,
+            job: job.clone(),
             asked: Rc::clone(&asked),
         };
         clerk.opinion()
@@ -34,7 +32,7 @@ pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Ch
     let search = SearchOptions {
         began: Some(began),
         second_opinion: opinion,
-        ..search_options(options, interrupt)
+        ..search_options(options, job)
     };
     let outcome = driver::check(&mut loaded.program, engine, search)
         .map_err(|error| Error::Internal(error.to_string()))?;
@@ -44,7 +42,7 @@ pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Ch
         return Ok(Checked { outcome, ..asked });
     }
     if is_for_formulas(&outcome) && can_ask(options) {
-        return by_formula(options, interrupt, began, &outcome);
+        return by_formula(options, job, began, &outcome);
     }
     Ok(Checked { loaded, outcome })
 }
@@ -72,24 +70,21 @@ fn is_for_formulas(outcome: &Outcome) -> bool {
 
 fn by_formula(
     options: &Options,
-    interrupt: &Arc<AtomicBool>,
+    job: &Job,
     began: Instant,
     before: &Outcome,
 ) -> Result<Checked, Error> {
-    let mut checked = solve(&for_formulas(options, began), interrupt, None)?;
+    let mut checked = solve(&for_formulas(options), job, None)?;
     let mut so_far = before.statistics.clone();
     so_far.elapsed = began.elapsed();
     checked.outcome.statistics.follow(&so_far, before.engine);
     Ok(checked)
 }
 
-/// The same question for `bmc`, in the time that is left.
-fn for_formulas(options: &Options, began: Instant) -> Options {
+/// The same question for `bmc`.
+fn for_formulas(options: &Options) -> Options {
     Options {
         engine: Some(EngineKind::Bmc),
-        time_limit: options
-            .time_limit
-            .map(|limit| limit.saturating_sub(began.elapsed())),
         ..options.clone()
     }
 }
@@ -97,8 +92,7 @@ fn for_formulas(options: &Options, began: Instant) -> Options {
 /// Asks `bmc`.
 struct Clerk {
     options: Options,
-    interrupt: Arc<AtomicBool>,
-    began: Instant,
+    job: Job,
     asked: Rc<RefCell<Option<Checked>>>,
 }
 
@@ -111,9 +105,14 @@ impl Clerk {
     fn ask(&self, effort: Conflicts) -> Option<Outcome> {
         let options = Options {
             progress: false,
-            ..for_formulas(&self.options, self.began)
+            ..for_formulas(&self.options)
         };
-        let checked = solve(&options, &self.interrupt, Some(effort)).ok()?;
+        let watch = &self.job.watch;
+        let (phase, engine) = (watch.phase(), watch.engine());
+        let checked = solve(&options, &self.job, Some(effort));
+        watch.enter(phase);
+        engine.inspect(|&engine| watch.set_engine(engine));
+        let checked = checked.ok()?;
         let outcome = checked.outcome.clone();
         match outcome.verdict {
             Verdict::Verified(_) | Verdict::Violation(_) => {

@@ -137,6 +137,11 @@ impl Drop for StatusLine {
     }
 }
 
+/// Wipes away the line of somebody who does not come back to do so.
+pub(crate) fn erase() {
+    write_line(ERASE);
+}
+
 /// A status line that cannot be written is no reason to stop.
 fn write_line(text: &str) {
     let mut error = std::io::stderr().lock();
