@@ -275,6 +275,7 @@ impl Run {
             checks: self.search.checks,
             memory: self.options.memory,
             watch: Some(Arc::clone(&self.watch)),
+            reproduced: self.search.reproduced.take(),
             ..SearchOptions::default()
         };
         let outcome = guided::run(program, EngineKind::Bmc, options, &mut guide)?;

@@ -19,7 +19,9 @@ use crate::naive;
 use crate::replay::{Mismatch, Schedule};
 use crate::rf;
 use crate::rvf::{self, RvfHeuristics};
-use crate::verdict::{Check, Checks, EngineKind, MemoryModel, Outcome, ViolationKind, Waiting};
+use crate::verdict::{
+    Check, Checks, EngineKind, MemoryModel, Outcome, Violation, ViolationKind, Waiting,
+};
 use crate::watch::{MemoryLimit, Phase, Watch};
 use raddle_memory::Machine;
 use raddle_program::{Fault, Program, SrcId, ThreadId};
@@ -57,6 +59,10 @@ pub type ProgressSink = Box<dyn FnMut(&Progress)>;
 /// Another engine that may have an answer where an exploration turns out to be long. It is asked again and again, each time
 /// with leave to take more trouble, until it has one. Trouble is counted, not timed: the answer is the same on every machine.
 pub type SecondOpinion = Box<dyn FnMut(Conflicts) -> Option<Outcome>>;
+
+/// Is told of every violation that was found and reproduced, before anything else is done about it: looking for a plainer execution
+/// may take long.
+pub type ViolationSink = Box<dyn FnMut(&Program, &Violation)>;
 
 /// Wrong turns of a solver.
 pub type Conflicts = u64;
@@ -102,6 +108,7 @@ pub struct SearchOptions {
     pub watch: Option<Arc<Watch>>,
     pub progress: Option<ProgressSink>,
     pub second_opinion: Option<SecondOpinion>,
+    pub reproduced: Option<ViolationSink>,
 }
 
 impl SearchOptions {

@@ -4,7 +4,7 @@ use crate::dpor::Listener;
 use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
 use crate::replay::{self, Mismatch, Schedule};
-use crate::simplify::{Simplified, simplify};
+use crate::simplify::simplify;
 use crate::verdict::{
     Bound, Causality, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation,
     ViolationKind,
@@ -253,23 +253,16 @@ impl Frame {
         let confirmed = replay::confirm(program, &schedule, &kind, thread, &self.watch);
         match confirmed {
             Ok(trace) => {
-                // The user gets the plainest execution that shows it, if there is time to look for one.
-                self.watch.enter(Phase::Simplifying);
-                let watch = &self.watch;
-                let simple = simplify(program, &schedule, &kind, thread, watch);
-                let simplest = simple.unwrap_or(Simplified {
+                let found = Violation {
                     kind,
-                    schedule,
-                    trace,
-                });
-                self.watch.enter(before);
-                self.violations.push(Violation {
-                    kind: simplest.kind,
                     thread,
                     at,
-                    schedule: simplest.schedule,
-                    trace: simplest.trace,
-                });
+                    schedule,
+                    trace,
+                };
+                let simplest = self.simplest(program, found);
+                self.violations.push(simplest);
+                self.watch.enter(before);
             }
             Err(Mismatch::NoTime) => return self.stop_as_told(),
             Err(mismatch) => {
@@ -285,6 +278,29 @@ impl Frame {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
+        }
+    }
+
+    /// The plainest execution that shows a violation, if there is time to look for one: that is what the user gets.
+    fn simplest(&mut self, program: &mut Program, found: Violation) -> Violation {
+        if let Some(sink) = &mut self.options.reproduced {
+            sink(program, &found);
+        }
+        self.watch.enter(Phase::Simplifying);
+        let Violation {
+            kind,
+            thread,
+            schedule,
+            ..
+        } = &found;
+        match simplify(program, schedule, kind, *thread, &self.watch) {
+            Some(simple) => Violation {
+                kind: simple.kind,
+                schedule: simple.schedule,
+                trace: simple.trace,
+                ..found
+            },
+            None => found,
         }
     }
 

@@ -227,14 +227,26 @@ impl Watch {
         self.max_events.store(events, Ordering::Relaxed);
     }
 
-    /// What is known of a check that was stopped and did not say itself what it had found. `engine` is the one that was asked for,
-    /// if none has begun.
+    /// What is known of a check that was stopped and did not say itself what it had found. See [`Self::outcome`].
     #[must_use]
-    pub fn unfinished(&self, engine: EngineKind, memory: MemoryModel) -> Option<Outcome> {
-        Some(Outcome {
-            engine: self.engine().unwrap_or(engine),
+    pub fn unfinished(&self, engine: Option<EngineKind>, memory: MemoryModel) -> Option<Outcome> {
+        let verdict = Verdict::Inconclusive(self.reason()?);
+        Some(self.outcome(engine, memory, verdict))
+    }
+
+    /// A verdict with what has been done so far. `engine` is the one that was asked for, if any, in case that none has begun.
+    #[must_use]
+    pub fn outcome(
+        &self,
+        engine: Option<EngineKind>,
+        memory: MemoryModel,
+        verdict: Verdict,
+    ) -> Outcome {
+        Outcome {
+            // Most programs would have got this one.
+            engine: self.engine().or(engine).unwrap_or(EngineKind::Rf),
             memory,
-            verdict: Verdict::Inconclusive(self.reason()?),
+            verdict,
             statistics: Statistics {
                 complete: self.complete.load(Ordering::Relaxed),
                 blocked: self.blocked.load(Ordering::Relaxed),
@@ -244,7 +256,7 @@ impl Watch {
                 peak_memory_bytes: peak_memory_bytes(),
                 ..Statistics::default()
             },
-        })
+        }
     }
 }
 
@@ -285,7 +297,7 @@ mod tests {
         let watch = Watch::new(Some(Duration::from_secs(3600)), None);
         assert!(!watch.is_over());
         assert_eq!(watch.reason(), None);
-        assert!(watch.unfinished(EngineKind::Rf, MemoryModel::Sc).is_none());
+        assert!(watch.unfinished(None, MemoryModel::Sc).is_none());
         watch.enter(Phase::Encoding);
         watch.raise(Cause::Interrupted);
         assert_eq!(watch.enter(Phase::Solving), Phase::Encoding);
@@ -326,7 +338,7 @@ mod tests {
             ..Statistics::default()
         });
         watch.raise(Cause::Memory);
-        let outcome = watch.unfinished(EngineKind::Rf, MemoryModel::Sc).unwrap();
+        let outcome = watch.unfinished(None, MemoryModel::Sc).unwrap();
         assert_eq!(outcome.engine, EngineKind::Dpor);
         let it = &outcome.statistics;
         assert_eq!(

@@ -1,11 +1,13 @@
 //! Verdicts, limits and reports of the driver, with each engine.
 
 use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder, deref};
-use raddle_program::{Fault, Limit, Stop, ThreadId, Unsupported};
+use raddle_program::{Fault, Limit, Program, Stop, ThreadId, Unsupported};
 use raddle_search::{
     Bound, Cause, Checks, EngineKind, Limits, MemoryLimit, Outcome, Phase, Reason, SearchOptions,
     Verdict, Violation, ViolationKind, Watch, check,
 };
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -182,6 +184,47 @@ fn time_memory_and_interruption_stop_the_search() {
             run(&built, engine, with(Limits::default(), Some(watch))).verdict,
             Verdict::Inconclusive(Reason::Interrupted { during })
         );
+    }
+}
+
+/// A violation is told at once, and is not lost if there is no time to make it plainer.
+#[test]
+fn a_violation_is_reported_as_it_is_when_there_is_no_time_to_simplify_it() {
+    let mut p = ProgramBuilder::new("needless");
+    let (x, y) = (p.var("x", 4), p.var("y", 4));
+    p.thread("needless", |t| {
+        t.store(y, 1);
+        t.store(y, 2);
+    });
+    p.thread("wrong", |t| {
+        let value = t.load(x);
+        t.assert(value.is(1));
+    });
+    let built = p.build();
+    for engine in ENGINES {
+        let simple = run(&built, engine, SearchOptions::default());
+        let watch = Arc::new(Watch::default());
+        let told = Rc::new(Cell::new(0));
+        let sink = {
+            let (watch, told) = (Arc::clone(&watch), Rc::clone(&told));
+            move |_: &Program, violation: &Violation| {
+                told.set(violation.trace.steps.len());
+                assert_eq!(watch.phase(), Phase::Replaying);
+                watch.raise(Cause::Time);
+            }
+        };
+        let options = SearchOptions {
+            watch: Some(watch),
+            reproduced: Some(Box::new(sink)),
+            ..SearchOptions::default()
+        };
+        let outcome = run(&built, engine, options);
+        let length = |outcome: &Outcome| match &outcome.verdict {
+            Verdict::Violation(violations) => violations[0].trace.steps.len(),
+            other => panic!("{engine:?}: {other:?}"),
+        };
+        assert_eq!(length(&outcome), told.get(), "{engine:?}");
+        assert!(length(&simple) <= length(&outcome), "{engine:?}");
     }
 }
 

@@ -15,9 +15,11 @@ use raddle_report::source::Sources;
 use raddle_report::text::Look;
 use raddle_report::trace_file::{RunOptions, TraceFile};
 use raddle_report::witness::{self, Task};
-use raddle_report::{Report, html, json, sarif, text};
-use raddle_search::driver::{self, Conflicts, Limits, SearchOptions};
-use raddle_search::{Check, EngineKind, Outcome, Phase, Reason, Verdict, Violation, ViolationKind};
+use raddle_report::{Report, html, json, sarif, text, words};
+use raddle_search::driver::{self, Conflicts, Limits, SearchOptions, ViolationSink};
+use raddle_search::{
+    Check, EngineKind, Outcome, Phase, Reason, Trace, Verdict, Violation, ViolationKind,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -37,7 +39,17 @@ pub fn check(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
             unfinished(&options, &job)?
         }
         Ended::Returned(Err(error)) => return Err(error),
-        Ended::Abandoned => unfinished(&options, &job)?,
+        Ended::Abandoned => match job.said() {
+            Some((text, status)) => {
+                abandoned_midway(&job);
+                Told {
+                    text,
+                    status,
+                    written: Ok(()),
+                }
+            }
+            None => unfinished(&options, &job)?,
+        },
         Ended::Panicked => return Ok(Status::Failure),
     };
     crate::print(&answer.text)?;
@@ -76,6 +88,40 @@ fn told(options: &Options, report: &Report<'_>, fingerprint: &str) -> Told {
     }
 }
 
+/// Says at once what was found, in few words: there may be no time for more.
+fn short_answer(options: &Options, job: &Job) -> ViolationSink {
+    let (options, job) = (options.clone(), job.clone());
+    Box::new(move |program, violation| {
+        let short = Violation {
+            trace: Trace::default(),
+            ..violation.clone()
+        };
+        let verdict = Verdict::Violation(vec![short]);
+        let outcome = job.watch.outcome(options.engine, options.memory, verdict);
+        let report = Report {
+            outcome: &outcome,
+            program,
+            file: &options.file.display().to_string(),
+        };
+        let options = Options {
+            quiet: true,
+            ..options.clone()
+        };
+        let text = answer(&options, &report, &Sources::new());
+        job.say(text, status(&outcome.verdict));
+    })
+}
+
+/// Says why an answer is short.
+fn abandoned_midway(job: &Job) {
+    if let Some(reason) = job.watch.reason() {
+        let reason = words::reason(&reason);
+        crate::tell(format_args!(
+            "note: {reason}: this is all there was time to say"
+        ));
+    }
+}
+
 /// What can be told about a check that has not come back.
 fn unfinished(options: &Options, job: &Job) -> Result<Told, Error> {
     if options.progress {
@@ -94,9 +140,7 @@ fn unfinished(options: &Options, job: &Job) -> Result<Told, Error> {
 
 /// What is known about a check that has not come back.
 pub(crate) fn unfinished_outcome(options: &Options, job: &Job) -> Result<Outcome, Error> {
-    // `auto` decides when it has seen the program.
-    let engine = options.engine.unwrap_or(EngineKind::Rf);
-    let outcome = job.watch.unfinished(engine, options.memory);
+    let outcome = job.watch.unfinished(options.engine, options.memory);
     outcome
         .ok_or_else(|| Error::Internal("internal error: a check was left for no reason".to_owned()))
 }
@@ -195,6 +239,7 @@ pub(crate) fn search_options(options: &Options, job: &Job) -> SearchOptions {
         jobs: options.jobs,
         keep_going: options.keep_going,
         watch: Some(Arc::clone(&job.watch)),
+        reproduced: Some(short_answer(options, job)),
         progress: options
             .progress
             .then(|| Box::new(move |progress: &_| status_line.show(progress)) as _),

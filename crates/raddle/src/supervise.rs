@@ -6,6 +6,7 @@
 //! them says so, the job is told to stop and has a moment to do so in an orderly way ([`grace`]); after that it is left to itself, and the
 //! answer is made from what it had published. The compiler is ended at once.
 
+use crate::Status;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use raddle_search::watch::{self, Cause};
@@ -36,6 +37,8 @@ pub(crate) struct Job {
     pub(crate) watch: Arc<Watch>,
     /// The compiler, if it is running: its process and process group.
     compiler: Arc<Mutex<Option<u32>>>,
+    /// An answer that counts if there is no time for a better one.
+    said: Arc<Mutex<Option<(String, Status)>>>,
 }
 
 /// How a job ended.
@@ -63,7 +66,19 @@ impl Job {
         Self {
             watch: Arc::new(Watch::new(time, memory)),
             compiler: Arc::default(),
+            said: Arc::default(),
         }
+    }
+
+    /// Leaves an answer in case that there is no time for a better one. The first counts.
+    pub(crate) fn say(&self, text: String, status: Status) {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.get_or_insert((text, status));
+    }
+
+    pub(crate) fn said(&self) -> Option<(String, Status)> {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.clone()
     }
 
     /// Runs a compiler to its end, or to that of the job.
