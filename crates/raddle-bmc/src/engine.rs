@@ -12,8 +12,8 @@ use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
-    Bound, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics, Trace, Verdict, Watch,
-    guided,
+    Beyond, Bound, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics, Trace,
+    Verdict, Watch, guided,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -63,6 +63,7 @@ pub fn check(
         memory: options.memory,
         verdict,
         statistics: run.statistics,
+        coverage: Coverage::default(),
     })
 }
 
@@ -286,7 +287,7 @@ impl Run {
                 self.statistics.states = outcome.statistics.states;
                 Ok(outcome.verdict)
             }
-            Verdict::Inconclusive(_) if self.watch.is_raised() => Ok(outcome.verdict),
+            Verdict::Inconclusive(_) if self.watch.is_raised() => Ok(self.late()),
             _ => Err(InternalError::Diverged {
                 what: guide
                     .lost
@@ -299,12 +300,12 @@ impl Run {
 /// The answer where a program cannot be encoded at all.
 fn beyond(stop: Stop) -> Verdict {
     match stop {
-        Stop::Unsupported(what) => Verdict::Unsupported {
+        Stop::Unsupported(what) => Verdict::Unsupported(vec![Beyond {
             what,
             thread: ThreadId::MAIN,
             at: SrcId::NOWHERE,
             trace: Trace::default(),
-        },
+        }]),
         Stop::Limit(limit) => Verdict::Inconclusive(Reason::Thread {
             limit,
             thread: ThreadId::MAIN,
@@ -332,11 +333,11 @@ impl Problem {
         // The report knows the program's names, not the view's.
         let handle = view.tables().handle_of_thread(beyond.thread);
         let thread = program.tables().thread_of_handle(handle);
-        Verdict::Unsupported {
+        Verdict::Unsupported(vec![Beyond {
             what: beyond.what.clone(),
             thread: thread.unwrap_or(ThreadId::MAIN),
             at: copy_source(view, program, beyond.at),
             trace: Trace::default(),
-        }
+        }])
     }
 }

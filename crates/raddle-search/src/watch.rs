@@ -5,7 +5,7 @@
 //! memory, or from outside (Ctrl-C, a supervising thread); the first reason counts. What is published here ([`Watch::enter`],
 //! [`Watch::publish`]) is what can be said about a check that does not come back in time.
 
-use crate::verdict::{EngineKind, MemoryModel, Outcome, Reason, Statistics, Verdict};
+use crate::verdict::{Coverage, EngineKind, MemoryModel, Outcome, Reason, Statistics, Verdict};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -256,6 +256,7 @@ impl Watch {
                 peak_memory_bytes: peak_memory_bytes(),
                 ..Statistics::default()
             },
+            coverage: Coverage::default(),
         }
     }
 }

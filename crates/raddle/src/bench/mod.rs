@@ -242,8 +242,9 @@ fn compare(directory: &Path, task: Task<'_>, how: (&str, &str), interrupt: &Atom
             };
             return row;
         }
-        Verdict::Unsupported { what, .. } => {
-            row.error = Some(format!("{what:?}"));
+        Verdict::Unsupported(beyond) => {
+            let first = beyond.first();
+            row.error = first.map(|first| format!("{:?}", first.what));
             return row;
         }
     };
