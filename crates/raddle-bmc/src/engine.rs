@@ -12,10 +12,10 @@ use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, WeakOrderings};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
-    Beyond, Bound, Coverage, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict,
-    guided,
+    Beyond, Bound, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics, Trace,
+    Verdict, Watch, guided,
 };
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// How to check.
@@ -46,6 +46,7 @@ pub fn check(
     let mut run = Run {
         started: Instant::now(),
         options,
+        watch: search.watch(),
         search,
         statistics: Statistics {
             threads: 1,
@@ -54,6 +55,7 @@ pub fn check(
         weak: WeakOrderings::default(),
         shapes: Shapes::default(),
     };
+    run.watch.set_engine(EngineKind::Bmc);
     let verdict = run.verdict(&mut view, program)?;
     run.statistics.elapsed = run.started.elapsed();
     run.statistics.peak_memory_bytes = raddle_search::peak_memory_bytes();
@@ -73,6 +75,7 @@ struct Run {
     started: Instant,
     options: BmcOptions,
     search: SearchOptions,
+    watch: Arc<Watch>,
     statistics: Statistics,
     weak: WeakOrderings,
     shapes: Shapes,
@@ -114,27 +117,24 @@ impl Run {
     fn limits(&self) -> Limits<'_> {
         Limits {
             conflicts: self.options.effort,
-            deadline: self.search.limits.time.map(|time| self.started + time),
-            interrupt: self.search.interrupted.as_deref(),
+            deadline: self.watch.deadline(),
+            interrupt: Some(self.watch.flag()),
         }
     }
 
-    /// Why the encoding was not finished.
-    fn why_late(&self) -> Stopped {
-        let flag = self.search.interrupted.as_deref();
-        match flag.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            true => Stopped::Interrupted,
-            false => Stopped::Deadline,
-        }
-    }
-
+    /// The answer of a solver that was stopped.
     fn stopped(&self, why: Stopped) -> Verdict {
-        let reason = match (why, self.search.limits.time) {
-            (Stopped::Deadline, Some(limit)) => Reason::Time { limit },
-            (Stopped::Conflicts, _) => Reason::Effort,
-            _ => Reason::Interrupted,
-        };
-        Verdict::Inconclusive(reason)
+        match why {
+            Stopped::Conflicts => Verdict::Inconclusive(Reason::Effort),
+            Stopped::Deadline | Stopped::Interrupted => self.late(),
+        }
+    }
+
+    /// The answer where the time is over, or there is another reason to stop.
+    fn late(&self) -> Verdict {
+        let is_over = self.watch.is_over();
+        debug_assert!(is_over, "only the watch says when to stop");
+        Verdict::Inconclusive(self.watch.reason().unwrap_or(Reason::Effort))
     }
 
     /// Encodes until nothing new is found out.
@@ -153,8 +153,7 @@ impl Run {
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
             silent_abort: self.options.silent_abort,
-            deadline: self.search.limits.time.map(|time| self.started + time),
-            interrupt: self.search.interrupted.as_deref(),
+            watch: &self.watch,
             is_short: self.options.effort.is_some(),
         };
         for _ in 0..MOST_ENCODINGS {
@@ -180,13 +179,14 @@ impl Run {
         bound: u32,
         last_cuts: Option<&CutPlaces>,
     ) -> Result<Round, InternalError> {
+        self.watch.enter(Phase::Encoding);
         let encoding = match self.encode(view, bound, last_cuts) {
             Ok(encoding) => encoding,
             Err(Stop::Limit(LONG)) => {
                 return Ok(Round::Done(Verdict::Inconclusive(Reason::Effort)));
             }
             Err(Stop::Limit(LATE)) => {
-                return Ok(Round::Done(self.stopped(self.why_late())));
+                return Ok(Round::Done(self.late()));
             }
             Err(stop) => return Ok(Round::Done(beyond(stop))),
         };
@@ -209,6 +209,7 @@ impl Run {
         if last_cuts.is_some() {
             problem.exceed_last_bound();
         }
+        self.watch.enter(Phase::Solving);
         let checks = self.search.checks;
         let bad: Vec<Bit> = problem
             .encoding
@@ -282,10 +283,13 @@ impl Run {
         problem: &Problem,
         found: Found,
     ) -> Result<Verdict, InternalError> {
+        self.watch.enter(Phase::Replaying);
         let mut guide = Guide::new(&problem.encoding, view.tables(), found);
         let options = SearchOptions {
             checks: self.search.checks,
             memory: self.options.memory,
+            watch: Some(Arc::clone(&self.watch)),
+            reproduced: self.search.reproduced.take(),
             ..SearchOptions::default()
         };
         let outcome = guided::run(program, EngineKind::Bmc, options, &mut guide)?;
@@ -296,6 +300,7 @@ impl Run {
                 self.statistics.states = outcome.statistics.states;
                 Ok(outcome.verdict)
             }
+            Verdict::Inconclusive(_) if self.watch.is_raised() => Ok(self.late()),
             _ => Err(InternalError::Diverged {
                 what: guide
                     .lost

@@ -279,7 +279,7 @@ fn reason_kind(verdict: &Verdict) -> Option<&'static str> {
             Reason::Executions { .. } => "execution-limit",
             Reason::Time { .. } => "time-limit",
             Reason::Memory { .. } => "memory-limit",
-            Reason::Interrupted => "interrupted",
+            Reason::Interrupted { .. } => "interrupted",
             Reason::Effort => "effort",
             Reason::NotLookedFor { .. } => "not-looked-for",
             Reason::Unrolled { .. } => "bound",

@@ -4,18 +4,19 @@ use crate::dpor::Listener;
 use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
 use crate::gathered::Gathered;
-use crate::replay::{self, Schedule};
-use crate::simplify::{Simplified, simplify};
+use crate::replay::{self, Mismatch, Schedule};
+use crate::simplify::simplify;
 use crate::verdict::{
     Bound, Causality, EngineKind, Outcome, Reason, Statistics, Verdict, Violation, ViolationKind,
 };
+use crate::watch::{Phase, Watch, peak_memory_bytes};
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time is looked at after so many events.
@@ -36,6 +37,7 @@ const BLOCK_STEPS: u64 = 1 << 20;
 /// Judges the executions of one search.
 pub(crate) struct Frame {
     options: SearchOptions,
+    watch: Arc<Watch>,
     statistics: Statistics,
     detector: RaceDetector,
     /// Has a plain access been seen that could be in a race? Before that there is no need to look for any.
@@ -67,11 +69,12 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(options: SearchOptions) -> Self {
+    pub(crate) fn new(options: SearchOptions, watch: Arc<Watch>) -> Self {
         let now = Instant::now();
         let started = options.began.unwrap_or(now);
         Self {
             options,
+            watch,
             statistics: Statistics {
                 threads: 1,
                 ..Statistics::default()
@@ -135,6 +138,7 @@ impl Frame {
             self.statistics.blocked += 1;
         }
         self.statistics.max_events = self.statistics.max_events.max(self.ends.len());
+        self.watch.publish(&self.statistics);
     }
 
     fn stop(&mut self, reason: Reason) -> ControlFlow<()> {
@@ -144,30 +148,30 @@ impl Frame {
 
     // ---- limits
 
+    /// Stops for the reason that the watch has.
+    #[cold]
+    fn stop_as_told(&mut self) -> ControlFlow<()> {
+        let reason = self.watch.reason();
+        debug_assert!(reason.is_some(), "a flag is raised for a reason");
+        self.stop(reason.unwrap_or(Reason::Effort))
+    }
+
     /// Looks at the clock and the flag; now and then also at memory.
     fn look_around(&mut self) -> ControlFlow<()> {
         self.events_since_look = 0;
-        if let Some(flag) = &self.options.interrupted
-            && flag.load(Ordering::Relaxed)
-        {
-            return self.stop(Reason::Interrupted);
+        if self.watch.is_over() {
+            return self.stop_as_told();
         }
         let now = Instant::now();
-        let elapsed = now - self.started;
-        if let Some(limit) = self.options.limits.time
-            && elapsed >= limit
-        {
-            return self.stop(Reason::Time { limit });
-        }
         if now - self.last_slow_look < BETWEEN_SLOW_LOOKS {
             return ControlFlow::Continue(());
         }
         self.last_slow_look = now;
-        if let Some(limit_bytes) = self.options.limits.memory_bytes
-            && memory_bytes("VmRSS:") > limit_bytes
-        {
-            return self.stop(Reason::Memory { limit_bytes });
+        self.watch.look_at_memory();
+        if self.watch.is_raised() {
+            return self.stop_as_told();
         }
+        let elapsed = now - self.started;
         let executions = self.executions();
         if let Some(sink) = &mut self.options.progress {
             sink(&Progress {
@@ -239,22 +243,22 @@ impl Frame {
         if !self.seen.insert(ViolationKey::new(&kind, at)) {
             return ControlFlow::Continue(());
         }
-        match replay::confirm(program, &schedule, &kind, thread) {
+        let before = self.watch.enter(Phase::Replaying);
+        let confirmed = replay::confirm(program, &schedule, &kind, thread, &self.watch);
+        match confirmed {
             Ok(trace) => {
-                // The user gets the plainest execution that shows it.
-                let simplest = simplify(program, &schedule, &kind, thread).unwrap_or(Simplified {
+                let found = Violation {
                     kind,
-                    schedule,
-                    trace,
-                });
-                self.violations.push(Violation {
-                    kind: simplest.kind,
                     thread,
                     at,
-                    schedule: simplest.schedule,
-                    trace: simplest.trace,
-                });
+                    schedule,
+                    trace,
+                };
+                let simplest = self.simplest(program, found);
+                self.violations.push(simplest);
+                self.watch.enter(before);
             }
+            Err(Mismatch::NoTime) => return self.stop_as_told(),
             Err(mismatch) => {
                 self.error = Some(InternalError::NotReproduced {
                     kind: Box::new(kind),
@@ -268,6 +272,29 @@ impl Frame {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
+        }
+    }
+
+    /// The plainest execution that shows a violation, if there is time to look for one: that is what the user gets.
+    fn simplest(&mut self, program: &mut Program, found: Violation) -> Violation {
+        if let Some(sink) = &mut self.options.reproduced {
+            sink(program, &found);
+        }
+        self.watch.enter(Phase::Simplifying);
+        let Violation {
+            kind,
+            thread,
+            schedule,
+            ..
+        } = &found;
+        match simplify(program, schedule, kind, *thread, &self.watch) {
+            Some(simple) => Violation {
+                kind: simple.kind,
+                schedule: simple.schedule,
+                trace: simple.trace,
+                ..found
+            },
+            None => found,
         }
     }
 
@@ -407,7 +434,7 @@ impl Frame {
             return Ok(answer);
         }
         self.statistics.states = program.state_count();
-        self.statistics.peak_memory_bytes = memory_bytes("VmHWM:");
+        self.statistics.peak_memory_bytes = peak_memory_bytes();
         let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
         let mut coverage = self.gathered.coverage(program, &self.statistics);
         let unfinished = self.stopped.or(self.thread_limit);
@@ -569,21 +596,4 @@ impl Listener for Frame {
         }
         self.look_around()
     }
-}
-
-/// A line of the process's status: `VmHWM:` is the peak of its resident memory, `VmRSS:` the present. 0 where there is no
-/// such file.
-pub(crate) fn memory_bytes(field: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let kibibytes = status
-        .lines()
-        .find_map(|line| line.strip_prefix(field))
-        .and_then(|rest| {
-            rest.trim()
-                .trim_end_matches("kB")
-                .trim()
-                .parse::<u64>()
-                .ok()
-        });
-    kibibytes.unwrap_or(0) * 1024
 }

@@ -1,6 +1,7 @@
 //! What a check answers. A verdict is never a `bool`.
 
 use crate::replay::Schedule;
+use crate::watch::{MemoryLimit, Phase};
 pub use raddle_memory::MemoryModel;
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
@@ -168,11 +169,15 @@ pub enum Reason {
     },
     Time {
         limit: Duration,
+        during: Phase,
     },
     Memory {
-        limit_bytes: u64,
+        limit: MemoryLimit,
+        during: Phase,
     },
-    Interrupted,
+    Interrupted {
+        during: Phase,
+    },
     /// The engine was to give up soon, and did.
     Effort,
     /// Nothing was found, but a part of what was asked for is not looked for.

@@ -1,13 +1,14 @@
 //! Verdicts, limits and reports of the driver, with each engine.
 
 use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder, deref};
-use raddle_program::{Fault, Limit, Stop, ThreadId, Unsupported};
+use raddle_program::{Fault, Limit, Program, Stop, ThreadId, Unsupported};
 use raddle_search::{
-    Bound, Checks, EngineKind, Limits, Outcome, Reason, SearchOptions, Verdict, Violation,
-    ViolationKind, check,
+    Bound, Cause, Checks, EngineKind, Limits, MemoryLimit, Outcome, Phase, Reason, SearchOptions,
+    Verdict, Violation, ViolationKind, Watch, check,
 };
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 const ENGINES: [EngineKind; 2] = [EngineKind::Naive, EngineKind::Dpor];
@@ -154,11 +155,12 @@ fn time_memory_and_interruption_stop_the_search() {
     }
     let built = p.build();
     let time = Duration::from_millis(20);
-    let with = |limits, interrupted| SearchOptions {
+    let with = |limits, watch| SearchOptions {
         limits,
-        interrupted,
+        watch,
         ..SearchOptions::default()
     };
+    let during = Phase::Exploring;
     for engine in ENGINES {
         let limits = Limits {
             time: Some(time),
@@ -166,7 +168,10 @@ fn time_memory_and_interruption_stop_the_search() {
         };
         assert_eq!(
             run(&built, engine, with(limits, None)).verdict,
-            Verdict::Inconclusive(Reason::Time { limit: time })
+            Verdict::Inconclusive(Reason::Time {
+                limit: time,
+                during
+            })
         );
         let limits = Limits {
             memory_bytes: Some(1),
@@ -174,13 +179,61 @@ fn time_memory_and_interruption_stop_the_search() {
         };
         assert_eq!(
             run(&built, engine, with(limits, None)).verdict,
-            Verdict::Inconclusive(Reason::Memory { limit_bytes: 1 })
+            Verdict::Inconclusive(Reason::Memory {
+                limit: MemoryLimit {
+                    bytes: 1,
+                    is_default: false
+                },
+                during
+            })
         );
-        let flag = Some(Arc::new(AtomicBool::new(true)));
+        let watch = Arc::new(Watch::default());
+        watch.raise(Cause::Interrupted);
         assert_eq!(
-            run(&built, engine, with(Limits::default(), flag)).verdict,
-            Verdict::Inconclusive(Reason::Interrupted)
+            run(&built, engine, with(Limits::default(), Some(watch))).verdict,
+            Verdict::Inconclusive(Reason::Interrupted { during })
         );
+    }
+}
+
+/// A violation is told at once, and is not lost if there is no time to make it plainer.
+#[test]
+fn a_violation_is_reported_as_it_is_when_there_is_no_time_to_simplify_it() {
+    let mut p = ProgramBuilder::new("needless");
+    let (x, y) = (p.var("x", 4), p.var("y", 4));
+    p.thread("needless", |t| {
+        t.store(y, 1);
+        t.store(y, 2);
+    });
+    p.thread("wrong", |t| {
+        let value = t.load(x);
+        t.assert(value.is(1));
+    });
+    let built = p.build();
+    for engine in ENGINES {
+        let simple = run(&built, engine, SearchOptions::default());
+        let watch = Arc::new(Watch::default());
+        let told = Rc::new(Cell::new(0));
+        let sink = {
+            let (watch, told) = (Arc::clone(&watch), Rc::clone(&told));
+            move |_: &Program, violation: &Violation| {
+                told.set(violation.trace.steps.len());
+                assert_eq!(watch.phase(), Phase::Replaying);
+                watch.raise(Cause::Time);
+            }
+        };
+        let options = SearchOptions {
+            watch: Some(watch),
+            reproduced: Some(Box::new(sink)),
+            ..SearchOptions::default()
+        };
+        let outcome = run(&built, engine, options);
+        let length = |outcome: &Outcome| match &outcome.verdict {
+            Verdict::Violation(violations) => violations[0].trace.steps.len(),
+            other => panic!("{engine:?}: {other:?}"),
+        };
+        assert_eq!(length(&outcome), told.get(), "{engine:?}");
+        assert!(length(&simple) <= length(&outcome), "{engine:?}");
     }
 }
 

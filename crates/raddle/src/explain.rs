@@ -194,7 +194,8 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["inconclusive"],
         text: "Verdict `inconclusive`: a limit was reached (time, memory, executions, Ctrl-C, an endless loop) \
-               before everything was explored, and nothing wrong was found till then. Raise the limit, bound loops \
+               before everything was explored, and nothing wrong was found till then. The answer says what was being done \
+               if that was not exploring. Without `--memory-limit` the limit is 80 % of the machine's memory. Raise the limit, bound loops \
                with `--unroll N`, or make the program smaller: fewer threads, fewer rounds. Or nothing was found, but \
                no execution came to its end: a bound cut all of them, threads wait or spin for good, or an assumption \
                fails in each. Exit status 3; or 2, if executions reach what Raddle cannot run (`raddle explain \
