@@ -11,6 +11,7 @@ use crate::ids::{SrcId, StateId, ThreadId};
 use crate::op::{Op, Value};
 use crate::tables::{SourceLoc, Tables};
 use crate::uses::Uses;
+use raddle_ir::debug::SourceTypeId;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -61,6 +62,22 @@ pub trait Semantics {
     fn meaning(&self, _tables: &Tables, _address: u64) -> Option<Meaning> {
         None
     }
+
+    /// What the code takes the memory for that the operation at `local` accesses or allocates.
+    fn taken_for(&self, _local: &Self::Local) -> Option<TakenFor> {
+        None
+    }
+}
+
+/// What the code takes memory for: for reports. Memory from `malloc` has no type but this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TakenFor {
+    /// An instruction accesses it, and nothing says as what.
+    Unknown,
+    /// It accesses what lies at this offset of something of this type.
+    Part { of: SourceTypeId, offset: u64 },
+    /// A block is allocated for one or several of this type.
+    Block { of: SourceTypeId },
 }
 
 /// What an address means that leads to no variable: for reports.
@@ -77,6 +94,7 @@ trait Expand {
     fn expand(&mut self, skeleton: &mut Skeleton, state: StateId, value: Value) -> StateId;
     fn snapshot_bytes(&self) -> usize;
     fn meaning(&self, tables: &Tables, address: u64) -> Option<Meaning>;
+    fn taken_for(&self, state: StateId) -> Option<TakenFor>;
 }
 
 const NO_EDGE: u32 = u32::MAX;
@@ -338,6 +356,11 @@ impl<S: Semantics> Expand for Expander<S> {
     fn meaning(&self, tables: &Tables, address: u64) -> Option<Meaning> {
         self.semantics.meaning(tables, address)
     }
+
+    fn taken_for(&self, state: StateId) -> Option<TakenFor> {
+        let local = self.snapshots.get(state.index())?.as_ref()?;
+        self.semantics.taken_for(local)
+    }
 }
 
 /// A program: the automata of all its threads.
@@ -479,6 +502,13 @@ impl Program {
     #[must_use]
     pub fn meaning(&self, address: u64) -> Option<Meaning> {
         self.expander.meaning(&self.skeleton.tables, address)
+    }
+
+    /// What the code takes the memory for that the operation of `state` accesses or allocates. None where a model of a
+    /// library function does so, and where the snapshot of the state was dropped.
+    #[must_use]
+    pub fn taken_for(&self, state: StateId) -> Option<TakenFor> {
+        self.expander.taken_for(state)
     }
 
     /// The thread that `state` is a state of.

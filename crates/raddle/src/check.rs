@@ -19,6 +19,7 @@ use raddle_search::{Check, EngineKind, Outcome, Reason, Verdict, Violation, Viol
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 /// Checks a program and prints the answer on standard output.
 pub fn check(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Error> {
@@ -45,11 +46,15 @@ pub(crate) struct Checked {
 }
 
 pub(crate) fn checked(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
+    let began = Instant::now();
     let mut checked = match options.engine {
         Some(EngineKind::Bmc) => solve(options, interrupt, None)?,
         Some(engine) => explore(options, engine, interrupt)?,
         None => auto::check(options, interrupt)?,
     };
+    // Whatever is no part of the search went before it.
+    let statistics = &mut checked.outcome.statistics;
+    statistics.preparation = began.elapsed().saturating_sub(statistics.elapsed);
     if let (Verdict::Verified(_), Some(property)) = (&checked.outcome.verdict, &options.property)
         && let Some(what) = property.unchecked
     {

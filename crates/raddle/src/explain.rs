@@ -228,7 +228,7 @@ const TOPICS: &[Topic] = &[
         names: &["json"],
         text: "`--format json` prints one object for scripts. Its members are stable: `verdict`, `complete`, \
                `bound`, `reason`, `executions`, `violation` with `kind`, `message`, `location` and `trace`, \
-               `threads`, `events`, `seconds`, `peak_memory_bytes`.",
+               `threads`, `events`, `seconds` (`seconds_compiling` of them), `peak_memory_bytes`.",
     },
     Topic {
         names: &["sarif"],
