@@ -4,7 +4,7 @@ use crate::dpor::Listener;
 use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
 use crate::replay::{self, Schedule};
-use crate::simplify::{Simplified, simplify};
+use crate::simplify;
 use crate::verdict::{
     Bound, Causality, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation,
     ViolationKind,
@@ -15,7 +15,8 @@ use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Time is looked at after so many events.
@@ -189,6 +190,14 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
+    /// Must what is not necessary for an answer be left undone?
+    fn is_time_up(&self) -> bool {
+        let is_set = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
+        let is_late = |limit| self.started.elapsed() >= limit;
+        self.options.interrupted.as_ref().is_some_and(is_set)
+            || self.options.limits.time.is_some_and(is_late)
+    }
+
     /// Asks somebody else.
     #[cold]
     fn ask_for_opinion(&mut self, times: u64) -> ControlFlow<()> {
@@ -247,18 +256,12 @@ impl Frame {
         }
         match replay::confirm(program, &schedule, &kind, thread) {
             Ok(trace) => {
-                // The user gets the plainest execution that shows it.
-                let simplest = simplify(program, &schedule, &kind, thread).unwrap_or(Simplified {
-                    kind,
-                    schedule,
-                    trace,
-                });
                 self.violations.push(Violation {
-                    kind: simplest.kind,
+                    kind,
                     thread,
                     at,
-                    schedule: simplest.schedule,
-                    trace: simplest.trace,
+                    schedule,
+                    trace,
                 });
             }
             Err(mismatch) => {
@@ -406,7 +409,7 @@ impl Frame {
     /// The verdict, from all that was seen.
     pub(crate) fn conclude(
         mut self,
-        program: &Program,
+        program: &mut Program,
         engine: EngineKind,
     ) -> Result<Outcome, InternalError> {
         if let Some(error) = self.error {
@@ -415,12 +418,19 @@ impl Frame {
         if self.midway {
             self.count(false);
         }
-        self.statistics.elapsed = self.started.elapsed();
         if let Some(mut answer) = self.answer {
+            self.statistics.elapsed = self.started.elapsed();
             answer.statistics.follow(&self.statistics, engine);
             return Ok(answer);
         }
         self.statistics.states = program.state_count();
+        // The user gets the plainest executions. They are looked for when the engine is done: they are none of its business.
+        let found = std::mem::take(&mut self.violations);
+        for violation in found {
+            let plainest = simplify::plainest(program, violation, &mut || self.is_time_up());
+            self.violations.push(plainest);
+        }
+        self.statistics.elapsed = self.started.elapsed();
         self.statistics.peak_memory_bytes = memory_bytes("VmHWM:");
         let verdict = if !self.violations.is_empty() {
             Verdict::Violation(self.violations)
