@@ -66,7 +66,11 @@ impl<'a> Names<'a> {
     }
 
     fn type_of(&self, object: ObjectId) -> Option<SourceTypeId> {
-        let own = self.tables.object_info(object).source_type;
+        let info = self.tables.object_info(object);
+        if let Some(named) = info.queues_of {
+            return self.type_of(named);
+        }
+        let own = info.source_type;
         own.or_else(|| self.heap_types.get(&object).copied())
     }
 
@@ -115,6 +119,9 @@ impl<'a> Names<'a> {
     #[must_use]
     pub fn object(&self, object: ObjectId) -> String {
         let info = self.tables.object_info(object);
+        if let Some(named) = info.queues_of {
+            return self.object(named);
+        }
         match (info.kind, info.thread) {
             (ObjectKind::Heap, _) => match self.heap.get(&object) {
                 Some(number) => format!("heap{number}"),

@@ -52,6 +52,7 @@ impl<'a> Names<'a> {
         ty: SourceTypeId,
         offset: u64,
     ) -> Option<(String, u64)> {
+        let object = (self.tables.object_info(object).queues_of).unwrap_or(object);
         if !self.heap.contains_key(&object) || self.has_open_end(ty) {
             return Some((String::new(), offset));
         }
