@@ -12,7 +12,8 @@
 //!
 //! In the same way it is tried to let a thread go on at once where it is interrupted for nothing.
 //!
-//! *The same violation* is one with the same [`ViolationKey`], of the same thread if it is a fault. Values may be others.
+//! *The same violation* is one with the same [`ViolationKey`], of the same thread if it is a fault, of the same threads in
+//! the same order if it is a race. Values may be others.
 //!
 //! A deadlock is shown as soon as threads wait for each other in a circle: nobody can help them whatever the others do. That
 //! the others can run to their end without that becoming something else is tried, too: so what is shown is the beginning of
@@ -25,6 +26,7 @@ use crate::ending;
 use crate::naive;
 use crate::replay::{self, Found, Schedule, ScheduleStep};
 use crate::verdict::ViolationKind;
+use raddle_memory::race::RaceAccess;
 use raddle_memory::{Machine, Mark, RaceDetector, StepEnd};
 use raddle_program::{Program, SrcId, Stop, ThreadId};
 use rustc_hash::FxHashMap;
@@ -404,8 +406,12 @@ impl Search<'_, '_> {
     }
 
     fn is_wanted(&self, found: &Found) -> bool {
-        let same_thread = match found.kind {
-            ViolationKind::Fault(_) => found.thread == self.wanted.thread,
+        let same_thread = match (&found.kind, &self.wanted.kind) {
+            (ViolationKind::Fault(_), _) => found.thread == self.wanted.thread,
+            (ViolationKind::Race(race), ViolationKind::Race(wanted)) => {
+                let is_same = |a: &RaceAccess, b: &RaceAccess| (a.thread, a.at) == (b.thread, b.at);
+                is_same(&race.first, &wanted.first) && is_same(&race.second, &wanted.second)
+            }
             _ => true,
         };
         same_thread && ViolationKey::new(&found.kind, found.at) == self.key
