@@ -269,6 +269,7 @@ pub fn check_of(fault: &Fault) -> Check {
         | Fault::Abort
         | Fault::Panic { .. } => Check::Assert,
         Fault::Overflow { .. } => Check::Overflow,
+        Fault::Uninitialised { .. } => Check::Uninit,
         Fault::NullDereference { .. }
         | Fault::WildPointer { .. }
         | Fault::OutOfBounds { .. }
@@ -301,6 +302,7 @@ impl Checks {
             Check::Deadlock => self.deadlocks,
             Check::Livelock => self.livelocks,
             Check::Overflow => self.overflows,
+            Check::Uninit => self.uninit,
         }
     }
 }

@@ -59,6 +59,7 @@ pub enum Check {
     Deadlock,
     Livelock,
     Overflow,
+    Uninit,
 }
 
 /// The set of checks that are on.
@@ -70,6 +71,9 @@ pub struct Checks {
     pub deadlocks: bool,
     pub livelocks: bool,
     pub overflows: bool,
+    /// What depends on memory that nobody has written. Of use only if the program was loaded to be checked for it
+    /// (`InterpOptions::check_uninit`).
+    pub uninit: bool,
     /// Of what belongs to `assertions` only calls of functions that mark errors (`reach_error`) count.
     pub only_error_calls: bool,
 }
@@ -83,6 +87,7 @@ impl Default for Checks {
             deadlocks: true,
             livelocks: false,
             overflows: false,
+            uninit: true,
             only_error_calls: false,
         }
     }

@@ -220,6 +220,7 @@ pub enum Check {
     Deadlock,
     Livelock,
     Overflow,
+    Uninit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
