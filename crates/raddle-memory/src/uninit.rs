@@ -37,7 +37,10 @@ struct DelayedWrite {
 #[derive(Clone, Copy, Debug)]
 enum Undo {
     /// Bytes from here on were written for the first time: one bit each.
-    Written { arena: u32, bits: u8 },
+    Written {
+        arena: u32,
+        bits: u8,
+    },
     Zeroed(ObjectId),
     /// The newest delayed store was made.
     Delayed,

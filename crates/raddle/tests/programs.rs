@@ -240,7 +240,10 @@ fn bmc_agrees(program: &Path) -> Result<(), Failed> {
         }
     }
     // It does not look for what depends on memory that nobody has written.
-    if !own.iter().any(|arg| arg == "--check" || arg == "--property") {
+    if !own
+        .iter()
+        .any(|arg| arg == "--check" || arg == "--property")
+    {
         own.splice(
             0..0,
             ["--check", "assert,memory,race,deadlock"].map(str::to_owned),

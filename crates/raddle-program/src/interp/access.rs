@@ -5,8 +5,8 @@ use super::exec::Done;
 use super::layout::{Layout, Piece, unsupported};
 use super::local::PrivateBlock;
 use super::machine::{Machine, Values};
-use super::undefined::{Mask, Unwritten};
 use super::memory::{MAX_BLOCK, Place, THREAD_LOCALS, private_address};
+use super::undefined::{Mask, Unwritten};
 use crate::fault::{AccessKind, Limit, Stop};
 use crate::ids::ObjectId;
 use crate::models::Access;
@@ -346,7 +346,7 @@ impl Machine<'_> {
     /// The pieces of an access. A plain access of several fields at once (a struct passed in a register) goes field by
     /// field, so that all accesses to a field have its size. Fields of one or two bytes are left alone: arrays of bytes
     /// serve as room for anything.
-    fn pieces(&self, layout: &Rc<Layout>, address: u64, order: Order) -> Vec<Piece> {
+    pub(super) fn pieces(&self, layout: &Rc<Layout>, address: u64, order: Order) -> Vec<Piece> {
         const SMALLEST_FIELD: u64 = 4;
         if order.is_atomic() {
             return layout.pieces.clone();

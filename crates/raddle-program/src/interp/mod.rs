@@ -3,7 +3,7 @@
 //! - [`local`]: local states, canonical and compact.
 //! - `world`: code and caches, shared by all threads.
 //! - `bodies`, `code`, `counting`: functions, parsed, prepared and analysed when first called.
-//! - `rounds`: loops that are cut by a bound.
+//! - `rounds`: loops that are cut by a bound. `coverage`: what was run.
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
 //! - `undefined`: what nobody has written.
@@ -21,6 +21,7 @@ mod calls;
 mod code;
 mod constants;
 mod counting;
+mod coverage;
 mod exec;
 pub(crate) mod float;
 mod flow;
@@ -39,6 +40,7 @@ pub use local::Local;
 pub use memory::Place;
 
 use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, Transition};
+use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::ThreadId;
 use crate::op::Value;
 use crate::tables::Tables;
@@ -224,6 +226,14 @@ impl Semantics for Interpreter {
             local::Frame::Native(frame) => crate::models::get(frame.model).zeroes,
             local::Frame::Ir(_) | local::Frame::Finished => false,
         }
+    }
+
+    fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage> {
+        coverage::coverage(&mut self.world, tables)
+    }
+
+    fn weak_orderings(&self) -> WeakOrderings {
+        self.world.weak
     }
 
     fn ignores_result(&self, local: &Local) -> bool {

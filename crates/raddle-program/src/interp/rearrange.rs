@@ -72,11 +72,7 @@ impl Machine<'_> {
         }
     }
 
-    fn rearrange_vector(
-        &mut self,
-        code: &Code,
-        kind: &InstKind,
-    ) -> Result<(Values, Mask), Stop> {
+    fn rearrange_vector(&mut self, code: &Code, kind: &InstKind) -> Result<(Values, Mask), Stop> {
         match kind {
             InstKind::ExtractElement {
                 vector_ty,

@@ -210,11 +210,7 @@ impl Unwritten {
 
 impl Machine<'_> {
     /// The slots of an operand that is merely copied.
-    pub(crate) fn copied(
-        &mut self,
-        code: &Code,
-        operand: Operand,
-    ) -> Result<(Values, Mask), Stop> {
+    pub(crate) fn copied(&mut self, code: &Code, operand: Operand) -> Result<(Values, Mask), Stop> {
         Ok(match operand {
             Operand::Value(id) => {
                 let registers = code.slots[id.index()].range();
@@ -278,10 +274,7 @@ impl Machine<'_> {
                 rhs,
                 ..
             } => {
-                let (left, right) = (
-                    self.is_undefined(code, *lhs),
-                    self.is_undefined(code, *rhs),
-                );
+                let (left, right) = (self.is_undefined(code, *lhs), self.is_undefined(code, *rhs));
                 let is_undefined = match op {
                     BinaryOp::Or => left && right,
                     _ => left || right,
@@ -389,9 +382,7 @@ impl Code {
                     lhs,
                     rhs,
                     ..
-                } if *found == op
-                    && (*lhs == Operand::Value(of) || *rhs == Operand::Value(of)) =>
-                {
+                } if *found == op && (*lhs == Operand::Value(of) || *rhs == Operand::Value(of)) => {
                     inst.result
                 }
                 _ => None,
