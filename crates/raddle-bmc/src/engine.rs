@@ -12,8 +12,8 @@ use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, WeakOrderings};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
-    Beyond, Bound, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics, Trace,
-    Verdict, Watch, guided,
+    Beyond, Bound, Check, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics,
+    Trace, Verdict, Watch, guided,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -56,6 +56,8 @@ pub fn check(
         shapes: Shapes::default(),
     };
     run.watch.set_engine(EngineKind::Bmc);
+    // Memory that nobody has written is zero here.
+    let not_checked = Vec::from_iter(run.search.checks.uninit.then_some(Check::Uninit));
     let verdict = run.verdict(&mut view, program)?;
     run.statistics.elapsed = run.started.elapsed();
     run.statistics.peak_memory_bytes = raddle_search::peak_memory_bytes();
@@ -66,6 +68,7 @@ pub fn check(
         statistics: run.statistics,
         coverage: Coverage {
             weak: run.weak,
+            not_checked,
             ..Coverage::default()
         },
     })

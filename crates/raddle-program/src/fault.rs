@@ -122,6 +122,12 @@ pub enum Fault {
     Overflow {
         operation: Box<str>,
     },
+    /// Something depends on memory, or on a variable, that nobody has written (`--check uninit`). Where it is memory that
+    /// threads share, which.
+    Uninitialised {
+        object: Option<ObjectId>,
+        offset: i64,
+    },
     /// An `unreachable` instruction was reached (undefined behaviour such as falling off a non-void function).
     Unreachable,
     Misuse {

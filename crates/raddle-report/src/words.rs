@@ -49,6 +49,10 @@ pub const KINDS: &[(&str, &str)] = &[
     ),
     ("division-by-zero", "An integer is divided by zero."),
     ("overflow", "Signed arithmetic overflows."),
+    (
+        "uninitialised",
+        "Something depends on memory, or on a variable, that nobody has written.",
+    ),
     ("unreachable", "Code that must never run is reached."),
     (
         "misuse",
@@ -85,6 +89,7 @@ fn fault_kind(fault: &Fault) -> &'static str {
         Fault::InvalidFree { .. } => "invalid-free",
         Fault::DivisionByZero => "division-by-zero",
         Fault::Overflow { .. } => "overflow",
+        Fault::Uninitialised { .. } => "uninitialised",
         Fault::Unreachable => "unreachable",
         Fault::Misuse { .. } => "misuse",
     }
@@ -279,6 +284,16 @@ fn fault_headline(names: &Names<'_>, fault: &Fault) -> String {
         }
         Fault::DivisionByZero => "division by zero".to_owned(),
         Fault::Overflow { operation } => format!("signed overflow in {operation}"),
+        Fault::Uninitialised {
+            object: Some(object),
+            offset,
+        } => format!(
+            "read of `{}`, which nobody has written",
+            names.place(*object, *offset, 1)
+        ),
+        Fault::Uninitialised { object: None, .. } => {
+            "use of a value that nobody has written".to_owned()
+        }
         Fault::Unreachable => "code that must never run is reached".to_owned(),
         Fault::Misuse {
             misuse,

@@ -298,6 +298,7 @@ pub fn check_of(fault: &Fault) -> Check {
         | Fault::Abort
         | Fault::Panic { .. } => Check::Assert,
         Fault::Overflow { .. } => Check::Overflow,
+        Fault::Uninitialised { .. } => Check::Uninit,
         Fault::NullDereference { .. }
         | Fault::WildPointer { .. }
         | Fault::OutOfBounds { .. }
@@ -330,6 +331,7 @@ impl Checks {
             Check::Deadlock => self.deadlocks,
             Check::Livelock => self.livelocks,
             Check::Overflow => self.overflows,
+            Check::Uninit => self.uninit,
         }
     }
 }

@@ -7,12 +7,13 @@ use crate::gathered::Gathered;
 use crate::replay::{self, Mismatch, Schedule};
 use crate::simplify;
 use crate::verdict::{
-    Bound, Causality, EngineKind, Outcome, Reason, Statistics, Verdict, Violation, ViolationKind,
+    Bound, Causality, Check, EngineKind, Outcome, Reason, Statistics, Verdict, Violation,
+    ViolationKind,
 };
 use crate::watch::{Phase, Watch, peak_memory_bytes};
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
-use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
+use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd, UninitDetector};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
@@ -40,6 +41,7 @@ pub(crate) struct Frame {
     watch: Arc<Watch>,
     statistics: Statistics,
     detector: RaceDetector,
+    uninit: UninitDetector,
     /// Has a plain access been seen that could be in a race? Before that there is no need to look for any.
     can_race: bool,
     /// Number of micro-steps after each event of the present execution.
@@ -80,6 +82,7 @@ impl Frame {
                 ..Statistics::default()
             },
             detector: RaceDetector::new(),
+            uninit: UninitDetector::new(),
             can_race: false,
             ends: Vec::new(),
             violations: Vec::new(),
@@ -349,6 +352,23 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
+    /// Feeds the detector of reads that depend on what nobody has written.
+    fn find_uninitialised(
+        &mut self,
+        program: &mut Program,
+        machine: &Machine,
+        thread: ThreadId,
+    ) -> ControlFlow<()> {
+        while self.uninit.len() < machine.steps().len() {
+            let step = machine.steps()[self.uninit.len()];
+            if let Some(fault) = self.uninit.push(program, &step) {
+                let at = program.at(step.state);
+                self.fault(program, machine, thread, at, fault)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
     /// At the end of an execution, threads that are ready only spin. What they would read next may be gone, or raced with, all
     /// the same; and if nobody can help them that is a livelock.
     ///
@@ -367,19 +387,23 @@ impl Frame {
             let mark = machine.mark();
             let end = machine.step(program, thread, &[]);
             self.ends.push(machine.steps().len() as u32);
-            let flow = match end {
+            let mut flow = match end {
                 StepEnd::Fault(fault) => {
                     let last = machine.steps().last();
                     let at = last.map_or(SrcId::NOWHERE, |step| program.at(step.state));
                     self.fault(program, machine, thread, at, fault)
                 }
-                _ if self.options.checks.races && program.has_plain_accesses() => {
-                    self.find_races(program, machine)
-                }
                 _ => ControlFlow::Continue(()),
             };
+            if flow.is_continue() && self.options.checks.uninit {
+                flow = self.find_uninitialised(program, machine, thread);
+            }
+            if flow.is_continue() && self.options.checks.races && program.has_plain_accesses() {
+                flow = self.find_races(program, machine);
+            }
             self.ends.pop();
             self.detector.truncate(mark.steps());
+            self.uninit.truncate(mark.steps());
             machine.undo_to(mark);
             flow?;
         }
@@ -415,6 +439,11 @@ impl Frame {
         self.statistics.states = program.state_count();
         let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
         let mut coverage = self.gathered.coverage(program, &self.statistics);
+        // These take executions for the same in which reads find the same values, whether somebody wrote them or not.
+        let by_values = matches!(engine, EngineKind::Rvf | EngineKind::Mcr);
+        if by_values && self.options.checks.uninit && program.needs_allocated_contents() {
+            coverage.not_checked.push(Check::Uninit);
+        }
         let unfinished = self.stopped.or(self.thread_limit);
         // The user gets the plainest executions. They are looked for when the engine is done: what that
         // meets is no part of the search.
@@ -501,6 +530,9 @@ impl Listener for Frame {
                 self.can_race = self.options.checks.races && ending::started(machine) > 1;
             }
         }
+        if self.options.checks.uninit {
+            self.find_uninitialised(program, machine, thread)?;
+        }
         // The detector catches up with the whole execution when the first such access is met.
         if self.can_race {
             self.find_races(program, machine)?;
@@ -515,6 +547,7 @@ impl Listener for Frame {
             self.ends.pop();
         }
         self.detector.truncate(steps);
+        self.uninit.truncate(steps);
         // An engine that goes back to the beginning has given nothing up.
         self.midway &= steps > 0;
     }

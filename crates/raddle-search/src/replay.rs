@@ -5,6 +5,7 @@ use crate::verdict::{Trace, TraceStep, ViolationKind, Waiting};
 use crate::watch::Watch;
 use raddle_memory::{
     Effect, Machine, MemoryModel, MicroStep, RaceDetector, RaceInfo, Readiness, StepEnd,
+    UninitDetector,
 };
 use raddle_program::{Fault, LocId, Op, Program, SrcId, Stop, ThreadId, Value};
 use rustc_hash::FxHashMap;
@@ -120,6 +121,8 @@ pub struct Replayed {
     /// The fault of the last step, if memory found one.
     pub fault: Option<Fault>,
     pub races: Vec<RaceInfo>,
+    /// What depends on memory that nobody has written, and the step that does.
+    pub uninitialised: Vec<(usize, Fault)>,
     /// Number of micro-steps after each event.
     pub ends: Vec<u32>,
 }
@@ -138,6 +141,8 @@ pub fn replay_in_time(
     let mut machine = Machine::with_model(program, schedule.memory);
     let mut detector = RaceDetector::new();
     let mut races = Vec::new();
+    let mut uninit = UninitDetector::new();
+    let mut uninitialised = Vec::new();
     let mut ends = Vec::new();
     let mut fault = None;
     for (index, step) in schedule.steps.iter().enumerate() {
@@ -154,6 +159,8 @@ pub fn replay_in_time(
         };
         for &step in &machine.steps()[detector.len()..] {
             races.extend(detector.push(program, step));
+            let found = uninit.push(program, &step);
+            uninitialised.extend(found.map(|fault| (uninit.len() - 1, fault)));
         }
         ends.push(machine.steps().len() as u32);
     }
@@ -164,6 +171,7 @@ pub fn replay_in_time(
         trace,
         fault,
         races,
+        uninitialised,
         ends,
     })
 }
@@ -199,6 +207,14 @@ pub fn violations(
         let state = replayed.machine.thread_state(thread);
         let at = state.map_or(SrcId::NOWHERE, |state| program.at(state));
         found.push(Found { kind, thread, at });
+    }
+    for (index, fault) in &replayed.uninitialised {
+        let step = replayed.machine.steps()[*index];
+        found.push(Found {
+            kind: ViolationKind::Fault(fault.clone()),
+            thread: step.thread,
+            at: program.at(step.state),
+        });
     }
     for race in &replayed.races {
         let (thread, at) = (race.second.thread, race.second.at);
@@ -255,6 +271,10 @@ pub fn confirm(
                 Some(Stop::Fault(fault)) => Some(fault.clone()),
                 _ => None,
             };
+            let is_read = |(_, found): &(usize, Fault)| found == expected;
+            if replayed.uninitialised.iter().any(is_read) {
+                return Ok(replayed.trace);
+            }
             let expected = Some(expected);
             if stopped.as_ref() != expected && replayed.fault.as_ref() != expected {
                 let found = stopped.or(replayed.fault);

@@ -62,6 +62,7 @@ pub enum Check {
     Deadlock,
     Livelock,
     Overflow,
+    Uninit,
 }
 
 /// The set of checks that are on.
@@ -73,6 +74,9 @@ pub struct Checks {
     pub deadlocks: bool,
     pub livelocks: bool,
     pub overflows: bool,
+    /// What depends on memory that nobody has written. Of use only if the program was loaded to be checked for it
+    /// (`InterpOptions::check_uninit`).
+    pub uninit: bool,
     /// Of what belongs to `assertions` only calls of functions that mark errors (`reach_error`) count.
     pub only_error_calls: bool,
 }
@@ -86,6 +90,7 @@ impl Default for Checks {
             deadlocks: true,
             livelocks: false,
             overflows: false,
+            uninit: true,
             only_error_calls: false,
         }
     }
@@ -235,6 +240,8 @@ pub struct Coverage {
     pub beyond: Vec<Beyond>,
     /// Why the search ended before its time, where the verdict is about something else.
     pub unfinished: Option<Reason>,
+    /// Checks that were asked for and that the engine does not make, or not of all executions.
+    pub not_checked: Vec<Check>,
 }
 
 /// What engine `mcr` did besides running executions.

@@ -116,6 +116,14 @@ const TOPICS: &[Topic] = &[
         text: "Check `overflow` (off by default) finds signed integer overflow, which is undefined behaviour in C and C++.",
     },
     Topic {
+        names: &["uninit", "uninitialised"],
+        text: "Check `uninit` (on by default for C and C++) finds violation `uninitialised`: something depends on memory from \
+               `malloc`, or on a local variable, that nobody has written. On a real machine it holds anything. Copying it is \
+               no mistake (a struct with a field that is not used); comparing it, computing with it, using it as an address is. \
+               Initialise the variable, or use `calloc`. Engine `bmc` does not look for it; `rvf` and `mcr` look at the \
+               executions that they run.",
+    },
+    Topic {
         names: &["abort"],
         text: "Violation `abort`: the program calls `abort`.",
     },
@@ -326,7 +334,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "checks",
         &[
-            "assert", "memory", "race", "deadlock", "livelock", "overflow",
+            "assert", "memory", "race", "deadlock", "uninit", "livelock", "overflow",
         ],
     ),
     (
@@ -334,6 +342,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &[
             "abort",
             "error-reached",
+            "uninitialised",
             "null-dereference",
             "wild-pointer",
             "out-of-bounds",

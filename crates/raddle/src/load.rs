@@ -110,6 +110,7 @@ impl Source<'_> {
                 OnMainReturn::Exit => interp::OnMainReturn::Exit,
             },
             check_overflow: self.checks.overflows,
+            check_uninit: self.checks.uninit,
             check_memory: self.checks.memory,
             svcomp_abort_silent: self.silent_abort,
             wide_choices: self.wide_choices,

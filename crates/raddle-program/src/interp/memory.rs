@@ -295,6 +295,54 @@ impl Machine<'_> {
         if let Some(place) = memory.get_mut(offset..offset + bytes.len()) {
             place.copy_from_slice(bytes);
         }
+        if let Some(block) = self.state.private.get_mut(block) {
+            block.unwritten.write(offset..offset + bytes.len());
+        }
+        Ok(())
+    }
+
+    /// Lets bytes of a private block be as if nobody had written them.
+    pub(crate) fn forget(&mut self, block: usize, bytes: std::ops::Range<usize>) {
+        if let Some(block) = self.state.private.get_mut(block) {
+            let size = block.bytes.len();
+            block.unwritten.forget(bytes, size);
+        }
+    }
+
+    /// After a copy between private blocks: what nobody has written at the source, nobody has written at the target.
+    pub(crate) fn forget_copies(&mut self, to: Place, from: Place, len: usize) {
+        let (
+            Place::Private { block, offset },
+            Place::Private {
+                block: source,
+                offset: first,
+            },
+        ) = (to, from)
+        else {
+            return;
+        };
+        let Some(unwritten) = self.state.private.get(source).map(|from| &from.unwritten) else {
+            return;
+        };
+        if !unwritten.any() {
+            return;
+        }
+        let bytes: Vec<usize> = (0..len)
+            .filter(|byte| unwritten.contains(first + byte))
+            .collect();
+        for byte in bytes {
+            self.forget(block, offset + byte..offset + byte + 1);
+        }
+    }
+
+    /// An update of private memory depends on what it finds.
+    fn must_be_written(&self, place: Place, size: u8) -> Result<(), Stop> {
+        if let Place::Private { block, offset } = place
+            && let Some(block) = self.state.private.get(block)
+            && block.unwritten.covers(offset..offset + usize::from(size))
+        {
+            return Err(super::undefined::fault());
+        }
         Ok(())
     }
 
@@ -349,6 +397,9 @@ impl Machine<'_> {
                 }))
             }
             Place::Private { block, offset } => {
+                if kind != RmwKind::Exchange {
+                    self.must_be_written(place, size)?;
+                }
                 let old = self.read_here(place, size)?;
                 let new = kind.apply(old, operand & mask(size), size);
                 self.write_here(block, offset, size, new)?;
@@ -378,6 +429,7 @@ impl Machine<'_> {
                 }))
             }
             Place::Private { block, offset } => {
+                self.must_be_written(place, size)?;
                 let old = self.read_here(place, size)?;
                 if old == expected & mask(size) {
                     self.write_here(block, offset, size, new)?;

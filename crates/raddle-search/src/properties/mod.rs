@@ -229,6 +229,7 @@ fn violations(program: &mut Program, engine: EngineKind) -> FxHashSet<ViolationK
     let options = SearchOptions {
         checks: Checks {
             overflows: true,
+            uninit: true,
             ..Checks::default()
         },
         keep_going: true,
