@@ -9,7 +9,7 @@ use raddle_order::bits::Bit;
 use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Outcome as Answer, Stopped};
 use raddle_program::interp::view::View;
-use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId};
+use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
     Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, guided,
@@ -301,7 +301,7 @@ fn beyond(stop: Stop) -> Verdict {
         },
         Stop::Limit(limit) => Verdict::Inconclusive(Reason::Thread {
             limit,
-            thread: ThreadId::MAIN,
+            thread: ThreadName::default(),
             at: SrcId::NOWHERE,
         }),
         Stop::Fault(_) => unreachable!("faults are part of the encoding"),

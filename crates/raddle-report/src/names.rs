@@ -8,9 +8,10 @@ use raddle_ir::debug::{SourceType, SourceTypeId};
 use raddle_program::{LocId, Meaning, ObjectId, ObjectKind, Op, Program, Tables, ThreadId};
 use raddle_search::Trace;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-/// Names for one reported execution. Heap blocks have no names in the source: they are numbered in the order in which the
-/// execution allocates them. Nor does `malloc` tell a type: it is taken from the variable that gets its result, or else from
+/// Names for one reported execution. Threads and heap blocks have no names in the source: they are numbered in the order in
+/// which the execution starts and allocates them, `main` being thread 0. Nor does `malloc` tell a type: it is taken from the variable that gets its result, or else from
 /// the pointers that the execution keeps to the block.
 pub struct Names<'a> {
     program: &'a Program,
@@ -20,6 +21,9 @@ pub struct Names<'a> {
     /// Where threads are started, and the function that they look up before the program's own code is run.
     start_lines: BTreeMap<ThreadId, u32>,
     runs: BTreeMap<ThreadId, String>,
+    /// The functions that threads are started with.
+    entries: BTreeMap<ThreadId, Rc<str>>,
+    numbers: BTreeMap<ThreadId, usize>,
 }
 
 impl<'a> Names<'a> {
@@ -31,11 +35,18 @@ impl<'a> Names<'a> {
         let mut variables = Vec::new();
         let mut start_lines = BTreeMap::new();
         let mut runs = BTreeMap::new();
+        let mut entries = BTreeMap::new();
+        let mut numbers = BTreeMap::from([(ThreadId::MAIN, 0)]);
         for step in &trace.steps {
-            if let Op::Spawn { child, .. } = *program.op(step.state)
-                && let Some(loc) = position(tables, program.at(step.state))
-            {
-                start_lines.insert(child, loc.line);
+            if let Op::Spawn { child, .. } = *program.op(step.state) {
+                let next = numbers.len();
+                numbers.entry(child).or_insert(next);
+                if let Some(entry) = program.entry_at(step.state) {
+                    entries.insert(child, Rc::clone(entry));
+                }
+                if let Some(loc) = position(tables, program.at(step.state)) {
+                    start_lines.insert(child, loc.line);
+                }
             }
             if let Op::Load { .. } = program.op(step.state)
                 && let Some(Meaning::Function(function)) = program.meaning(step.value)
@@ -60,7 +71,10 @@ impl<'a> Names<'a> {
             heap_types: BTreeMap::new(),
             start_lines,
             runs,
+            entries,
+            numbers,
         };
+        names.number_others();
         for &(object, ty) in &variables {
             if names.is_telling(ty) {
                 names.heap_types.insert(object, ty);
@@ -76,6 +90,32 @@ impl<'a> Names<'a> {
         }
         while names.learn_types(program, trace, Self::is_text) {}
         names
+    }
+
+    /// Threads that the execution does not start come last.
+    fn number_others(&mut self) {
+        let all = (0..self.tables.thread_count()).map(ThreadId::from_index);
+        let mut others: Vec<ThreadId> = all
+            .filter(|thread| !self.numbers.contains_key(thread))
+            .collect();
+        others.sort_by_key(|&thread| {
+            let name = &self.tables.thread_info(thread).name;
+            (name.path().len(), name)
+        });
+        for thread in others {
+            self.numbers.insert(thread, self.numbers.len());
+        }
+    }
+
+    /// The number of a thread in this execution.
+    #[must_use]
+    pub fn thread_number(&self, thread: ThreadId) -> usize {
+        self.numbers.get(&thread).copied().unwrap_or(0)
+    }
+
+    /// `T1`.
+    pub(crate) fn short(&self, thread: ThreadId) -> String {
+        format!("T{}", self.thread_number(thread))
     }
 
     /// Does a pointer to this type tell what it points to? `void *` and `char *` point to anything.
@@ -129,16 +169,18 @@ impl<'a> Names<'a> {
     pub fn thread(&self, thread: ThreadId) -> String {
         let entry = self.entry(thread);
         if entry.is_empty() {
-            short(thread)
+            self.short(thread)
         } else {
-            format!("{} ({entry})", short(thread))
+            format!("{} ({entry})", self.short(thread))
         }
     }
 
     /// The function that the thread runs. `std::thread` runs what it finds in memory when it starts; a lambda has no name, and
     /// is told by the line that starts it.
     pub(crate) fn entry(&self, thread: ThreadId) -> String {
-        let entry = demangled(&self.tables.thread_info(thread).entry);
+        let entry = self.entries.get(&thread);
+        let entry = entry.unwrap_or(&self.tables.thread_info(thread).entry);
+        let entry = demangled(entry);
         let run = match entry.as_str() {
             "std::thread" => self.runs.get(&thread),
             RUST_THREAD => None,
@@ -175,7 +217,7 @@ impl<'a> Names<'a> {
             (ObjectKind::Stack | ObjectKind::ThreadLocal, Some(thread))
                 if thread != ThreadId::MAIN =>
             {
-                format!("{}@{}", info.name, short(thread))
+                format!("{}@{}", info.name, self.short(thread))
             }
             _ => demangled(&info.name),
         }
@@ -463,11 +505,6 @@ fn dotted(field: &str) -> String {
     } else {
         format!(".{field}")
     }
-}
-
-/// `T1`.
-pub(crate) fn short(thread: ThreadId) -> String {
-    format!("T{}", thread.index())
 }
 
 pub(crate) fn bytes(count: u64) -> String {

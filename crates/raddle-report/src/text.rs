@@ -1,7 +1,7 @@
 //! Verdicts as text for people.
 
 use crate::Report;
-use crate::names::{Names, short};
+use crate::names::Names;
 use crate::source::{Sources, position};
 use crate::steps;
 use crate::style::Paint;
@@ -256,7 +256,7 @@ impl<'a> Writer<'a> {
             ViolationKind::Race(race) => {
                 let label = |access: &RaceAccess, which: &str| {
                     let what = words::access(names, self.program.op(access.state));
-                    format!("{which}: {what} by {}", short(access.thread))
+                    format!("{which}: {what} by {}", names.short(access.thread))
                 };
                 vec![
                     Spot::primary(race.second.at, label(&race.second, "second access")),
@@ -309,7 +309,7 @@ impl<'a> Writer<'a> {
                     "{} (step {}, {})",
                     steps::life(names, program.op(step.state)),
                     index + 1,
-                    short(step.thread)
+                    names.short(step.thread)
                 );
                 spots.push(Spot::context(program.at(step.state), label));
             }

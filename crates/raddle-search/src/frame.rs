@@ -323,6 +323,7 @@ impl Frame {
                 self.unrolled = self.unrolled.max(Some(bound));
             }
             Stop::Limit(limit) => {
+                let thread = program.tables().thread_info(thread).name.clone();
                 self.thread_limit
                     .get_or_insert(Reason::Thread { limit, thread, at });
             }
@@ -484,6 +485,7 @@ impl Listener for Frame {
             StepEnd::EndlessBlock => {
                 let at = program.at(machine.steps()[start].state);
                 let limit = Limit::PrivateSteps { steps: BLOCK_STEPS };
+                let thread = program.tables().thread_info(thread).name.clone();
                 return self.stop(Reason::Thread { limit, thread, at });
             }
         }

@@ -5,7 +5,9 @@ pub use raddle_memory::MemoryModel;
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Effect, RaceInfo};
-use raddle_program::{Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value};
+use raddle_program::{
+    Fault, Limit, LocId, SrcId, StateId, ThreadId, ThreadName, Unsupported, Value,
+};
 use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -184,7 +186,7 @@ pub enum Reason {
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
     Thread {
         limit: Limit,
-        thread: ThreadId,
+        thread: ThreadName,
         at: SrcId,
     },
 }
