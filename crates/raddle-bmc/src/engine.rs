@@ -12,7 +12,8 @@ use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
-    Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, guided,
+    Beyond, Bound, Coverage, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict,
+    guided,
 };
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -60,6 +61,7 @@ pub fn check(
         memory: options.memory,
         verdict,
         statistics: run.statistics,
+        coverage: Coverage::default(),
     })
 }
 
@@ -293,12 +295,12 @@ impl Run {
 /// The answer where a program cannot be encoded at all.
 fn beyond(stop: Stop) -> Verdict {
     match stop {
-        Stop::Unsupported(what) => Verdict::Unsupported {
+        Stop::Unsupported(what) => Verdict::Unsupported(vec![Beyond {
             what,
             thread: ThreadId::MAIN,
             at: SrcId::NOWHERE,
             trace: Trace::default(),
-        },
+        }]),
         Stop::Limit(limit) => Verdict::Inconclusive(Reason::Thread {
             limit,
             thread: ThreadName::default(),
@@ -326,11 +328,11 @@ impl Problem {
         // The report knows the program's names, not the view's.
         let handle = view.tables().handle_of_thread(beyond.thread);
         let thread = program.tables().thread_of_handle(handle);
-        Verdict::Unsupported {
+        Verdict::Unsupported(vec![Beyond {
             what: beyond.what.clone(),
             thread: thread.unwrap_or(ThreadId::MAIN),
             at: copy_source(view, program, beyond.at),
             trace: Trace::default(),
-        }
+        }])
     }
 }

@@ -172,7 +172,11 @@ impl<'a> Guide<'a> {
             });
         }
         let ours = program.tables().object_info(object);
-        ours.kind == theirs.kind && ours.address == theirs.address
+        match (ours.queues_of, theirs.queues_of) {
+            (Some(ours), Some(theirs)) => self.is_same(program, ours, theirs),
+            (None, None) => ours.kind == theirs.kind && ours.address == theirs.address,
+            _ => false,
+        }
     }
 
     /// Is the object one that the step accesses?

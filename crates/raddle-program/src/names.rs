@@ -11,7 +11,8 @@
 //! | numbers | |
 //! |---|---|
 //! | `0x0000_0000..0x4000_0000` | `main` and its first 1023 children: 20 bits of counter each |
-//! | `0x4000_0000..0xFFD0_0000` | all other threads ([`deep_slot`]): 15 bits of counter each |
+//! | `0x4000_0000..0xFBD0_0000` | all other threads ([`deep_slot`]): 15 bits of counter each |
+//! | `0xFBD0_0000..0xFFD0_0000` | queues that are named after addresses, by a hash |
 //! | `0xFFD0_0000..` | private memory ([`PRIVATE_THREAD`]), globals, functions |
 //!
 //! # The low half: which of those that may be there, and where in it
@@ -43,7 +44,9 @@ pub(crate) const FUNCTION_THREAD: u32 = 0xFFF;
 const NEAR_THREADS: u32 = 1024;
 const DEEP_COUNTER_BITS: u32 = 15;
 const FIRST_DEEP_NUMBER: u32 = NEAR_THREADS << COUNTER_BITS;
-const DEEP_SLOTS: u32 = ((PRIVATE_THREAD << COUNTER_BITS) - FIRST_DEEP_NUMBER) >> DEEP_COUNTER_BITS;
+const QUEUES: u32 = 1 << 26;
+const FIRST_QUEUE: u32 = (PRIVATE_THREAD << COUNTER_BITS) - QUEUES;
+const DEEP_SLOTS: u32 = (FIRST_QUEUE - FIRST_DEEP_NUMBER) >> DEEP_COUNTER_BITS;
 /// Children of `main` up to here have a slot by their index.
 const CHILDREN: u32 = 1 << 14;
 /// Slots of paths with a short code.
@@ -193,6 +196,11 @@ fn path_code(path: &[u32]) -> Option<u32> {
         code = code << width | nth;
     }
     Some(code)
+}
+
+/// The number of the object that has the queues named after the addresses of the object at this one.
+pub(crate) fn queue_number(address: u64) -> u32 {
+    FIRST_QUEUE + (stable_hash([address]) % u64::from(QUEUES)) as u32
 }
 
 /// Small heap blocks, by their size: so far apart, the smallest here, up to this size.

@@ -30,15 +30,27 @@ pub struct SourceLoc {
 }
 
 impl SourceLoc {
-    /// Does it lie in code that came with the compiler or the system, which users did not write?
+    /// Does it lie in code that users did not write?
     #[must_use]
     pub fn is_library(&self) -> bool {
-        let file = &*self.file;
-        file.starts_with("/usr/")
-            || file.starts_with("/rustc/")
-            || file.contains("/include/c++/")
-            || file.contains("/lib/clang/")
+        is_library_file(&self.file)
     }
+}
+
+/// Is it a file of code that users did not write: what came with the compiler or the system, or packages of others?
+#[must_use]
+pub fn is_library_file(file: &str) -> bool {
+    file.starts_with("/usr/")
+        || file.starts_with("/rustc/")
+        || [
+            "/include/c++/",
+            "/lib/clang/",
+            "/lib/rustlib/",
+            "/registry/src/",
+            "/git/checkouts/",
+        ]
+        .iter()
+        .any(|part| file.contains(part))
 }
 
 #[derive(Clone, Debug)]
@@ -98,6 +110,8 @@ pub struct ObjectInfo {
     pub life: Option<LocId>,
     /// Its first contents where they are not all zero.
     pub init: Option<Rc<[u8]>>,
+    /// The object whose addresses these queues have as their names: see [`Tables::queues`].
+    pub queues_of: Option<ObjectId>,
     locs: BTreeMap<(u64, u8), LocId>,
 }
 
@@ -129,6 +143,7 @@ pub struct Tables {
     thread_ids: FxHashMap<(ThreadId, u32), ThreadId>,
     thread_numbers: FxHashMap<u32, ThreadId>,
     objects: Vec<ObjectInfo>,
+    queues: FxHashMap<ObjectId, ObjectId>,
     /// The objects that share an address number, by ascending addresses. More than one only if a thread makes different ones
     /// in different executions: `malloc(n)`.
     by_number: FxHashMap<u32, SmallVec<[ObjectId; 1]>>,
@@ -169,7 +184,7 @@ pub struct NewObject {
     pub at: SrcId,
     pub source_type: Option<SourceTypeId>,
     pub init: Option<Rc<[u8]>>,
-    /// Which stack variable it is, as a hash of stable names: part of its own name. 0 for everything else.
+    /// Which stack variable it is, as a hash of stable names, or whose queues: part of its own name. 0 for everything else.
     pub site: u64,
 }
 
@@ -246,6 +261,7 @@ impl Tables {
             arena: NO_SLOT,
             life: None,
             init: None,
+            queues_of: None,
             locs: BTreeMap::new(),
         });
     }
@@ -400,9 +416,35 @@ impl Tables {
             arena: NO_SLOT,
             life: None,
             init: new.init,
+            queues_of: None,
             locs: BTreeMap::new(),
         });
         id
+    }
+
+    /// An object that has its cells where queues are named after the addresses of another: of use after that is gone, too.
+    pub fn queues(&mut self, object: ObjectId) -> Result<ObjectId, Exhausted> {
+        /// An operation may have cells at the first bytes after its address.
+        const BESIDE: u64 = 8;
+        if let Some(&queues) = self.queues.get(&object) {
+            return Ok(queues);
+        }
+        let info = &self.objects[object.index()];
+        let new = NewObject {
+            kind: ObjectKind::Global,
+            size: info.size + BESIDE,
+            align: info.align,
+            name: Rc::clone(&info.name),
+            at: info.at,
+            source_type: None,
+            init: None,
+            site: info.address,
+        };
+        let number = names::queue_number(info.address);
+        let queues = self.at_address(u64::from(number) << 32 | OFFSET_BIAS, None, new)?;
+        self.objects[queues.index()].queues_of = Some(object);
+        self.queues.insert(object, queues);
+        Ok(queues)
     }
 
     #[must_use]

@@ -38,7 +38,7 @@ impl Source<'_> {
     pub(crate) fn load(&self) -> Result<Loaded, Error> {
         let ir = compile::to_ir(self.file, self.clang_args)?;
         let fingerprint = trace_file::fingerprint(&ir);
-        let program = self.program(ir)?;
+        let program = self.program(self.module(ir)?)?;
         Ok(Loaded {
             program,
             fingerprint,
@@ -54,18 +54,17 @@ impl Source<'_> {
             unroll: Some(self.unroll.unwrap_or(1)),
             ..self.interpretation()
         };
-        let view = View::new(self.module(ir.clone())?, looked_at)
-            .map_err(|error| self.load_error(&error))?;
+        let module = self.module(ir)?;
+        let view = View::new(module.clone(), looked_at).map_err(|error| self.load_error(&error))?;
         let loaded = Loaded {
-            program: self.program(ir)?,
+            program: self.program(module)?,
             fingerprint,
         };
         Ok((loaded, view))
     }
 
-    pub(crate) fn program(&self, ir: String) -> Result<Program, Error> {
-        Interpreter::load(self.module(ir)?, self.interpretation())
-            .map_err(|error| self.load_error(&error))
+    fn program(&self, module: Module) -> Result<Program, Error> {
+        Interpreter::load(module, self.interpretation()).map_err(|error| self.load_error(&error))
     }
 
     fn load_error(&self, error: &LoadError) -> Error {

@@ -76,7 +76,7 @@ fn threads_of_usual_programs_have_numbers_of_their_own() {
         .collect();
     ranges.sort_unstable();
     assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));
-    assert!(ranges.last().unwrap().1 < PRIVATE_THREAD << COUNTER_BITS);
+    assert!(ranges.last().unwrap().1 < FIRST_QUEUE);
 }
 
 #[test]
