@@ -9,7 +9,7 @@ use raddle_order::bits::Bit;
 use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Outcome as Answer, Stopped};
 use raddle_program::interp::view::View;
-use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, WeakOrderings};
+use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName, WeakOrderings};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
     Beyond, Bound, Check, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics,
@@ -324,7 +324,7 @@ fn beyond(stop: Stop) -> Verdict {
         }]),
         Stop::Limit(limit) => Verdict::Inconclusive(Reason::Thread {
             limit,
-            thread: ThreadId::MAIN,
+            thread: ThreadName::default(),
             at: SrcId::NOWHERE,
         }),
         Stop::Fault(_) => unreachable!("faults are part of the encoding"),

@@ -379,6 +379,8 @@ pub(crate) struct Thread {
     /// Heap blocks and shared stack variables that it makes, in program order. Which number an object has in an execution
     /// depends on how many came before it there.
     pub(crate) allocations: Vec<(Bit, ObjectId)>,
+    /// Does it depend on the path which thread of the program it is?
+    pub(crate) is_uncertain: bool,
 }
 
 /// A condition under which something goes wrong.

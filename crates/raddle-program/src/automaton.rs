@@ -29,6 +29,8 @@ pub struct Transition<L> {
     pub output: Option<Box<str>>,
     /// The spawned thread's first visible operation, for `Op::Spawn`.
     pub child: Option<Box<Transition<L>>>,
+    /// The function that the thread runs, if this is its start: for reports.
+    pub entry: Option<Rc<str>>,
 }
 
 /// Runs the private code of threads. Must be a function of its arguments: the same local state and value give the same
@@ -170,6 +172,8 @@ struct Skeleton {
     outputs: FxHashMap<(StateId, Value), Box<str>>,
     /// What threads print before their first operation.
     start_outputs: FxHashMap<StateId, Box<str>>,
+    /// What the threads run that are started in these states.
+    entries: FxHashMap<StateId, Rc<str>>,
     tables: Tables,
     met_uses: Uses,
     known_uses: Uses,
@@ -275,8 +279,11 @@ impl<S: Semantics> Expander<S> {
             at,
             output,
             child,
+            entry: _,
         } = transition;
+        let mut entry = None;
         if let Some(child) = child {
+            entry.clone_from(&child.entry);
             let begin = self.intern(skeleton, *child, None);
             if let Op::Spawn { start, .. } = &mut op {
                 *start = begin;
@@ -297,6 +304,9 @@ impl<S: Semantics> Expander<S> {
         let id = StateId::from_index(skeleton.ops.len());
         if let Some(text) = start_output {
             skeleton.start_outputs.insert(id, text);
+        }
+        if let Some(entry) = entry {
+            skeleton.entries.insert(id, entry);
         }
         let (parent, parent_value) = from.unwrap_or((id, 0));
         skeleton.add(
@@ -478,6 +488,12 @@ impl Program {
             "a finished thread was resumed"
         );
         self.expander.expand(&mut self.skeleton, state, value)
+    }
+
+    /// The function that the thread runs which is started in `state`.
+    #[must_use]
+    pub fn entry_at(&self, state: StateId) -> Option<&Rc<str>> {
+        self.skeleton.entries.get(&state)
     }
 
     /// Does the thread go on in the same way whatever the operation of `state` returns?

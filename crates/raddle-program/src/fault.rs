@@ -199,6 +199,10 @@ pub enum Limit {
     Ids {
         what: &'static str,
     },
+    /// Two names that Raddle cannot tell apart: see [`crate::names`].
+    NameClash {
+        what: &'static str,
+    },
 }
 
 /// Why a thread cannot go on.

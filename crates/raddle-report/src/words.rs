@@ -1,6 +1,6 @@
 //! The words for everything that an answer consists of: one place, so that the same thing is always called the same.
 
-use crate::names::{Names, bytes, demangled, short};
+use crate::names::{Names, bytes, demangled};
 use crate::operands;
 use crate::steps::intention;
 use raddle_memory::race::{RaceAccess, RaceInfo};
@@ -111,11 +111,11 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
                 [] => format!("deadlock: {} threads wait for good", waiting.len()),
                 [one] => format!("deadlock: {} waits for itself", names.thread(*one)),
                 [others @ .., last] => {
-                    let others: Vec<String> = others.iter().map(|&it| short(it)).collect();
+                    let others: Vec<String> = others.iter().map(|&it| names.short(it)).collect();
                     format!(
                         "deadlock: {} and {} wait for each other",
                         others.join(", "),
-                        short(*last)
+                        names.short(*last)
                     )
                 }
             },
@@ -468,7 +468,14 @@ pub fn reason(reason: &Reason) -> String {
             "no execution comes to its end within {bound} iterations of each loop, so nothing is known of what lies behind"
         ),
         Reason::Thread { limit, thread, .. } => {
-            format!("{} in {}", thread_limit(limit), short(*thread))
+            // `T0` is `main`, `T2.1` the first thread that its second one starts.
+            let path: Vec<String> = thread.path().iter().map(u32::to_string).collect();
+            let path = if path.is_empty() {
+                "0".to_owned()
+            } else {
+                path.join(".")
+            };
+            format!("{} in T{path}", thread_limit(limit))
         }
     }
 }
@@ -536,6 +543,9 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
             Limit::CallDepth { .. } => "is this recursion endless? bound it",
             Limit::Memory { .. } => "raise `--memory-limit`, or make the program smaller",
             Limit::Ids { .. } => "make the program smaller",
+            Limit::NameClash { .. } => {
+                "this is chance: start a thread or declare a variable more, or less, before them"
+            }
         },
     }
 }
@@ -554,6 +564,9 @@ fn thread_limit(limit: &Limit) -> String {
             format!("the threads' states need more than {}", mebibytes(*bytes))
         }
         Limit::Ids { what } => format!("there are more {what} than Raddle can count"),
+        Limit::NameClash { what } => {
+            format!("there are two {what} that Raddle gives the same place in memory")
+        }
     }
 }
 

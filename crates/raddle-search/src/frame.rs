@@ -324,6 +324,7 @@ impl Frame {
             Stop::Fault(fault) => return self.fault(program, machine, thread, at, fault),
             Stop::Limit(Limit::Unroll { bound }) => self.gathered.cut(bound, at),
             Stop::Limit(limit) => {
+                let thread = program.tables().thread_info(thread).name.clone();
                 self.thread_limit
                     .get_or_insert(Reason::Thread { limit, thread, at });
             }
@@ -515,6 +516,7 @@ impl Listener for Frame {
             StepEnd::EndlessBlock => {
                 let at = program.at(machine.steps()[start].state);
                 let limit = Limit::PrivateSteps { steps: BLOCK_STEPS };
+                let thread = program.tables().thread_info(thread).name.clone();
                 return self.stop(Reason::Thread { limit, thread, at });
             }
         }

@@ -7,7 +7,8 @@ use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Effect, RaceInfo};
 use raddle_program::{
-    CodeCoverage, Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value, WeakOrderings,
+    CodeCoverage, Fault, Limit, LocId, SrcId, StateId, ThreadId, ThreadName, Unsupported, Value,
+    WeakOrderings,
 };
 use std::time::Duration;
 
@@ -201,7 +202,7 @@ pub enum Reason {
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
     Thread {
         limit: Limit,
-        thread: ThreadId,
+        thread: ThreadName,
         at: SrcId,
     },
 }

@@ -49,7 +49,7 @@ pub enum Command {
     Compare(Box<CheckArgs>),
     /// Run a saved execution again, step by step
     ///
-    /// Exit status: 1 it goes wrong (again), 0 it does not any more, 2 it cannot be run.
+    /// Exit status: 1 the saved violation is reproduced, 3 it is not, 2 there was an error.
     Replay(ReplayArgs),
     /// Run the programs of `benchmarks/` and compare with their expected counts
     ///

@@ -247,8 +247,10 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["replay"],
         text: "`raddle check FILE --trace T` saves a violating execution, `raddle replay T` runs it again, step by \
-               step, with what the program prints. The program is compiled again; if it has changed, that is said, \
-               and where the execution becomes another one.",
+               step, with what the program prints. The program is compiled again. The exit status is 1 if the saved \
+               violation is reproduced, and 3 if not; then it is said at which event the execution took another way, \
+               and why: the program has changed, the file was damaged or edited, or another version of Raddle wrote \
+               it.",
     },
     Topic {
         names: &["report", "html"],

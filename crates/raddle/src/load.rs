@@ -41,7 +41,7 @@ impl Source<'_> {
     pub(crate) fn load(&self) -> Result<Loaded, Error> {
         let ir = self.ir()?;
         let fingerprint = trace_file::fingerprint(&ir);
-        let program = self.program(ir)?;
+        let program = self.program(self.module(ir)?)?;
         Ok(Loaded {
             program,
             fingerprint,
@@ -65,17 +65,16 @@ impl Source<'_> {
             unroll: Some(self.unroll.unwrap_or(1)),
             ..self.interpretation()
         };
-        let view = View::new(self.module(ir.clone())?, looked_at)
-            .map_err(|error| self.load_error(&error))?;
+        let module = self.module(ir)?;
+        let view = View::new(module.clone(), looked_at).map_err(|error| self.load_error(&error))?;
         let loaded = Loaded {
-            program: self.program(ir)?,
+            program: self.program(module)?,
             fingerprint,
         };
         Ok((loaded, view))
     }
 
-    pub(crate) fn program(&self, ir: String) -> Result<Program, Error> {
-        let module = self.module(ir)?;
+    fn program(&self, module: Module) -> Result<Program, Error> {
         // From here on the program runs: `main`, up to its first operation that others can notice.
         self.job.watch.enter(Phase::Exploring);
         Interpreter::load(module, self.interpretation()).map_err(|error| self.load_error(&error))

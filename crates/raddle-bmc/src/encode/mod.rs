@@ -32,6 +32,7 @@ mod rwlock;
 mod strings;
 mod sync;
 mod system;
+mod uncertain;
 mod variadic;
 
 pub(crate) use bound::CutPlaces;
@@ -132,6 +133,8 @@ pub(crate) struct Encoder<'a> {
     keys: u32,
     /// By handle: that a thread will have finished that is not encoded yet.
     promised: BTreeMap<u64, Bit>,
+    /// The high halves of addresses that are not those of the program: see [`uncertain`].
+    uncertain: FxHashSet<u32>,
 }
 
 impl<'a> Encoder<'a> {
@@ -153,6 +156,7 @@ impl<'a> Encoder<'a> {
             results: FxHashMap::default(),
             encoded: FxHashSet::default(),
             promised: BTreeMap::new(),
+            uncertain: FxHashSet::default(),
             keys: 0,
             nested: BTreeSet::new(),
             started_at: vec![Key::new()],
@@ -174,6 +178,7 @@ impl<'a> Encoder<'a> {
             end: None,
             choices: Vec::new(),
             allocations: Vec::new(),
+            is_uncertain: false,
         });
         let mut state = State::new(Path::default(), true);
         state.next = Some(main);
@@ -468,6 +473,7 @@ impl<'a> Encoder<'a> {
         let thread = &mut self.out.threads[self.thread];
         let object = self.view.allocated(thread.id, state.allocations, new, ty)?;
         thread.allocations.push((state.path.guard(), object));
+        self.note_uncertain(state, object);
         Ok(object)
     }
 

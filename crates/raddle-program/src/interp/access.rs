@@ -191,6 +191,7 @@ impl Machine<'_> {
             at,
             source_type,
             init: None,
+            site: self.stack_site(code.function, result),
         };
         let (thread, counter) = (self.state.id, self.state.allocations);
         let object = self.tables.allocated(thread, counter, new)?;

@@ -260,6 +260,7 @@ impl<'a> Machine<'a> {
             at,
             output: printed(self.output),
             child,
+            entry: None,
         }
     }
 
@@ -290,6 +291,7 @@ impl<'a> Machine<'a> {
             at,
             output: printed(self.output),
             child: None,
+            entry: None,
         }
     }
 
@@ -482,12 +484,24 @@ impl<'a> Machine<'a> {
             args: args.into(),
             ..NativeFrame::default()
         };
+        let entry = self.entry_name(&frame);
         let state = ThreadState::new(child);
-        let start = Machine::start(self.world, self.tables, state, frame).run();
+        let mut start = Machine::start(self.world, self.tables, state, frame).run();
+        start.entry = Some(entry);
         Ok(Step::Spawn {
             child,
             start: Box::new(start),
         })
+    }
+
+    /// What a thread runs that starts with this frame.
+    fn entry_name(&self, frame: &NativeFrame) -> Rc<str> {
+        let model = models::get(frame.model).name;
+        let address = frame.args.first().filter(|_| model == "raddle.thread");
+        match address.and_then(|&address| self.world.function_at(address)) {
+            Some(function) => self.world.function_display_name(function),
+            None => model.into(),
+        }
     }
 
     /// Leaves an atomic block.

@@ -6,6 +6,7 @@ use super::world::World;
 use crate::fault::{AccessKind, Fault, Stop, Unsupported};
 use crate::ids::{LocId, ObjectId, SrcId};
 use crate::models::{self, Access};
+use crate::names;
 use crate::op::{Op, Order, RmwKind, Value, mask};
 use crate::tables::{NewObject, OFFSET_BIAS, ObjectKind, PRIVATE_THREAD};
 use raddle_ir::{FuncId, GlobalId, TypeId, ValueId};
@@ -34,10 +35,25 @@ pub enum Place {
 const POSITION_BITS: u32 = 20;
 /// Private blocks from this position on are the thread's copies of private thread-local variables.
 pub(crate) const THREAD_LOCALS: usize = 0xF_0000;
-/// Objects made only to name a private variable in a fault are numbered from here on among the thread-local ones.
-const FAULT_OBJECTS: u32 = 0xC000;
-/// Objects that models ask for by name are numbered from here on among the thread-local ones.
-const NAMED_OBJECTS: u32 = 0xB000;
+/// Objects that models ask for by name come before the thread-local variables of the program, and after its globals.
+const NAMED_OBJECTS: [&str; 16] = [
+    "errno",
+    "standard input",
+    "standard output",
+    "standard error",
+    "arguments",
+    "argv",
+    "functions run at exit",
+    "thread-specific keys",
+    "the position of strtok",
+    "text of an error",
+    "classes of characters",
+    "pointer to classes",
+    "upper case",
+    "pointer to upper case",
+    "lower case",
+    "pointer to lower case",
+];
 /// `malloc` of more fails.
 pub(crate) const MAX_BLOCK: u64 = 1 << 30;
 
@@ -63,6 +79,12 @@ pub(crate) fn private_place(address: u64) -> Option<Place> {
 
 fn offset_of(address: u64) -> i64 {
     (address & 0xFFFF_FFFF) as i64 - OFFSET_BIAS as i64
+}
+
+/// The number of an object that only models know.
+fn named_index(name: &str) -> u32 {
+    let index = NAMED_OBJECTS.iter().position(|&named| named == name);
+    index.expect("models ask for listed objects only") as u32
 }
 
 fn in_bounds(offset: i64, size: u64, object_size: u64) -> bool {
@@ -139,16 +161,13 @@ impl Machine<'_> {
             at: SrcId::NOWHERE,
             source_type,
             init: None,
+            site: 0,
         };
-        let index = FAULT_OBJECTS + block as u32 % 0x4000;
-        Stop::Fault(match self.tables.thread_local(self.state.id, index, new) {
-            Ok(object) => Fault::OutOfBounds {
-                access,
-                object,
-                offset: offset_of(address),
-                size,
-            },
-            Err(_) => Fault::WildPointer { access, address },
+        Stop::Fault(Fault::OutOfBounds {
+            access,
+            object: self.tables.mentioned(self.state.id, new),
+            offset: offset_of(address),
+            size,
         })
     }
 
@@ -211,6 +230,12 @@ impl Machine<'_> {
             Some(name) => (name.into(), None),
             None => ("stack variable".into(), None),
         }
+    }
+
+    /// Which stack variable an `alloca` makes: see [`NewObject::site`].
+    pub(crate) fn stack_site(&self, function: FuncId, value: ValueId) -> u64 {
+        let name = &self.world.module.function(function).name;
+        names::stable_hash([names::hash_text(name), value.index() as u64])
     }
 
     /// Gives a global its contents before its first use.
@@ -470,6 +495,7 @@ impl Machine<'_> {
             at,
             source_type: None,
             init: None,
+            site: 0,
         };
         let object = self.tables.allocated(self.state.id, counter, new)?;
         Ok(self.tables.address(object, 0))
@@ -484,14 +510,14 @@ impl Machine<'_> {
             other => Err(Stop::Fault(Fault::InvalidFree {
                 address,
                 object: other.map(|(object, _)| object),
-                offset: offset_of(address),
+                offset: other.map_or_else(|| offset_of(address), |(_, offset)| offset),
             })),
         }
     }
 
     /// The thread's copy of a thread-local object that only models know.
     pub(crate) fn thread_object(&mut self, name: &'static str, size: u64) -> Result<u64, Stop> {
-        let index = NAMED_OBJECTS + self.world.named_object(name);
+        let index = named_index(name);
         let new = NewObject {
             kind: ObjectKind::ThreadLocal,
             size,
@@ -500,6 +526,7 @@ impl Machine<'_> {
             at: SrcId::NOWHERE,
             source_type: None,
             init: None,
+            site: 0,
         };
         let object = self.tables.thread_local(self.state.id, index, new)?;
         Ok(self.tables.address(object, 0))
@@ -507,7 +534,7 @@ impl Machine<'_> {
 
     /// A global object that only models know.
     pub(crate) fn named_global(&mut self, name: &'static str, size: u64) -> Result<u64, Stop> {
-        let index = self.world.module.globals.len() as u32 + self.world.named_object(name);
+        let index = self.world.module.globals.len() as u32 + named_index(name);
         let new = NewObject {
             kind: ObjectKind::Global,
             size,
@@ -516,6 +543,7 @@ impl Machine<'_> {
             at: SrcId::NOWHERE,
             source_type: None,
             init: None,
+            site: 0,
         };
         let object = self.tables.global(index, new)?;
         Ok(self.tables.address(object, 0))
@@ -545,7 +573,7 @@ impl Machine<'_> {
         name: &'static str,
         init: Rc<[u8]>,
     ) -> Result<u64, Stop> {
-        let index = self.world.module.globals.len() as u32 + self.world.named_object(name);
+        let index = self.world.module.globals.len() as u32 + named_index(name);
         let new = NewObject {
             kind: ObjectKind::Global,
             size: init.len() as u64,
@@ -554,6 +582,7 @@ impl Machine<'_> {
             at: SrcId::NOWHERE,
             source_type: None,
             init: Some(init),
+            site: 0,
         };
         let object = self.tables.global(index, new)?;
         Ok(self.tables.address(object, 0))
@@ -586,10 +615,11 @@ impl Machine<'_> {
             at: SrcId::NOWHERE,
             source_type: global.source_type,
             init: None,
+            site: 0,
         };
         let ty = global.ty;
         let object = if kind == ObjectKind::ThreadLocal {
-            let index = self.world.thread_local_index(id);
+            let index = NAMED_OBJECTS.len() as u32 + self.world.thread_local_index(id);
             let before = self.tables.object_count();
             let object = self.tables.thread_local(self.state.id, index, new)?;
             if self.tables.object_count() > before {
@@ -613,8 +643,8 @@ impl Machine<'_> {
 
     /// The IR type of what an address points into, and the offset there: known for variables, not for heap blocks.
     pub(crate) fn type_at(&self, address: u64) -> Option<(TypeId, u64)> {
-        let offset = u64::try_from(offset_of(address)).ok()?;
         if let Some(block) = private_position(address) {
+            let offset = u64::try_from(offset_of(address)).ok()?;
             if let Some(global) = self.world.thread_local_at(block) {
                 return Some((self.world.module.global(global).ty, offset));
             }
@@ -622,7 +652,8 @@ impl Machine<'_> {
             let code = self.world.cached_code(function)?;
             return Some((*code.alloca_types.get(&value)?, offset));
         }
-        let (object, _) = self.tables.resolve(address)?;
+        let (object, offset) = self.tables.resolve(address)?;
+        let offset = u64::try_from(offset).ok()?;
         Some((*self.world.object_types.get(&object)?, offset))
     }
 

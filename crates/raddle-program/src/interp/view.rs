@@ -401,7 +401,9 @@ impl View {
         size: u64,
         at: SrcId,
     ) -> NewObject {
-        let (name, source_type) = self.machine(ThreadId::MAIN).variable_name(function, alloca);
+        let machine = self.machine(ThreadId::MAIN);
+        let (name, source_type) = machine.variable_name(function, alloca);
+        let site = machine.stack_site(function, alloca);
         NewObject {
             kind: ObjectKind::Stack,
             size,
@@ -410,6 +412,7 @@ impl View {
             at,
             source_type,
             init: None,
+            site,
         }
     }
 

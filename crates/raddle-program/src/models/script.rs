@@ -151,8 +151,11 @@ impl From<Exhausted> for Pause {
 }
 
 impl From<Exhausted> for Stop {
-    fn from(Exhausted { what }: Exhausted) -> Self {
-        Self::Limit(Limit::Ids { what })
+    fn from(exhausted: Exhausted) -> Self {
+        Self::Limit(match exhausted {
+            Exhausted::Ids { what } => Limit::Ids { what },
+            Exhausted::NameClash { what } => Limit::NameClash { what },
+        })
     }
 }
 
