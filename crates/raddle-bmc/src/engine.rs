@@ -1,13 +1,13 @@
 //! Encode, ask, raise the bound: from a module to an answer.
 
-use crate::encode::{CutPlaces, EncodeOptions, Encoder, LATE, LONG, RETRY, Shapes};
+use crate::coverage::{Coverage, Ends, Solved};
+use crate::encode::{Answered, Counted, EncodeOptions, Encoder, LATE, LONG, Open, RETRY, Shapes};
 use crate::events::Encoding;
 use crate::facts::Facts;
 use crate::guide::Guide;
-use crate::problem::{Found, Problem};
-use raddle_order::bits::Bit;
+use crate::problem::{Found, Problem, Unsettled};
 use raddle_order::memory::MemoryModel as Model;
-use raddle_order::{Limits, Outcome as Answer, Stopped};
+use raddle_order::{Limits, Stopped};
 use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
@@ -35,13 +35,26 @@ const LAST_BOUND: u32 = 64;
 /// Facts stop growing long before.
 const MOST_ENCODINGS: u32 = 200;
 
+/// What is spent on finding out whether an execution comes to its end, where the verdict does not depend on it.
+const CONFLICTS_FOR_AN_END: u64 = 2_000;
+
 /// Checks a module. `view` and `program` must be of the same module; `program` is for replaying.
 pub fn check(
-    mut view: View,
+    view: View,
     program: &mut Program,
     options: BmcOptions,
     search: SearchOptions,
 ) -> Result<Outcome, InternalError> {
+    solve(view, program, options, search).map(|solved| solved.outcome)
+}
+
+/// Checks a module, and says what the answer covers.
+pub fn solve(
+    mut view: View,
+    program: &mut Program,
+    options: BmcOptions,
+    search: SearchOptions,
+) -> Result<Solved, InternalError> {
     let mut run = Run {
         started: Instant::now(),
         options,
@@ -50,17 +63,26 @@ pub fn check(
             threads: 1,
             ..Statistics::default()
         },
+        ends: Ends::None,
         shapes: Shapes::default(),
     };
     let verdict = run.verdict(&mut view, program)?;
     run.statistics.elapsed = run.started.elapsed();
     run.statistics.peak_memory_bytes = raddle_search::peak_memory_bytes();
-    Ok(Outcome {
+    let coverage = Coverage {
+        ends: match verdict {
+            Verdict::Verified(_) | Verdict::Inconclusive(Reason::NothingEnds { .. }) => run.ends,
+            _ => Ends::Unknown,
+        },
+        threads: run.statistics.threads,
+    };
+    let outcome = Outcome {
         engine: EngineKind::Bmc,
         memory: options.memory,
         verdict,
         statistics: run.statistics,
-    })
+    };
+    Ok(Solved { outcome, coverage })
 }
 
 struct Run {
@@ -68,14 +90,19 @@ struct Run {
     options: BmcOptions,
     search: SearchOptions,
     statistics: Statistics,
+    /// Of all executions that formulas were about so far.
+    ends: Ends,
     shapes: Shapes,
 }
 
 /// What one bound says.
 enum Round {
     Done(Verdict),
-    /// Nothing to report, but some execution goes beyond the bound: it does so at one of these places.
-    Exceeded(CutPlaces),
+    /// Nothing to report, but some execution goes beyond the bound, or beyond a larger one that does not grow with it.
+    Exceeded {
+        open: Open,
+        least: u32,
+    },
 }
 
 impl Run {
@@ -85,22 +112,31 @@ impl Run {
         program: &mut Program,
     ) -> Result<Verdict, InternalError> {
         if let Some(bound) = self.options.unroll {
-            return Ok(match self.round(view, program, bound, None)? {
+            return Ok(match self.round(view, program, bound, &Open::Everything)? {
                 Round::Done(verdict) => verdict,
-                Round::Exceeded(_) => Verdict::Verified(Bound::Unrolled { iterations: bound }),
+                Round::Exceeded { .. } => self.verified_up_to(bound),
             });
         }
         let mut bound = 1;
-        let mut last_cuts = None;
+        let mut open = Open::Everything;
         loop {
-            match self.round(view, program, bound, last_cuts.as_ref())? {
+            open = match self.round(view, program, bound, &open)? {
                 Round::Done(verdict) => return Ok(verdict),
-                Round::Exceeded(_) if bound >= LAST_BOUND => {
-                    return Ok(Verdict::Inconclusive(Reason::Unrolled { bound }));
+                Round::Exceeded { least, .. } if least >= LAST_BOUND => {
+                    return Ok(Verdict::Inconclusive(Reason::Unrolled { bound: least }));
                 }
-                Round::Exceeded(places) => last_cuts = Some(places),
-            }
+                Round::Exceeded { open, .. } => open,
+            };
             bound *= 2;
+        }
+    }
+
+    /// Nothing goes wrong within a bound that the user asked for: is there anything within it?
+    fn verified_up_to(&self, bound: u32) -> Verdict {
+        match self.ends {
+            Ends::Some => Verdict::Verified(Bound::Unrolled { iterations: bound }),
+            Ends::None => Verdict::Inconclusive(Reason::NothingEnds { bound: Some(bound) }),
+            Ends::Unknown => Verdict::Inconclusive(Reason::Effort),
         }
     }
 
@@ -131,16 +167,15 @@ impl Run {
     }
 
     /// Encodes until nothing new is found out.
-    fn encode(
-        &mut self,
-        view: &mut View,
-        bound: u32,
-        last_cuts: Option<&CutPlaces>,
-    ) -> Result<Encoding, Stop> {
+    fn encode(&mut self, view: &mut View, bound: u32, open: &Open) -> Result<Encoding, Stop> {
         let mut facts = Facts::default();
         let options = EncodeOptions {
             unroll: bound,
-            last_cuts,
+            counted: match self.options.unroll {
+                Some(_) => Counted::Every,
+                None => Counted::Undecided,
+            },
+            open,
             checks: self.search.checks,
             leaves_out_idle: self.search.reductions.purity,
             is_weak: self.options.memory != MemoryModel::Sc,
@@ -171,9 +206,9 @@ impl Run {
         view: &mut View,
         program: &mut Program,
         bound: u32,
-        last_cuts: Option<&CutPlaces>,
+        open: &Open,
     ) -> Result<Round, InternalError> {
-        let encoding = match self.encode(view, bound, last_cuts) {
+        let encoding = match self.encode(view, bound, open) {
             Ok(encoding) => encoding,
             Err(Stop::Limit(LONG)) => {
                 return Ok(Round::Done(Verdict::Inconclusive(Reason::Effort)));
@@ -191,72 +226,99 @@ impl Run {
             MemoryModel::Pso => Model::Pso,
         };
         let mut problem = Problem::new(encoding, model, self.search.checks);
-        if last_cuts.is_some() {
-            problem.exceed_last_bound();
-        }
+        problem.leave_out_what_was_judged(open);
+        self.ask(view, program, &mut problem, bound)
+    }
+
+    /// Asks a formula all questions. What goes wrong is reported before what is refused.
+    fn ask(
+        &mut self,
+        view: &View,
+        program: &mut Program,
+        problem: &mut Problem,
+        bound: u32,
+    ) -> Result<Round, InternalError> {
         let checks = self.search.checks;
-        let bad: Vec<Bit> = problem
-            .encoding
-            .bad
-            .iter()
-            .filter(|bad| checks.covers(&bad.fault))
-            .map(|bad| bad.guard)
-            .collect();
-        match problem.ask(&bad, &self.limits()) {
-            Answer::Sat => {
+        let done = |verdict| Ok(Round::Done(verdict));
+        let fault = match problem.ask_for_fault(checks, &self.limits()) {
+            Ok(never) => never,
+            Err(Unsettled::GaveUp(why)) => return done(self.stopped(why)),
+            Err(Unsettled::Found) => {
                 let found = problem.found();
-                return self
-                    .confirm(view, program, &problem, found)
-                    .map(Round::Done);
+                return done(self.confirm(view, program, problem, found)?);
             }
-            Answer::Unsat => {}
-            Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
-        }
-        match problem.ask_for_deadlock(&self.limits()) {
-            Answer::Sat => {
+        };
+        let deadlock = match problem.ask_for_deadlock(&self.limits()) {
+            Ok(never) => never,
+            Err(Unsettled::GaveUp(why)) => return done(self.stopped(why)),
+            Err(Unsettled::Found) => {
                 let mut found = problem.found();
                 found.wrong = (0..problem.encoding.threads.len()).collect();
-                return self
-                    .confirm(view, program, &problem, found)
-                    .map(Round::Done);
+                return done(self.confirm(view, program, problem, found)?);
             }
-            Answer::Unsat => {}
-            Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
-        }
-        let rest = self.incomplete(view, program, &mut problem);
-        if !checks.races {
-            return Ok(rest);
-        }
-        match problem.ask_for_race(&self.limits()) {
-            Answer::Sat => {
+        };
+        let rest = match problem.ask_for_refusal(&self.limits()) {
+            Ok(never) => Ok((never, problem.ask_for_cut(&self.limits()))),
+            Err(Unsettled::GaveUp(why)) => Err(self.stopped(why)),
+            Err(Unsettled::Found) => Err(problem.unsupported(view, program)),
+        };
+        let race = match problem.ask_for_race(checks, &self.limits()) {
+            Ok(never) => never,
+            Err(Unsettled::GaveUp(why)) => return done(self.stopped(why)),
+            Err(Unsettled::Found) => {
                 let found = problem.found();
-                self.confirm(view, program, &problem, found)
-                    .map(Round::Done)
+                return done(self.confirm(view, program, problem, found)?);
             }
-            Answer::Unsat => Ok(rest),
-            Answer::Unknown(why) => Ok(Round::Done(self.stopped(why))),
+        };
+        let (refusal, cut) = match rest {
+            Ok(rest) => rest,
+            Err(verdict) => return done(verdict),
+        };
+        let is_cut = match cut {
+            Ok(_) => false,
+            Err(Unsettled::Found) => true,
+            Err(Unsettled::GaveUp(why)) => return done(self.stopped(why)),
+        };
+        let answered = Answered {
+            fault,
+            deadlock,
+            race,
+            refusal,
+        };
+        // A bound that the user asked for is an answer only if something ends within it.
+        let matters = is_cut && self.options.unroll.is_some();
+        match self.look_for_an_end(problem, matters) {
+            Err(why) if matters => done(self.stopped(why)),
+            _ if is_cut => {
+                let cuts = &mut problem.encoding.cuts;
+                let least = cuts.least.unwrap_or(bound);
+                let open = Open::after(answered, cuts);
+                Ok(Round::Exceeded { open, least })
+            }
+            _ => done(Verdict::Verified(Bound::Complete)),
         }
     }
 
-    /// What is to be said where nothing goes wrong: is something met that cannot be encoded, or the bound exceeded?
-    fn incomplete(&self, view: &View, program: &mut Program, problem: &mut Problem) -> Round {
-        let beyond: Vec<Bit> = problem
-            .encoding
-            .beyond
-            .iter()
-            .map(|beyond| beyond.guard)
-            .collect();
-        match problem.ask(&beyond, &self.limits()) {
-            Answer::Sat => return Round::Done(problem.unsupported(view, program)),
-            Answer::Unsat => {}
-            Answer::Unknown(why) => return Round::Done(self.stopped(why)),
+    /// Does an execution that this formula is about come to its end? All others are what earlier formulas were about.
+    fn look_for_an_end(&mut self, problem: &mut Problem, matters: bool) -> Result<(), Stopped> {
+        if self.ends == Ends::Some {
+            return Ok(());
         }
-        let cuts = problem.encoding.cuts.clone();
-        match problem.ask(&cuts, &self.limits()) {
-            Answer::Sat => Round::Exceeded(std::mem::take(&mut problem.encoding.cut_places)),
-            Answer::Unsat => Round::Done(Verdict::Verified(Bound::Complete)),
-            Answer::Unknown(why) => Round::Done(self.stopped(why)),
+        let limits = self.limits();
+        let effort = (!matters).then_some(CONFLICTS_FOR_AN_END);
+        let conflicts = limits.conflicts.into_iter().chain(effort).min();
+        match problem.ask_for_end(&Limits {
+            conflicts,
+            ..limits
+        }) {
+            Ok(Ends::Some) => self.ends = Ends::Some,
+            Ok(_) => {}
+            Err(why) => {
+                self.ends = Ends::Unknown;
+                return Err(why);
+            }
         }
+        Ok(())
     }
 
     /// Runs the execution that was found.

@@ -3,6 +3,7 @@
 mod carried;
 mod contents;
 mod counters;
+mod coverage;
 mod encode;
 mod engine;
 mod events;
@@ -20,4 +21,5 @@ mod sums;
 mod value;
 mod waits;
 
-pub use engine::{BmcOptions, check};
+pub use coverage::{Coverage, Ends, Solved};
+pub use engine::{BmcOptions, check, solve};

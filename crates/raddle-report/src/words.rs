@@ -434,6 +434,13 @@ pub fn reason(reason: &Reason) -> String {
                 "loops or calls go round more than {bound} times, the last bound that was tried"
             )
         }
+        Reason::NothingEnds { bound: None } => {
+            "no execution comes to its end: threads wait or spin for good, or assumptions fail"
+                .to_owned()
+        }
+        Reason::NothingEnds { bound: Some(bound) } => format!(
+            "no execution comes to its end within {bound} iterations of each loop, so nothing is known of what lies behind"
+        ),
         Reason::Thread { limit, thread, .. } => {
             format!("{} in {}", thread_limit(limit), short(*thread))
         }
@@ -457,6 +464,10 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
         Reason::Unrolled { .. } => {
             "`--unroll N` checks up to N rounds; loops that wait are better written as `__VERIFIER_assume`"
         }
+        Reason::NothingEnds { bound: None } => {
+            "`--check livelock` says where threads spin; `raddle explain inconclusive` says more"
+        }
+        Reason::NothingEnds { bound: Some(_) } => "raise `--unroll`; is the loop meant to end?",
         Reason::Thread { limit, .. } => match limit {
             Limit::Unroll { .. } => "raise `--unroll`",
             Limit::PrivateSteps { .. } => {

@@ -181,6 +181,11 @@ pub enum Reason {
     Unrolled {
         bound: u32,
     },
+    /// Nothing was found, but no execution came to its end: so little was looked at that it says nothing. Where a bound cut
+    /// executions, that bound.
+    NothingEnds {
+        bound: Option<u32>,
+    },
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
     Thread {
         limit: Limit,

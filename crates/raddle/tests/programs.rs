@@ -240,7 +240,7 @@ fn bmc_agrees(program: &Path) -> Result<(), Failed> {
         }
     }
     let asks_for = |what: &str| own.iter().any(|arg| arg.contains(what));
-    if asks_for("--unroll") || asks_for("livelock") {
+    if asks_for("livelock") {
         return Ok(());
     }
     for (memory, engine) in [("sc", "dpor"), ("tso", "naive"), ("pso", "naive")] {
@@ -254,6 +254,10 @@ fn bmc_agrees(program: &Path) -> Result<(), Failed> {
             continue;
         }
         let found = run("bmc", &["--time-limit", "60"]);
+        // Within a bound in which nothing ends there is nothing to compare.
+        if asks_for("--unroll") && found.status.code() == Some(3) {
+            continue;
+        }
         let wanted = if is_refused {
             Some(2)
         } else {

@@ -1,6 +1,6 @@
 //! Blocks, calls and returns.
 
-use super::{DEEPEST_CALL, Encoder, MOST_ROUNDS, unsupported};
+use super::{Counted, DEEPEST_CALL, Encoder, MOST_ROUNDS, unsupported};
 use crate::contents::Contents;
 use crate::events::What;
 use crate::facts::Region;
@@ -88,7 +88,15 @@ impl Encoder<'_> {
                 // Nothing but what came of the last round decides whether there is another one.
                 round.counted += 1;
             }
-            if unbounded && round.counted > bound || round.iteration > MOST_ROUNDS {
+            let rounds = match self.options.counted {
+                Counted::Every => round.iteration,
+                Counted::Undecided => round.counted,
+            };
+            if unbounded && rounds > bound {
+                return Err(Stop::Limit(Limit::Unroll { bound }));
+            }
+            if round.iteration > MOST_ROUNDS {
+                let bound = MOST_ROUNDS;
                 return Err(Stop::Limit(Limit::Unroll { bound }));
             }
             round.guard = guard;
@@ -317,9 +325,7 @@ impl Encoder<'_> {
     ) -> Result<(), Stop> {
         let (code, shape) = self.shape(function)?;
         self.bound_recursion(state, function)?;
-        if state.frames.iter().any(|frame| frame.code.id() == function) {
-            self.compare_with_last_bound(state);
-        }
+        self.compare_with_last_bound(state);
         let guard = state.path.guard();
         let mut frame = Frame::new(code, shape, state.private.len(), guard);
         let params = frame.code.body().param_count as usize;
@@ -348,10 +354,9 @@ impl Encoder<'_> {
 
     /// Bounds calls that nest by decisions that are not known.
     fn bound_recursion(&mut self, state: &State, function: FuncId) -> Result<(), Stop> {
-        if state.frames.len() > DEEPEST_CALL {
-            return Err(Stop::Limit(Limit::Unroll {
-                bound: self.options.unroll,
-            }));
+        if state.frames.len() > DEEPEST_CALL as usize {
+            let bound = DEEPEST_CALL;
+            return Err(Stop::Limit(Limit::Unroll { bound }));
         }
         let mut guard = state.path.guard();
         let mut counted = 0;
