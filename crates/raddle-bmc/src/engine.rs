@@ -1,7 +1,9 @@
 //! Encode, ask, raise the bound: from a module to an answer.
 
-use crate::coverage::{Coverage, Ends, Solved};
-use crate::encode::{Answered, Counted, EncodeOptions, Encoder, LATE, LONG, Open, RETRY, Shapes};
+use crate::coverage::Ends;
+use crate::encode::{
+    Answered, Counted, EncodeOptions, Encoder, LAST_BOUND, LATE, LONG, Open, RETRY, Shapes,
+};
 use crate::events::Encoding;
 use crate::facts::Facts;
 use crate::guide::Guide;
@@ -12,7 +14,8 @@ use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
-    Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, guided,
+    Beyond, Bound, Coverage, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict,
+    guided,
 };
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -30,31 +33,19 @@ pub struct BmcOptions {
     pub effort: Option<Conflicts>,
 }
 
-/// The last bound that is tried by itself.
-const LAST_BOUND: u32 = 64;
 /// Facts stop growing long before.
 const MOST_ENCODINGS: u32 = 200;
 
 /// What is spent on finding out whether an execution comes to its end, where the verdict does not depend on it.
-const CONFLICTS_FOR_AN_END: u64 = 2_000;
+const CONFLICTS_FOR_AN_END: u64 = 20_000;
 
 /// Checks a module. `view` and `program` must be of the same module; `program` is for replaying.
 pub fn check(
-    view: View,
-    program: &mut Program,
-    options: BmcOptions,
-    search: SearchOptions,
-) -> Result<Outcome, InternalError> {
-    solve(view, program, options, search).map(|solved| solved.outcome)
-}
-
-/// Checks a module, and says what the answer covers.
-pub fn solve(
     mut view: View,
     program: &mut Program,
     options: BmcOptions,
     search: SearchOptions,
-) -> Result<Solved, InternalError> {
+) -> Result<Outcome, InternalError> {
     let mut run = Run {
         started: Instant::now(),
         options,
@@ -64,25 +55,24 @@ pub fn solve(
             ..Statistics::default()
         },
         ends: Ends::None,
+        cuts: Vec::new(),
         shapes: Shapes::default(),
     };
     let verdict = run.verdict(&mut view, program)?;
     run.statistics.elapsed = run.started.elapsed();
     run.statistics.peak_memory_bytes = raddle_search::peak_memory_bytes();
     let coverage = Coverage {
-        ends: match verdict {
-            Verdict::Verified(_) | Verdict::Inconclusive(Reason::NothingEnds { .. }) => run.ends,
-            _ => Ends::Unknown,
-        },
-        threads: run.statistics.threads,
+        ended: run.ended(&verdict),
+        cuts: run.cuts,
+        ..Coverage::default()
     };
-    let outcome = Outcome {
+    Ok(Outcome {
         engine: EngineKind::Bmc,
         memory: options.memory,
         verdict,
         statistics: run.statistics,
-    };
-    Ok(Solved { outcome, coverage })
+        coverage,
+    })
 }
 
 struct Run {
@@ -92,6 +82,8 @@ struct Run {
     statistics: Statistics,
     /// Of all executions that formulas were about so far.
     ends: Ends,
+    /// Where an execution exceeds the bound that the user asked for.
+    cuts: Vec<SrcId>,
     shapes: Shapes,
 }
 
@@ -105,6 +97,14 @@ enum Round {
     },
 }
 
+/// An execution goes beyond the bound.
+struct Exceeded {
+    /// The least bound that some execution exceeds.
+    least: u32,
+    /// Where this one does.
+    at: Vec<SrcId>,
+}
+
 impl Run {
     fn verdict(
         &mut self,
@@ -114,7 +114,7 @@ impl Run {
         if let Some(bound) = self.options.unroll {
             return Ok(match self.round(view, program, bound, &Open::Everything)? {
                 Round::Done(verdict) => verdict,
-                Round::Exceeded { .. } => self.verified_up_to(bound),
+                Round::Exceeded { .. } => self.verified(Bound::Unrolled { iterations: bound }),
             });
         }
         let mut bound = 1;
@@ -131,12 +131,25 @@ impl Run {
         }
     }
 
-    /// Nothing goes wrong within a bound that the user asked for: is there anything within it?
-    fn verified_up_to(&self, bound: u32) -> Verdict {
+    /// Nothing goes wrong. That says something only if something comes to its end.
+    fn verified(&self, bound: Bound) -> Verdict {
+        let iterations = match bound {
+            Bound::Complete => None,
+            Bound::Unrolled { iterations } => Some(iterations),
+        };
         match self.ends {
-            Ends::Some => Verdict::Verified(Bound::Unrolled { iterations: bound }),
-            Ends::None => Verdict::Inconclusive(Reason::NothingEnds { bound: Some(bound) }),
-            Ends::Unknown => Verdict::Inconclusive(Reason::Effort),
+            Ends::None => Verdict::Inconclusive(Reason::NoEnd { bound: iterations }),
+            Ends::Some | Ends::Unknown => Verdict::Verified(bound),
+        }
+    }
+
+    /// Did some execution come to its end, as far as the answer tells?
+    fn ended(&self, verdict: &Verdict) -> Option<bool> {
+        match (verdict, self.ends) {
+            (Verdict::Violation(_) | Verdict::Unsupported(_), _) | (_, Ends::Unknown) => None,
+            (_, Ends::Some) => Some(true),
+            (Verdict::Inconclusive(Reason::NoEnd { .. }), Ends::None) => Some(false),
+            (_, Ends::None) => None,
         }
     }
 
@@ -258,7 +271,9 @@ impl Run {
             }
         };
         let rest = match problem.ask_for_refusal(&self.limits()) {
-            Ok(never) => Ok((never, problem.ask_for_cut(&self.limits()))),
+            Ok(never) => self
+                .exceeded(view, program, problem, bound)
+                .map(|cut| (never, cut)),
             Err(Unsettled::GaveUp(why)) => Err(self.stopped(why)),
             Err(Unsettled::Found) => Err(problem.unsupported(view, program)),
         };
@@ -274,11 +289,6 @@ impl Run {
             Ok(rest) => rest,
             Err(verdict) => return done(verdict),
         };
-        let is_cut = match cut {
-            Ok(_) => false,
-            Err(Unsettled::Found) => true,
-            Err(Unsettled::GaveUp(why)) => return done(self.stopped(why)),
-        };
         let answered = Answered {
             fault,
             deadlock,
@@ -286,16 +296,48 @@ impl Run {
             refusal,
         };
         // A bound that the user asked for is an answer only if something ends within it.
-        let matters = is_cut && self.options.unroll.is_some();
-        match self.look_for_an_end(problem, matters) {
-            Err(why) if matters => done(self.stopped(why)),
-            _ if is_cut => {
-                let cuts = &mut problem.encoding.cuts;
-                let least = cuts.least.unwrap_or(bound);
-                let open = Open::after(answered, cuts);
-                Ok(Round::Exceeded { open, least })
+        let matters = cut.is_some() && self.options.unroll.is_some();
+        match (self.look_for_an_end(problem, matters), cut) {
+            (Err(why), _) if matters => done(self.stopped(why)),
+            (_, None) => done(self.verified(Bound::Complete)),
+            (_, Some(cut)) => {
+                self.cuts = cut.at;
+                Ok(Round::Exceeded {
+                    open: Open::after(answered, &mut problem.encoding.cuts),
+                    least: cut.least,
+                })
             }
-            _ => done(Verdict::Verified(Bound::Complete)),
+        }
+    }
+
+    /// Is the bound exceeded? Limits that are not the user's bound are no answer to who asked for one.
+    fn exceeded(
+        &self,
+        view: &View,
+        program: &mut Program,
+        problem: &mut Problem,
+        bound: u32,
+    ) -> Result<Option<Exceeded>, Verdict> {
+        if self.options.unroll.is_some() {
+            match problem.ask_for_cut(bound + 1, &self.limits()) {
+                Ok(_) => {}
+                Err(Unsettled::GaveUp(why)) => return Err(self.stopped(why)),
+                Err(Unsettled::Found) => {
+                    let bound = problem.encoding.cuts.least(bound + 1);
+                    return Err(Verdict::Inconclusive(Reason::Unrolled { bound }));
+                }
+            }
+        }
+        match problem.ask_for_cut(0, &self.limits()) {
+            Ok(_) => Ok(None),
+            Err(Unsettled::GaveUp(why)) => Err(self.stopped(why)),
+            Err(Unsettled::Found) => {
+                let at = problem.found_cuts().into_iter();
+                Ok(Some(Exceeded {
+                    least: problem.encoding.cuts.least(0),
+                    at: at.map(|at| copy_source(view, program, at)).collect(),
+                }))
+            }
         }
     }
 
@@ -355,12 +397,12 @@ impl Run {
 /// The answer where a program cannot be encoded at all.
 fn beyond(stop: Stop) -> Verdict {
     match stop {
-        Stop::Unsupported(what) => Verdict::Unsupported {
+        Stop::Unsupported(what) => Verdict::Unsupported(vec![Beyond {
             what,
             thread: ThreadId::MAIN,
             at: SrcId::NOWHERE,
             trace: Trace::default(),
-        },
+        }]),
         Stop::Limit(limit) => Verdict::Inconclusive(Reason::Thread {
             limit,
             thread: ThreadId::MAIN,
@@ -388,11 +430,11 @@ impl Problem {
         // The report knows the program's names, not the view's.
         let handle = view.tables().handle_of_thread(beyond.thread);
         let thread = program.tables().thread_of_handle(handle);
-        Verdict::Unsupported {
+        Verdict::Unsupported(vec![Beyond {
             what: beyond.what.clone(),
             thread: thread.unwrap_or(ThreadId::MAIN),
             at: copy_source(view, program, beyond.at),
             trace: Trace::default(),
-        }
+        }])
     }
 }

@@ -21,5 +21,4 @@ mod sums;
 mod value;
 mod waits;
 
-pub use coverage::{Coverage, Ends, Solved};
-pub use engine::{BmcOptions, check, solve};
+pub use engine::{BmcOptions, check};

@@ -45,7 +45,7 @@ fn answer(verdict: &Verdict) -> Answer {
     match verdict {
         Verdict::Verified(_) => Answer::Verified,
         Verdict::Violation(_) => Answer::Violation,
-        Verdict::Inconclusive(_) | Verdict::Unsupported { .. } => Answer::Unknown,
+        Verdict::Inconclusive(_) | Verdict::Unsupported(_) => Answer::Unknown,
     }
 }
 
@@ -67,10 +67,10 @@ fn by_enumeration(text: &str, memory: MemoryModel, checks: Checks) -> Answer {
 
 fn by_formula(text: &str, memory: MemoryModel, checks: Checks) -> Answer {
     let outcome = solved(text, memory, checks, None);
-    if let Verdict::Unsupported { what, .. } = &outcome.verdict
+    if let Verdict::Unsupported(beyond) = &outcome.verdict
         && checks.memory
     {
-        panic!("{what:?}\n{text}");
+        panic!("{:?}\n{text}", beyond[0].what);
     }
     answer(&outcome.verdict)
 }

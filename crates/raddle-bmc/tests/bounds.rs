@@ -5,7 +5,7 @@
 //! An assumption, or a test, ends each loop after a few rounds, so that there is an end to the enumeration; a nondeterministic value
 //! may end it before.
 
-use raddle_bmc::{BmcOptions, Ends, Solved};
+use raddle_bmc::BmcOptions;
 use raddle_order::rng::Rng;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
@@ -411,7 +411,7 @@ fn by_enumeration(text: &str, unroll: Option<u32>, search: SearchOptions) -> Out
     outcome.expect("violations are reproduced")
 }
 
-fn by_formula(text: &str, unroll: Option<u32>, search: SearchOptions) -> Solved {
+fn by_formula(text: &str, unroll: Option<u32>, search: SearchOptions) -> Outcome {
     let looked_at = InterpOptions {
         unroll: Some(1),
         ..InterpOptions::default()
@@ -426,7 +426,7 @@ fn by_formula(text: &str, unroll: Option<u32>, search: SearchOptions) -> Solved 
         silent_abort: false,
         effort: None,
     };
-    raddle_bmc::solve(view, &mut program, options, search)
+    raddle_bmc::check(view, &mut program, options, search)
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -464,15 +464,16 @@ fn bounds_cover_every_execution() {
         let (memory, checks) = circumstances(seed);
         let outcome = by_enumeration(&text, None, search(memory, checks, true));
         let is_fine = match outcome.verdict {
-            Verdict::Verified(_) => true,
+            Verdict::Verified(_) | Verdict::Inconclusive(Reason::NoEnd { bound: None }) => true,
             Verdict::Violation(_) => false,
             _ => continue,
         };
         let solved = by_formula(&text, None, search(memory, checks, true));
-        let found = match solved.outcome.verdict {
-            Verdict::Verified(Bound::Complete) => true,
+        let found = match solved.verdict {
+            Verdict::Verified(Bound::Complete)
+            | Verdict::Inconclusive(Reason::NoEnd { bound: None }) => true,
             Verdict::Violation(_) => false,
-            Verdict::Unsupported { .. } => {
+            Verdict::Unsupported(_) => {
                 refused += 1;
                 continue;
             }
@@ -482,11 +483,8 @@ fn bounds_cover_every_execution() {
         verified += u32::from(found);
         violations += u32::from(!found);
         if found {
-            let ends = match outcome.statistics.complete {
-                0 => Ends::None,
-                _ => Ends::Some,
-            };
-            assert_eq!(solved.coverage.ends, ends, "seed {seed}\n{text}");
+            let ended = [solved, outcome].map(|outcome| outcome.coverage.ended);
+            assert_eq!(ended[0], ended[1], "seed {seed}\n{text}");
         }
     }
     println!("{verified} verified, {violations} violations, {refused} refused");
@@ -508,14 +506,9 @@ fn covered(outcome: &Outcome) -> Option<Covered> {
     Some(match &outcome.verdict {
         Verdict::Violation(_) => Covered::Violation,
         Verdict::Verified(Bound::Complete) => Covered::Everything,
-        Verdict::Verified(Bound::Unrolled { .. })
-            if outcome.engine == EngineKind::Naive && outcome.statistics.complete == 0 =>
-        {
-            Covered::NothingEnds
-        }
         Verdict::Verified(Bound::Unrolled { .. }) => Covered::UpToTheBound,
-        Verdict::Inconclusive(Reason::NothingEnds { .. }) => Covered::NothingEnds,
-        Verdict::Inconclusive(_) | Verdict::Unsupported { .. } => return None,
+        Verdict::Inconclusive(Reason::NoEnd { .. }) => Covered::NothingEnds,
+        Verdict::Inconclusive(_) | Verdict::Unsupported(_) => return None,
     })
 }
 
@@ -535,7 +528,7 @@ fn a_bound_means_the_same_to_both() {
                 continue;
             }
             let solved = by_formula(&text, Some(bound), options());
-            let Some(found) = covered(&solved.outcome) else {
+            let Some(found) = covered(&solved) else {
                 continue;
             };
             assert_eq!(found, expected, "seed {seed}, bound {bound}\n{text}");

@@ -232,7 +232,7 @@ fn answer(verdict: &Verdict) -> Option<bool> {
     match verdict {
         Verdict::Verified(_) => Some(false),
         Verdict::Violation(_) => Some(true),
-        Verdict::Inconclusive(_) | Verdict::Unsupported { .. } => None,
+        Verdict::Inconclusive(_) | Verdict::Unsupported(_) => None,
     }
 }
 

@@ -322,17 +322,22 @@ fn access_noun(access: AccessKind) -> &'static str {
     }
 }
 
+/// A function as the source calls it.
+pub(crate) fn function(name: &str) -> String {
+    // The header has the library's own name for it.
+    let name = name.strip_prefix("__isoc99_").unwrap_or(name);
+    let name = name.strip_prefix("__isoc23_").unwrap_or(name);
+    demangled(name)
+}
+
 /// What the program meets that Raddle cannot run.
 #[must_use]
 pub fn unsupported(what: &Unsupported) -> String {
     match what {
         Unsupported::UnknownFunction { name } => {
-            // The header has the library's own name for it.
-            let name = name.strip_prefix("__isoc99_").unwrap_or(name);
-            let name = name.strip_prefix("__isoc23_").unwrap_or(name);
             format!(
                 "`{}` is called, and Raddle does not know what it does",
-                demangled(name)
+                function(name)
             )
         }
         Unsupported::UnknownVariable { name } => {
@@ -434,11 +439,11 @@ pub fn reason(reason: &Reason) -> String {
                 "loops or calls go round more than {bound} times, the last bound that was tried"
             )
         }
-        Reason::NothingEnds { bound: None } => {
+        Reason::NoEnd { bound: None } => {
             "no execution comes to its end: threads wait or spin for good, or assumptions fail"
                 .to_owned()
         }
-        Reason::NothingEnds { bound: Some(bound) } => format!(
+        Reason::NoEnd { bound: Some(bound) } => format!(
             "no execution comes to its end within {bound} iterations of each loop, so nothing is known of what lies behind"
         ),
         Reason::Thread { limit, thread, .. } => {
@@ -464,10 +469,10 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
         Reason::Unrolled { .. } => {
             "`--unroll N` checks up to N rounds; loops that wait are better written as `__VERIFIER_assume`"
         }
-        Reason::NothingEnds { bound: None } => {
+        Reason::NoEnd { bound: None } => {
             "`--check livelock` says where threads spin; `raddle explain inconclusive` says more"
         }
-        Reason::NothingEnds { bound: Some(_) } => "raise `--unroll`; is the loop meant to end?",
+        Reason::NoEnd { bound: Some(_) } => "raise `--unroll`; is the loop meant to end?",
         Reason::Thread { limit, .. } => match limit {
             Limit::Unroll { .. } => "raise `--unroll`",
             Limit::PrivateSteps { .. } => {
@@ -494,6 +499,28 @@ fn thread_limit(limit: &Limit) -> String {
             format!("the threads' states need more than {}", mebibytes(*bytes))
         }
         Limit::Ids { what } => format!("there are more {what} than Raddle can count"),
+    }
+}
+
+/// How often executions reached what Raddle cannot run.
+pub(crate) fn out_of_reach(places: usize) -> String {
+    match places {
+        1 => "executions reach something that Raddle cannot run".to_owned(),
+        _ => format!("executions reach {places} things that Raddle cannot run"),
+    }
+}
+
+/// What was made of orderings weaker than `seq_cst`, which this memory model does not tell apart from stronger ones.
+#[must_use]
+pub fn weak_orderings(memory: MemoryModel) -> &'static str {
+    match memory {
+        MemoryModel::Sc => "atomics weaker than seq_cst were explored as seq_cst (memory sc)",
+        MemoryModel::Tso => {
+            "atomics weaker than seq_cst were explored as memory tso has them: loads are never reordered, stores reach memory in order"
+        }
+        MemoryModel::Pso => {
+            "atomics weaker than seq_cst were explored as memory pso has them: loads are never reordered"
+        }
     }
 }
 

@@ -10,8 +10,8 @@ use raddle_report::{Report, json};
 use raddle_search::replay::Schedule;
 use raddle_search::verdict::Waiting;
 use raddle_search::{
-    Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep, Verdict,
-    Violation, ViolationKind,
+    Beyond, Bound, Coverage, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace,
+    TraceStep, Verdict, Violation, ViolationKind,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -146,6 +146,7 @@ fn outcome(verdict: Verdict) -> Outcome {
             peak_memory_bytes: 4096,
             ..Statistics::default()
         },
+        coverage: Coverage::default(),
     }
 }
 
@@ -350,17 +351,18 @@ fn a_limit_is_named_with_the_way_past_it() {
 
 #[test]
 fn unsupported_input_says_what_to_do() {
-    let verdict = Verdict::Unsupported {
+    let verdict = Verdict::Unsupported(vec![Beyond {
         what: Unsupported::UnknownFunction {
             name: "mystery".into(),
         },
         thread: ThreadId::MAIN,
         at: SrcId::NOWHERE,
         trace: Trace::default(),
-    };
+    }]);
     assert_eq!(
         nothing().text(verdict, look(80)),
         "unsupported: `mystery` is called, and Raddle does not know what it does\n\
-         help: define it in the checked file; a stub that does what matters here is enough\n"
+         help: define it in the checked file; a stub that does what matters here is enough\n\
+         inconclusive: executions reach something that Raddle cannot run (1 239 executions, 5 of them blocked; 1.25 s; engine naive, memory sc)\n"
     );
 }

@@ -7,8 +7,10 @@
 //! - A thread that meets a fault goes no further; the other threads do, as if it were slow. What they do then they could
 //!   have done before the fault, so whatever is found there is real. The execution counts as blocked.
 //! - A fault whose check is off is such a stop and nothing else. [`check_of`] says which check a fault belongs to.
-//! - The answer `verified` is given only if the engine ran to its end and no execution was cut short, but for the bound on
-//!   loop iterations that the user asked for.
+//! - A thread that comes to something that Raddle cannot run stops in the same way. All that is out of reach is told when the
+//!   search is over, behind the violations.
+//! - The answer `verified` is given only if the engine ran to its end, some execution came to its end, and none was cut short,
+//!   but for the bound on loop iterations that the user asked for.
 
 use crate::dpor;
 use crate::dpor::Listener;
@@ -101,6 +103,8 @@ pub struct SearchOptions {
     pub interrupted: Option<Arc<AtomicBool>>,
     pub progress: Option<ProgressSink>,
     pub second_opinion: Option<SecondOpinion>,
+    /// Stop at a value that would have to be tried in all its states: a formula will be asked.
+    pub leaves_values_to_formulas: bool,
 }
 
 /// A mistake in Raddle, not in the program that is checked.

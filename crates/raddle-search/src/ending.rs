@@ -2,7 +2,7 @@
 
 use crate::verdict::Waiting;
 use raddle_memory::{Ending, Machine, Readiness};
-use raddle_program::{Program, ThreadId};
+use raddle_program::{Limit, Program, Stop, ThreadId};
 
 /// Every thread id that may have been started.
 pub(crate) fn threads(machine: &Machine) -> impl Iterator<Item = ThreadId> + use<> {
@@ -30,6 +30,28 @@ pub fn is_complete(program: &Program, machine: &mut Machine) -> bool {
         }
     }
     exited || !waiting
+}
+
+/// Did a fault end the execution? Whether it is looked for or not, a process would have come no further.
+pub(crate) fn is_faulted(program: &Program, machine: &mut Machine) -> bool {
+    threads(machine).any(|thread| match machine.readiness(program, thread) {
+        Readiness::Ended(Ending::Faulted) => true,
+        Readiness::Ended(Ending::Stopped(stop)) => {
+            matches!(program.tables().stop_info(stop), Stop::Fault(_))
+        }
+        _ => false,
+    })
+}
+
+/// Did the bound on loops stop a thread?
+pub(crate) fn is_cut(program: &Program, machine: &mut Machine) -> bool {
+    threads(machine).any(|thread| match machine.readiness(program, thread) {
+        Readiness::Ended(Ending::Stopped(stop)) => {
+            let stop = program.tables().stop_info(stop);
+            matches!(stop, Stop::Limit(Limit::Unroll { .. }))
+        }
+        _ => false,
+    })
 }
 
 /// The threads that wait for good, if that is a deadlock. For executions in which no thread is ready.

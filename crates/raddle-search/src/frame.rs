@@ -6,8 +6,8 @@ use crate::ending;
 use crate::replay::{self, Schedule};
 use crate::simplify::{Simplified, simplify};
 use crate::verdict::{
-    Bound, Causality, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation,
-    ViolationKind,
+    Beyond, Bound, Causality, Coverage, EngineKind, Outcome, Reason, Statistics, Verdict,
+    Violation, ViolationKind,
 };
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
@@ -33,14 +33,6 @@ const FIRST_EFFORT: Conflicts = 20_000;
 /// What an atomic block without end is reported as; the machine's own bound is about that.
 const BLOCK_STEPS: u64 = 1 << 20;
 
-/// A construct beyond Raddle that an execution reached.
-struct Beyond {
-    what: Unsupported,
-    thread: ThreadId,
-    at: SrcId,
-    trace: Trace,
-}
-
 /// Judges the executions of one search.
 pub(crate) struct Frame {
     options: SearchOptions,
@@ -52,7 +44,12 @@ pub(crate) struct Frame {
     ends: Vec<u32>,
     violations: Vec<Violation>,
     seen: FxHashSet<ViolationKey>,
-    unsupported: Option<Beyond>,
+    /// What is beyond Raddle, by the order in which it was met; each once a place in the user's code.
+    beyond: Vec<Beyond>,
+    /// Did an execution come to its end? One that a fault ended did, whether it is looked for or not.
+    any_end: bool,
+    /// Where the bound on loops cut executions.
+    cuts: Vec<SrcId>,
     /// A limit inside a thread: the search goes on, but cannot end in `verified`.
     thread_limit: Option<Reason>,
     unrolled: Option<u32>,
@@ -90,7 +87,9 @@ impl Frame {
             ends: Vec::new(),
             violations: Vec::new(),
             seen: FxHashSet::default(),
-            unsupported: None,
+            beyond: Vec::new(),
+            any_end: false,
+            cuts: Vec::new(),
             thread_limit: None,
             unrolled: None,
             stopped: None,
@@ -123,10 +122,14 @@ impl Frame {
         self.statistics.verify = decisions;
     }
 
+    pub(crate) fn has_violation(&self) -> bool {
+        !self.violations.is_empty()
+    }
+
     /// Is there a reason to stop?
     pub(crate) fn has_reason(&self) -> bool {
         !self.violations.is_empty()
-            || self.unsupported.is_some()
+            || !self.beyond.is_empty()
             || self.stopped.is_some()
             || self.answer.is_some()
             || self.error.is_some()
@@ -321,26 +324,50 @@ impl Frame {
             Stop::Fault(fault) => return self.fault(program, machine, thread, at, fault),
             Stop::Limit(Limit::Unroll { bound }) => {
                 self.unrolled = self.unrolled.max(Some(bound));
+                if !self.cuts.contains(&at) {
+                    self.cuts.push(at);
+                }
             }
             Stop::Limit(limit) => {
                 self.thread_limit
                     .get_or_insert(Reason::Thread { limit, thread, at });
             }
             Stop::Unsupported(what) => {
-                if self.unsupported.is_none() {
-                    let steps = machine.steps();
-                    self.unsupported = Some(Beyond {
-                        what,
-                        thread,
-                        at,
-                        trace: replay::trace(program, steps, steps.len()),
-                    });
-                }
-                // Nothing but a violation can change the answer now.
-                if !self.options.keep_going {
-                    return ControlFlow::Break(());
-                }
+                return self.out_of_reach(program, machine, what, thread, at);
             }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// A thread has come to something that Raddle cannot run. It goes no further; the others do, and so does the search: there
+    /// may be violations elsewhere, and more that is out of reach.
+    fn out_of_reach(
+        &mut self,
+        program: &Program,
+        machine: &Machine,
+        what: Unsupported,
+        thread: ThreadId,
+        at: SrcId,
+    ) -> ControlFlow<()> {
+        let is_for_formulas = matches!(what, Unsupported::NondetValue { .. });
+        let tables = program.tables();
+        let place = |at: SrcId| tables.user_source(at).unwrap_or(at);
+        let is_known = self
+            .beyond
+            .iter()
+            .any(|known| known.what == what && place(known.at) == place(at));
+        if !is_known {
+            let steps = machine.steps();
+            let trace = replay::trace(program, steps, steps.len());
+            self.beyond.push(Beyond {
+                what,
+                thread,
+                at,
+                trace,
+            });
+        }
+        if is_for_formulas && self.options.leaves_values_to_formulas {
+            return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     }
@@ -406,7 +433,7 @@ impl Frame {
     /// The verdict, from all that was seen.
     pub(crate) fn conclude(
         mut self,
-        program: &Program,
+        program: &mut Program,
         engine: EngineKind,
     ) -> Result<Outcome, InternalError> {
         if let Some(error) = self.error {
@@ -422,17 +449,26 @@ impl Frame {
         }
         self.statistics.states = program.state_count();
         self.statistics.peak_memory_bytes = memory_bytes("VmHWM:");
+        let mut coverage = Coverage {
+            ended: Some(self.any_end),
+            cuts: std::mem::take(&mut self.cuts),
+            code: program.coverage(),
+            weak: Default::default(),
+            beyond: std::mem::take(&mut self.beyond),
+        };
+        // A thread that is alone sees its own writes in order, whatever their orderings.
+        if self.statistics.threads > 1 {
+            coverage.weak = program.weak_orderings();
+        }
         let verdict = if !self.violations.is_empty() {
             Verdict::Violation(self.violations)
-        } else if let Some(beyond) = self.unsupported {
-            Verdict::Unsupported {
-                what: beyond.what,
-                thread: beyond.thread,
-                at: beyond.at,
-                trace: beyond.trace,
-            }
+        } else if !coverage.beyond.is_empty() {
+            Verdict::Unsupported(std::mem::take(&mut coverage.beyond))
         } else if let Some(reason) = self.stopped.or(self.thread_limit) {
             Verdict::Inconclusive(reason)
+        } else if !self.any_end {
+            let bound = self.unrolled;
+            Verdict::Inconclusive(Reason::NoEnd { bound })
         } else if let Some(iterations) = self.unrolled {
             Verdict::Verified(Bound::Unrolled { iterations })
         } else {
@@ -443,6 +479,7 @@ impl Frame {
             memory: self.options.memory,
             verdict,
             statistics: self.statistics,
+            coverage,
         })
     }
 }
@@ -522,11 +559,19 @@ impl Listener for Frame {
         self.midway = false;
         self.statistics.complete = 0;
         self.statistics.blocked = 0;
+        self.statistics.cut = 0;
+        self.any_end = false;
     }
 
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
         let complete = ending::is_complete(program, machine);
         self.count(complete);
+        if complete {
+            self.any_end = true;
+        } else {
+            self.any_end |= ending::is_faulted(program, machine);
+            self.statistics.cut += u64::from(ending::is_cut(program, machine));
+        }
         if !complete
             && self.options.checks.deadlocks
             && let Some(waiting) = ending::deadlock(program, machine)

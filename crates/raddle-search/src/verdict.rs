@@ -5,7 +5,9 @@ pub use raddle_memory::MemoryModel;
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Effect, RaceInfo};
-use raddle_program::{Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value};
+use raddle_program::{
+    CodeCoverage, Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value, WeakOrderings,
+};
 use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -183,7 +185,7 @@ pub enum Reason {
     },
     /// Nothing was found, but no execution came to its end: so little was looked at that it says nothing. Where a bound cut
     /// executions, that bound.
-    NothingEnds {
+    NoEnd {
         bound: Option<u32>,
     },
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
@@ -200,13 +202,32 @@ pub enum Verdict {
     Violation(Vec<Violation>),
     Verified(Bound),
     Inconclusive(Reason),
-    /// The input is at fault: an execution reached something Raddle does not support.
-    Unsupported {
-        what: Unsupported,
-        thread: ThreadId,
-        at: SrcId,
-        trace: Trace,
-    },
+    /// The input is at fault: executions reached what Raddle does not support, and nothing else is wrong. At least one.
+    Unsupported(Vec<Beyond>),
+}
+
+/// Something beyond Raddle that an execution reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beyond {
+    pub what: Unsupported,
+    pub thread: ThreadId,
+    pub at: SrcId,
+    pub trace: Trace,
+}
+
+/// What the answer rests on besides the executions that were counted. Engines that do not run the program fill in what they know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Did some execution come to its end, with all threads finished, or the process? None where the engine does not know.
+    pub ended: Option<bool>,
+    /// Where the bound on loops cut executions, by position.
+    pub cuts: Vec<SrcId>,
+    /// What of the user's code was run; none where that is not known.
+    pub code: Option<CodeCoverage>,
+    /// Orderings weaker than `seq_cst`, in programs with more than one thread.
+    pub weak: WeakOrderings,
+    /// What executions reached beyond Raddle, where the verdict is about something else.
+    pub beyond: Vec<Beyond>,
 }
 
 /// What engine `mcr` did besides running executions.
@@ -227,6 +248,8 @@ pub struct Statistics {
     pub complete: u64,
     /// Executions in which some thread stayed blocked, or that were given up midway.
     pub blocked: u64,
+    /// Those of them that the bound on loops cut.
+    pub cut: u64,
     /// The engine that explored these executions, if it is not the one that has the answer.
     pub explored_by: Option<EngineKind>,
     /// Most threads in one execution.
@@ -250,6 +273,7 @@ impl Statistics {
     pub fn follow(&mut self, before: &Self, explorer: EngineKind) {
         self.complete += before.complete;
         self.blocked += before.blocked;
+        self.cut += before.cut;
         self.elapsed = before.elapsed;
         self.explored_by = Some(explorer);
     }
@@ -262,4 +286,16 @@ pub struct Outcome {
     pub memory: MemoryModel,
     pub verdict: Verdict,
     pub statistics: Statistics,
+    pub coverage: Coverage,
+}
+
+impl Outcome {
+    /// Everything that executions reached beyond Raddle, whatever the verdict is.
+    #[must_use]
+    pub fn beyond(&self) -> &[Beyond] {
+        match &self.verdict {
+            Verdict::Unsupported(beyond) => beyond,
+            _ => &self.coverage.beyond,
+        }
+    }
 }

@@ -34,6 +34,7 @@ pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Ch
     let search = SearchOptions {
         began: Some(began),
         second_opinion: opinion,
+        leaves_values_to_formulas: can_ask(options),
         ..search_options(options, interrupt)
     };
     let outcome = driver::check(&mut loaded.program, engine, search)
@@ -44,9 +45,42 @@ pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Ch
         return Ok(Checked { outcome, ..asked });
     }
     if is_for_formulas(&outcome) && can_ask(options) {
-        return by_formula(options, interrupt, began, &outcome);
+        let checked = by_formula(options, interrupt, began, &outcome)?;
+        if has_answer(&checked.outcome) {
+            return Ok(checked);
+        }
+        return explore_the_rest(options, interrupt, engine, began, checked);
     }
     Ok(Checked { loaded, outcome })
+}
+
+fn has_answer(outcome: &Outcome) -> bool {
+    matches!(
+        outcome.verdict,
+        Verdict::Verified(_) | Verdict::Violation(_)
+    )
+}
+
+/// `bmc` has no answer either: there may still be a violation where no such value is needed. If there is none, what `bmc` says
+/// is the answer.
+fn explore_the_rest(
+    options: &Options,
+    interrupt: &Arc<AtomicBool>,
+    engine: EngineKind,
+    began: Instant,
+    asked: Checked,
+) -> Result<Checked, Error> {
+    let mut loaded = source(options).load()?;
+    let search = SearchOptions {
+        began: Some(began),
+        ..search_options(options, interrupt)
+    };
+    let outcome = driver::check(&mut loaded.program, engine, search)
+        .map_err(|error| Error::Internal(error.to_string()))?;
+    match outcome.verdict {
+        Verdict::Violation(_) => Ok(Checked { loaded, outcome }),
+        _ => Ok(asked),
+    }
 }
 
 /// Can `bmc` do what is asked for?
@@ -61,13 +95,9 @@ fn is_worth_asking(options: &Options) -> bool {
 
 /// Has the exploration come to a value that it would have to try in all its states?
 fn is_for_formulas(outcome: &Outcome) -> bool {
-    matches!(
-        outcome.verdict,
-        Verdict::Unsupported {
-            what: Unsupported::NondetValue { .. },
-            ..
-        }
-    )
+    let is_value =
+        |beyond: &raddle_search::Beyond| matches!(beyond.what, Unsupported::NondetValue { .. });
+    matches!(&outcome.verdict, Verdict::Unsupported(beyond) if beyond.iter().any(is_value))
 }
 
 fn by_formula(
@@ -115,12 +145,9 @@ impl Clerk {
         };
         let checked = solve(&options, &self.interrupt, Some(effort)).ok()?;
         let outcome = checked.outcome.clone();
-        match outcome.verdict {
-            Verdict::Verified(_) | Verdict::Violation(_) => {
-                *self.asked.borrow_mut() = Some(checked);
-                Some(outcome)
-            }
-            Verdict::Inconclusive(_) | Verdict::Unsupported { .. } => None,
-        }
+        has_answer(&outcome).then(|| {
+            *self.asked.borrow_mut() = Some(checked);
+            outcome
+        })
     }
 }

@@ -254,7 +254,7 @@ pub(crate) fn status(verdict: &Verdict) -> Status {
     match verdict {
         Verdict::Verified(_) => Status::Verified,
         Verdict::Violation(_) => Status::Violation,
-        Verdict::Unsupported { .. } => Status::Failure,
+        Verdict::Unsupported(_) => Status::Failure,
         Verdict::Inconclusive(_) => Status::Inconclusive,
     }
 }

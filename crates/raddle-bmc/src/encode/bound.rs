@@ -23,6 +23,7 @@ use crate::events::Beyond;
 use crate::problem::Never;
 use crate::state::{Key, State};
 use raddle_order::bits::{Bit, Bits};
+use raddle_program::SrcId;
 use std::collections::BTreeSet;
 
 /// Separates the place where a thread is started from the places in it.
@@ -31,7 +32,7 @@ const STARTED: u32 = u32::MAX;
 /// Which rounds of loops that are not known to end count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// All: the user asked for that bound.
+    /// All: the user asked for that bound, on loops of the program. Those of libraries are bounded as if nobody had asked.
     Every,
     /// Those that are done because of something that is not known. Loops that go round by known values end by themselves,
     /// mostly, and cost nothing but what they do.
@@ -72,20 +73,38 @@ impl Open {
 /// How executions get beyond a formula.
 #[derive(Debug, Default)]
 pub(crate) struct Cuts {
-    /// Conditions under which the bound is exceeded, and where.
-    pub(crate) guards: Vec<Bit>,
+    pub(crate) all: Vec<Cut>,
     places: CutPlaces,
-    /// The least bound that cuts: not the one that was asked for, if only loops are cut that go round by known values.
-    pub(crate) least: Option<u32>,
     /// Conditions under which a thread comes to one of the places of [`Open::Past`].
     passed: Vec<Bit>,
 }
 
+/// A bound is exceeded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut {
+    pub(crate) guard: Bit,
+    /// Which: not the one that was asked for, where loops go round by known values, or are a library's.
+    bound: u32,
+    pub(crate) at: SrcId,
+}
+
 impl Cuts {
+    /// Conditions under which bounds are exceeded that are not less than this one.
+    pub(crate) fn guards(&self, bound: u32) -> impl Iterator<Item = Bit> + '_ {
+        let cuts = self.all.iter().filter(move |cut| cut.bound >= bound);
+        cuts.map(|cut| cut.guard)
+    }
+
+    /// The least of these bounds.
+    pub(crate) fn least(&self, bound: u32) -> u32 {
+        let bounds = self.all.iter().map(|cut| cut.bound);
+        bounds.filter(|&cut| cut >= bound).min().unwrap_or(bound)
+    }
+
     /// Does an execution come to a place that was left open, or is it stopped before?
     pub(crate) fn goes_on(&self, bits: &mut Bits, refusals: &[Beyond]) -> Bit {
         let refused = refusals.iter().map(|refusal| refusal.guard);
-        let stopped = self.guards.iter().copied().chain(refused);
+        let stopped = self.guards(0).chain(refused);
         bits.any(self.passed.iter().copied().chain(stopped))
     }
 }
@@ -102,10 +121,14 @@ impl Encoder<'_> {
     /// The state exceeds a bound.
     pub(super) fn cut(&mut self, state: &State, bound: u32) {
         let place = self.place(state);
+        let at = self.position(state);
         let cuts = &mut self.out.cuts;
-        cuts.least = cuts.least.into_iter().chain([bound]).min();
         cuts.places.0.insert(place);
-        cuts.guards.push(state.path.guard());
+        cuts.all.push(Cut {
+            guard: state.path.guard(),
+            bound,
+            at,
+        });
     }
 
     /// Has the state come to where an earlier bound ended? To be asked wherever a bound may end.

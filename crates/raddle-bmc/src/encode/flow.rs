@@ -1,6 +1,6 @@
 //! Blocks, calls and returns.
 
-use super::{Counted, DEEPEST_CALL, Encoder, MOST_ROUNDS, unsupported};
+use super::{Counted, DEEPEST_CALL, Encoder, LAST_BOUND, MOST_ROUNDS, unsupported};
 use crate::contents::Contents;
 use crate::events::What;
 use crate::facts::Region;
@@ -75,6 +75,7 @@ impl Encoder<'_> {
             return Ok(());
         }
         let unbounded = frame.code.is_unbounded(frame.block);
+        let is_library = frame.code.is_library_loop(frame.block);
         let arrived = state.path.guard();
         if unbounded {
             self.next_round(state)?;
@@ -88,9 +89,10 @@ impl Encoder<'_> {
                 // Nothing but what came of the last round decides whether there is another one.
                 round.counted += 1;
             }
-            let rounds = match self.options.counted {
-                Counted::Every => round.iteration,
-                Counted::Undecided => round.counted,
+            let (rounds, bound) = match self.options.counted {
+                Counted::Every if is_library => (round.counted, bound.max(LAST_BOUND)),
+                Counted::Every => (round.iteration, bound),
+                Counted::Undecided => (round.counted, bound),
             };
             if unbounded && rounds > bound {
                 return Err(Stop::Limit(Limit::Unroll { bound }));
@@ -113,9 +115,10 @@ impl Encoder<'_> {
     ) -> Result<After, Stop> {
         match kind {
             InstKind::Call(call) => self.call(state, call, result),
+            InstKind::Load { .. } | InstKind::Store { .. } => {
+                self.load_or_store(state, kind, result)
+            }
             InstKind::Alloca { .. }
-            | InstKind::Load { .. }
-            | InstKind::Store { .. }
             | InstKind::Fence { .. }
             | InstKind::CmpXchg { .. }
             | InstKind::AtomicRmw { .. } => {

@@ -6,7 +6,7 @@
 //!
 //! - `flow`: blocks, calls and returns, threads. `bound`: where a bound was exceeded. `idle`: rounds of loops that come to nothing.
 //! - `compute`: instructions that do not touch memory.
-//! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
+//! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates. `pieces`: how these are cut.
 //! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`,
 //!   `rwlock`, `barrier`, `condition`: locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
 //!   all others, with `futex`, which are run as the interpreter runs them. `variadic`: lists of arguments. `intrinsics`: `llvm.*`.
@@ -27,6 +27,7 @@ mod intrinsics;
 mod library;
 mod models;
 mod mutex;
+mod pieces;
 mod rwlock;
 mod strings;
 mod sync;
@@ -106,6 +107,8 @@ enum Start<'a> {
 #[derive(Default)]
 pub(crate) struct Shapes(FxHashMap<FuncId, Rc<Shape>>);
 
+/// The last bound that is tried by itself.
+pub(crate) const LAST_BOUND: u32 = 64;
 /// Loops whose end is decided by known values go round this often at most.
 const MOST_ROUNDS: u32 = 1 << 16;
 /// Calls nest this deep at most.
@@ -388,6 +391,9 @@ impl<'a> Encoder<'a> {
     /// The state goes no further.
     fn stopped(&mut self, state: &State, stop: Stop) -> Result<(), Stop> {
         let guard = state.path.guard();
+        if state.block.is_some() && !matches!(stop, Stop::Fault(_)) {
+            self.out.open_blocks.push(guard);
+        }
         match stop {
             Stop::Fault(fault) => {
                 self.leave_all(state, &fault);

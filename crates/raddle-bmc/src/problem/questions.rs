@@ -4,6 +4,7 @@ use super::Problem;
 use crate::coverage::Ends;
 use raddle_order::bits::Bit;
 use raddle_order::{Limits, Outcome, Stopped};
+use raddle_program::SrcId;
 use raddle_search::Checks;
 
 /// A question was asked, and answered: in no execution. Made here alone.
@@ -68,10 +69,27 @@ impl Problem {
         Never::of(self.ask(&refusals, limits))
     }
 
-    /// Is the bound exceeded?
-    pub(crate) fn ask_for_cut(&mut self, limits: &Limits<'_>) -> Result<Never, Unsettled> {
-        let cuts = self.encoding.cuts.guards.clone();
+    /// Is a bound exceeded that is not less than this one?
+    pub(crate) fn ask_for_cut(
+        &mut self,
+        bound: u32,
+        limits: &Limits<'_>,
+    ) -> Result<Never, Unsettled> {
+        let cuts: Vec<Bit> = self.encoding.cuts.guards(bound).collect();
         Never::of(self.ask(&cuts, limits))
+    }
+
+    /// Where the execution that answered the last question exceeds its bound.
+    pub(crate) fn found_cuts(&self) -> Vec<SrcId> {
+        let solver = &self.solver;
+        let mut reading = self.encoding.bits.read(|lit| solver.value(lit));
+        let cuts = self.encoding.cuts.all.iter();
+        let mut places: Vec<SrcId> = cuts
+            .filter(|cut| reading.bit(cut.guard))
+            .map(|cut| cut.at)
+            .collect();
+        places.dedup();
+        places
     }
 
     /// Does every thread that is started finish, or the process exit?

@@ -233,6 +233,9 @@ impl<'a> Machine<'a> {
 
     fn suspended(mut self, op: Op, child: Option<Box<Transition<Local>>>) -> Transition<Local> {
         let at = self.position();
+        if op.is_weak() {
+            self.note_weak(&op, at);
+        }
         let top = match self.top {
             Top::Ir(frame) => {
                 let point = Point::Before(frame.block, frame.index);

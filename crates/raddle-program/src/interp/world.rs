@@ -5,6 +5,7 @@ use super::bodies::{Bodies, does_not_capture};
 use super::code::{self, Code};
 use super::layout::{self, Layout};
 use super::memory::THREAD_LOCALS;
+use crate::coverage::WeakOrderings;
 use crate::fault::Stop;
 use crate::ids::{ObjectId, SrcId};
 use crate::models::{self, ModelId};
@@ -56,6 +57,8 @@ pub(crate) struct World {
     sources: FxHashMap<(FuncId, Option<DebugLocId>), SrcId>,
     /// Positions in libraries with the positions that they were called from.
     called: FxHashMap<(SrcId, SrcId), SrcId>,
+    /// The first weak orderings that threads came to.
+    pub(crate) weak: WeakOrderings,
 }
 
 impl World {
@@ -86,6 +89,7 @@ impl World {
             named_objects: FxHashMap::default(),
             sources: FxHashMap::default(),
             called: FxHashMap::default(),
+            weak: WeakOrderings::default(),
         }
     }
 

@@ -245,8 +245,9 @@ fn compare(
             };
             return row;
         }
-        Verdict::Unsupported { what, .. } => {
-            row.error = Some(format!("{what:?}"));
+        Verdict::Unsupported(beyond) => {
+            let first = beyond.first();
+            row.error = first.map(|first| format!("{:?}", first.what));
             return row;
         }
     };

@@ -4,6 +4,8 @@ use super::{Machine, Top};
 use crate::ids::SrcId;
 use crate::interp::code::Code;
 use crate::interp::local::{Frame, Link};
+use crate::op::Op;
+use crate::tables::is_library_file;
 use raddle_ir::debug::{SourceType, SourceTypeId};
 use raddle_ir::{DebugLocId, InstKind, Operand};
 use std::rc::Rc;
@@ -46,6 +48,71 @@ impl Machine<'_> {
         None
     }
 
+    /// Remembers the first weak orderings: of the user's own atomics, and of libraries.
+    pub(crate) fn note_weak(&mut self, op: &Op, at: SrcId) {
+        let known = self.world.weak;
+        if known.user.is_some() || self.is_guard(op) {
+            return;
+        }
+        if self.atomics_are_users() {
+            self.world.weak.user = Some(at);
+        } else {
+            self.world.weak.library = known.library.or(Some(at));
+        }
+    }
+
+    /// The flag by which compilers run the initialiser of a static variable once: its orderings are not the program's.
+    fn is_guard(&self, op: &Op) -> bool {
+        let (Op::Load { loc, .. } | Op::Store { loc, .. }) = *op else {
+            return false;
+        };
+        let object = self.tables.loc_info(loc).object;
+        self.tables.object_info(object).name.starts_with("_ZGV")
+    }
+
+    /// Does the user's code do the present atomic operation, if not directly, by a library function that does nothing else?
+    fn atomics_are_users(&self) -> bool {
+        let top = match &self.top {
+            Top::Ir(frame) => Some((Rc::clone(&frame.code), frame.block, frame.index)),
+            _ => None,
+        };
+        let mut link = self.state.callers.as_ref();
+        let callers = std::iter::from_fn(|| {
+            let here = link?;
+            link = here.below.as_ref();
+            Some(&here.frame)
+        });
+        let callers = callers.filter_map(|frame| match frame {
+            Frame::Ir(frame) => {
+                let code = self.world.cached_code(frame.function)?;
+                Some((Rc::clone(code), frame.block, frame.index))
+            }
+            _ => None,
+        });
+        for (code, block, index) in top.into_iter().chain(callers) {
+            let mut loc = debug_loc(&code, block, index);
+            if loc.is_none() {
+                let at = self
+                    .world
+                    .module
+                    .function(code.function)
+                    .defined_at
+                    .as_ref();
+                match at {
+                    Some(at) if is_atomics_file(&at.file) => continue,
+                    _ => return at.is_none_or(|at| !is_library_file(&at.file)),
+                }
+            }
+            while let Some(at) = loc.and_then(|loc| self.world.module.debug.locs.get(loc.index())) {
+                if !is_atomics_file(&at.file) {
+                    return !is_library_file(&at.file);
+                }
+                loc = at.inlined_at;
+            }
+        }
+        false
+    }
+
     /// The code and point of the innermost interpreted frame below the top.
     fn calling_frame(&self) -> Option<(Rc<Code>, u32, u32)> {
         let mut link = self.state.callers.as_ref();
@@ -83,6 +150,22 @@ impl Machine<'_> {
     fn source_type(&self, ty: SourceTypeId) -> Option<&SourceType> {
         self.world.module.debug.types.get(ty.index())
     }
+}
+
+/// Is it a file of a library that defines atomics, and nothing that would use them?
+fn is_atomics_file(file: &str) -> bool {
+    is_library_file(file)
+        && [
+            "/sync/atomic.rs",
+            "/sync/atomic/mod.rs",
+            "/intrinsics/mod.rs",
+            "/bits/atomic_base.h",
+            "/atomic",
+            "/std_atomic.h",
+            "/stdatomic.h",
+        ]
+        .iter()
+        .any(|name| file.ends_with(name))
 }
 
 fn debug_loc(code: &Code, block: u32, index: u32) -> Option<DebugLocId> {
