@@ -1,6 +1,6 @@
 //! What executions there are at all: an answer about none says nothing.
 
-/// Does any execution come to its end: every thread that it starts finishes, or the process exits?
+/// Does any execution come to its end: every thread that it starts finishes, the process exits, or a fault ends it?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
     Some,

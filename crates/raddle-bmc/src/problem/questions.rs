@@ -92,7 +92,7 @@ impl Problem {
         places
     }
 
-    /// Does every thread that is started finish, or the process exit?
+    /// Does every thread that is started finish, or the process exit? A fault that is not looked for is an end, too.
     pub(crate) fn ask_for_end(&mut self, limits: &Limits<'_>) -> Result<Ends, Stopped> {
         let encoding = &mut self.encoding;
         let bits = &mut encoding.bits;
@@ -101,8 +101,9 @@ impl Problem {
             let fine = bits.bit_or(!thread.started, thread.finished);
             all = bits.bit_and(all, fine);
         }
-        let exited = bits.any(encoding.exits.iter().copied());
-        let ends = bits.bit_or(all, exited);
+        let faults = encoding.bad.iter().map(|bad| bad.guard);
+        let exits = encoding.exits.iter().copied();
+        let ends = bits.any(exits.chain(faults).chain([all]));
         match Never::of(self.ask_one(ends, limits, u64::MAX)) {
             Ok(Never(())) => Ok(Ends::None),
             Err(Unsettled::Found) => Ok(Ends::Some),
