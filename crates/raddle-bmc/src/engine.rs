@@ -11,13 +11,13 @@ use crate::problem::{Found, Problem, Unsettled};
 use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Stopped};
 use raddle_program::interp::view::View;
-use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId};
+use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, WeakOrderings};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
-    Beyond, Bound, Coverage, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict,
-    guided,
+    Beyond, Bound, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics, Trace,
+    Verdict, Watch, guided,
 };
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// How to check.
@@ -49,6 +49,7 @@ pub fn check(
     let mut run = Run {
         started: Instant::now(),
         options,
+        watch: search.watch(),
         search,
         statistics: Statistics {
             threads: 1,
@@ -56,14 +57,17 @@ pub fn check(
         },
         ends: Ends::None,
         cuts: Vec::new(),
+        weak: WeakOrderings::default(),
         shapes: Shapes::default(),
     };
+    run.watch.set_engine(EngineKind::Bmc);
     let verdict = run.verdict(&mut view, program)?;
     run.statistics.elapsed = run.started.elapsed();
     run.statistics.peak_memory_bytes = raddle_search::peak_memory_bytes();
     let coverage = Coverage {
         ended: run.ended(&verdict),
         cuts: run.cuts,
+        weak: run.weak,
         ..Coverage::default()
     };
     Ok(Outcome {
@@ -79,11 +83,13 @@ struct Run {
     started: Instant,
     options: BmcOptions,
     search: SearchOptions,
+    watch: Arc<Watch>,
     statistics: Statistics,
     /// Of all executions that formulas were about so far.
     ends: Ends,
     /// Where an execution exceeds the bound that the user asked for.
     cuts: Vec<SrcId>,
+    weak: WeakOrderings,
     shapes: Shapes,
 }
 
@@ -138,7 +144,7 @@ impl Run {
             Bound::Unrolled { iterations } => Some(iterations),
         };
         match self.ends {
-            Ends::None => Verdict::Inconclusive(Reason::NoEnd { bound: iterations }),
+            Ends::None => Verdict::Inconclusive(Reason::NothingEnds { bound: iterations }),
             Ends::Some | Ends::Unknown => Verdict::Verified(bound),
         }
     }
@@ -148,7 +154,7 @@ impl Run {
         match (verdict, self.ends) {
             (Verdict::Violation(_) | Verdict::Unsupported(_), _) | (_, Ends::Unknown) => None,
             (_, Ends::Some) => Some(true),
-            (Verdict::Inconclusive(Reason::NoEnd { .. }), Ends::None) => Some(false),
+            (Verdict::Inconclusive(Reason::NothingEnds { .. }), Ends::None) => Some(false),
             (_, Ends::None) => None,
         }
     }
@@ -156,27 +162,24 @@ impl Run {
     fn limits(&self) -> Limits<'_> {
         Limits {
             conflicts: self.options.effort,
-            deadline: self.search.limits.time.map(|time| self.started + time),
-            interrupt: self.search.interrupted.as_deref(),
+            deadline: self.watch.deadline(),
+            interrupt: Some(self.watch.flag()),
         }
     }
 
-    /// Why the encoding was not finished.
-    fn why_late(&self) -> Stopped {
-        let flag = self.search.interrupted.as_deref();
-        match flag.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            true => Stopped::Interrupted,
-            false => Stopped::Deadline,
-        }
-    }
-
+    /// The answer of a solver that was stopped.
     fn stopped(&self, why: Stopped) -> Verdict {
-        let reason = match (why, self.search.limits.time) {
-            (Stopped::Deadline, Some(limit)) => Reason::Time { limit },
-            (Stopped::Conflicts, _) => Reason::Effort,
-            _ => Reason::Interrupted,
-        };
-        Verdict::Inconclusive(reason)
+        match why {
+            Stopped::Conflicts => Verdict::Inconclusive(Reason::Effort),
+            Stopped::Deadline | Stopped::Interrupted => self.late(),
+        }
+    }
+
+    /// The answer where the time is over, or there is another reason to stop.
+    fn late(&self) -> Verdict {
+        let is_over = self.watch.is_over();
+        debug_assert!(is_over, "only the watch says when to stop");
+        Verdict::Inconclusive(self.watch.reason().unwrap_or(Reason::Effort))
     }
 
     /// Encodes until nothing new is found out.
@@ -194,8 +197,7 @@ impl Run {
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
             silent_abort: self.options.silent_abort,
-            deadline: self.search.limits.time.map(|time| self.started + time),
-            interrupt: self.search.interrupted.as_deref(),
+            watch: &self.watch,
             is_short: self.options.effort.is_some(),
         };
         for _ in 0..MOST_ENCODINGS {
@@ -221,18 +223,27 @@ impl Run {
         bound: u32,
         open: &Open,
     ) -> Result<Round, InternalError> {
+        self.watch.enter(Phase::Encoding);
         let encoding = match self.encode(view, bound, open) {
             Ok(encoding) => encoding,
             Err(Stop::Limit(LONG)) => {
                 return Ok(Round::Done(Verdict::Inconclusive(Reason::Effort)));
             }
             Err(Stop::Limit(LATE)) => {
-                return Ok(Round::Done(self.stopped(self.why_late())));
+                return Ok(Round::Done(self.late()));
             }
             Err(stop) => return Ok(Round::Done(beyond(stop))),
         };
         self.statistics.threads = self.statistics.threads.max(encoding.threads.len());
         self.statistics.max_events = self.statistics.max_events.max(encoding.steps.len());
+        // A thread that is alone sees its own writes in order, whatever their orderings.
+        if encoding.threads.len() > 1 {
+            let mut place = |at: SrcId| copy_source(view, program, at);
+            self.weak = WeakOrderings {
+                user: encoding.weak.user.map(&mut place),
+                library: encoding.weak.library.map(&mut place),
+            };
+        }
         let model = match self.options.memory {
             MemoryModel::Sc => Model::Sc,
             MemoryModel::Tso => Model::Tso,
@@ -240,6 +251,7 @@ impl Run {
         };
         let mut problem = Problem::new(encoding, model, self.search.checks);
         problem.leave_out_what_was_judged(open);
+        self.watch.enter(Phase::Solving);
         self.ask(view, program, &mut problem, bound)
     }
 
@@ -371,10 +383,13 @@ impl Run {
         problem: &Problem,
         found: Found,
     ) -> Result<Verdict, InternalError> {
+        self.watch.enter(Phase::Replaying);
         let mut guide = Guide::new(&problem.encoding, view.tables(), found);
         let options = SearchOptions {
             checks: self.search.checks,
             memory: self.options.memory,
+            watch: Some(Arc::clone(&self.watch)),
+            reproduced: self.search.reproduced.take(),
             ..SearchOptions::default()
         };
         let outcome = guided::run(program, EngineKind::Bmc, options, &mut guide)?;
@@ -385,6 +400,7 @@ impl Run {
                 self.statistics.states = outcome.statistics.states;
                 Ok(outcome.verdict)
             }
+            Verdict::Inconclusive(_) if self.watch.is_raised() => Ok(self.late()),
             _ => Err(InternalError::Diverged {
                 what: guide
                     .lost

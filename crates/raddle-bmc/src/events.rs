@@ -7,7 +7,7 @@ use crate::path::Path;
 use crate::value::ReadId;
 use raddle_order::bits::{Bit, Bits, Word};
 use raddle_order::{ClauseSink, Lit, Var};
-use raddle_program::{Fault, ObjectId, Order, SrcId, ThreadId, Unsupported};
+use raddle_program::{Fault, ObjectId, Order, SrcId, ThreadId, Unsupported, WeakOrderings};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -443,6 +443,8 @@ pub(crate) struct Encoding {
     pub(crate) bad: Vec<Bad>,
     pub(crate) beyond: Vec<Beyond>,
     pub(crate) cuts: Cuts,
+    /// The first accesses and fences with orderings weaker than `seq_cst`.
+    pub(crate) weak: WeakOrderings,
     /// Conditions under which the process exits.
     pub(crate) exits: Vec<Bit>,
     /// What must hold in every execution.

@@ -7,7 +7,7 @@ use raddle_bmc::BmcOptions;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
 use raddle_search::driver::{Limits, SearchOptions};
-use raddle_search::{Bound, Checks, EngineKind, MemoryModel, Outcome, Verdict};
+use raddle_search::{Bound, Checks, EngineKind, MemoryModel, Outcome, Reason, Verdict};
 
 /// Programs with more executions are left out.
 const MOST_EXECUTIONS: u64 = 30_000;
@@ -43,7 +43,9 @@ enum Answer {
 
 fn answer(verdict: &Verdict) -> Answer {
     match verdict {
-        Verdict::Verified(_) => Answer::Verified,
+        Verdict::Verified(_) | Verdict::Inconclusive(Reason::NothingEnds { bound: None }) => {
+            Answer::Verified
+        }
         Verdict::Violation(_) => Answer::Violation,
         Verdict::Inconclusive(_) | Verdict::Unsupported(_) => Answer::Unknown,
     }

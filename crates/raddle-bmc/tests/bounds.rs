@@ -464,14 +464,16 @@ fn bounds_cover_every_execution() {
         let (memory, checks) = circumstances(seed);
         let outcome = by_enumeration(&text, None, search(memory, checks, true));
         let is_fine = match outcome.verdict {
-            Verdict::Verified(_) | Verdict::Inconclusive(Reason::NoEnd { bound: None }) => true,
+            Verdict::Verified(_) | Verdict::Inconclusive(Reason::NothingEnds { bound: None }) => {
+                true
+            }
             Verdict::Violation(_) => false,
             _ => continue,
         };
         let solved = by_formula(&text, None, search(memory, checks, true));
         let found = match solved.verdict {
             Verdict::Verified(Bound::Complete)
-            | Verdict::Inconclusive(Reason::NoEnd { bound: None }) => true,
+            | Verdict::Inconclusive(Reason::NothingEnds { bound: None }) => true,
             Verdict::Violation(_) => false,
             Verdict::Unsupported(_) => {
                 refused += 1;
@@ -507,7 +509,7 @@ fn covered(outcome: &Outcome) -> Option<Covered> {
         Verdict::Violation(_) => Covered::Violation,
         Verdict::Verified(Bound::Complete) => Covered::Everything,
         Verdict::Verified(Bound::Unrolled { .. }) => Covered::UpToTheBound,
-        Verdict::Inconclusive(Reason::NoEnd { .. }) => Covered::NothingEnds,
+        Verdict::Inconclusive(Reason::NothingEnds { .. }) => Covered::NothingEnds,
         Verdict::Inconclusive(_) | Verdict::Unsupported(_) => return None,
     })
 }

@@ -42,6 +42,8 @@ impl SourceLoc {
 pub fn is_library_file(file: &str) -> bool {
     file.starts_with("/usr/")
         || file.starts_with("/rustc/")
+        // What Rust's standard library is made of besides.
+        || file.starts_with("/rust/deps/")
         || [
             "/include/c++/",
             "/lib/clang/",
@@ -110,6 +112,14 @@ pub struct ObjectInfo {
     /// The object whose addresses these queues have as their names: see [`Tables::queues`].
     pub queues_of: Option<ObjectId>,
     locs: BTreeMap<(u64, u8), LocId>,
+}
+
+impl ObjectInfo {
+    /// Is it the flag by which compilers run the initialiser of a static variable once?
+    #[must_use]
+    pub fn is_guard(&self) -> bool {
+        self.name.starts_with("_ZGV")
+    }
 }
 
 /// A shared location. `size` 0 marks a synchronisation cell, which has eight bytes of its own in the arena.

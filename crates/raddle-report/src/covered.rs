@@ -27,11 +27,26 @@ pub(crate) fn notes(report: &Report<'_>, sources: &Sources) -> Vec<Note> {
         notes.extend(no_thread(outcome));
         notes.extend(no_assert(report, sources));
     }
+    notes.extend(unfinished(outcome));
     if !outcome.beyond().is_empty() {
         notes.extend(unknown_calls(report, sources));
     }
     notes.extend(weak_orderings(report, sources));
     notes
+}
+
+/// There may be more than was found.
+fn unfinished(outcome: &Outcome) -> Option<Note> {
+    let reason = outcome.coverage.unfinished.as_ref()?;
+    let at = match reason {
+        Reason::Thread { at, .. } => *at,
+        _ => SrcId::NOWHERE,
+    };
+    Some(Note {
+        kind: "unfinished",
+        text: format!("the search was not finished: {}", words::reason(reason)),
+        at,
+    })
 }
 
 /// Functions that nobody knows where executions did not come, so that all of them can be seen to at once.
@@ -71,7 +86,7 @@ fn unknown_calls(report: &Report<'_>, sources: &Sources) -> Option<Note> {
 fn says_that_nothing_is_wrong(outcome: &Outcome) -> bool {
     matches!(
         outcome.verdict,
-        Verdict::Verified(_) | Verdict::Inconclusive(Reason::NoEnd { .. })
+        Verdict::Verified(_) | Verdict::Inconclusive(Reason::NothingEnds { .. })
     )
 }
 

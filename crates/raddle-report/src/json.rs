@@ -279,11 +279,11 @@ fn reason_kind(verdict: &Verdict) -> Option<&'static str> {
             Reason::Executions { .. } => "execution-limit",
             Reason::Time { .. } => "time-limit",
             Reason::Memory { .. } => "memory-limit",
-            Reason::Interrupted => "interrupted",
+            Reason::Interrupted { .. } => "interrupted",
             Reason::Effort => "effort",
             Reason::NotLookedFor { .. } => "not-looked-for",
             Reason::Unrolled { .. } => "bound",
-            Reason::NoEnd { .. } => "no-end",
+            Reason::NothingEnds { .. } => "no-end",
             Reason::Thread { .. } => "thread-limit",
         },
     })

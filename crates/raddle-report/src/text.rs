@@ -412,7 +412,8 @@ impl<'a> Writer<'a> {
         if self.look.quiet {
             return text;
         }
-        text += "no violation was found in the part that was explored\n";
+        text += words::found_so_far(reason);
+        text += "\n";
         if let Reason::Thread { at, .. } = reason
             && let Some(place) = self.sources.place(self.program.tables(), *at)
         {

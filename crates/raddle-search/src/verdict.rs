@@ -1,6 +1,7 @@
 //! What a check answers. A verdict is never a `bool`.
 
 use crate::replay::Schedule;
+use crate::watch::{MemoryLimit, Phase};
 pub use raddle_memory::MemoryModel;
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
@@ -168,11 +169,15 @@ pub enum Reason {
     },
     Time {
         limit: Duration,
+        during: Phase,
     },
     Memory {
-        limit_bytes: u64,
+        limit: MemoryLimit,
+        during: Phase,
     },
-    Interrupted,
+    Interrupted {
+        during: Phase,
+    },
     /// The engine was to give up soon, and did.
     Effort,
     /// Nothing was found, but a part of what was asked for is not looked for.
@@ -185,7 +190,7 @@ pub enum Reason {
     },
     /// Nothing was found, but no execution came to its end: so little was looked at that it says nothing. Where a bound cut
     /// executions, that bound.
-    NoEnd {
+    NothingEnds {
         bound: Option<u32>,
     },
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
@@ -228,6 +233,8 @@ pub struct Coverage {
     pub weak: WeakOrderings,
     /// What executions reached beyond Raddle, where the verdict is about something else.
     pub beyond: Vec<Beyond>,
+    /// Why the search ended before its time, where the verdict is about something else.
+    pub unfinished: Option<Reason>,
 }
 
 /// What engine `mcr` did besides running executions.

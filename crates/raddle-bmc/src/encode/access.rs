@@ -200,6 +200,7 @@ impl Encoder<'_> {
     }
 
     pub(super) fn fence(&mut self, state: &State, order: Order) {
+        self.note_weak(state, &[], order);
         let what = match order {
             Order::SeqCst => What::Fence { stores_only: false },
             Order::Release | Order::AcqRel => What::Fence { stores_only: true },

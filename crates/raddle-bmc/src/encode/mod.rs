@@ -55,13 +55,13 @@ use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::{ModelCall, View};
 use raddle_program::tables::NewObject;
 use raddle_program::{Fault, Limit, ObjectId, Order, SrcId, Stop, ThreadId, Unsupported};
-use raddle_search::Checks;
+use raddle_search::{Checks, Watch};
 use rustc_hash::{FxHashMap, FxHashSet};
+
 use std::collections::btree_map::Entry;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// How a program is encoded.
 #[derive(Clone, Copy, Debug)]
@@ -80,21 +80,10 @@ pub(crate) struct EncodeOptions<'a> {
     pub(crate) exit_with_main: bool,
     /// Does `abort` end the process in silence?
     pub(crate) silent_abort: bool,
-    /// When to give up.
-    pub(crate) deadline: Option<Instant>,
-    pub(crate) interrupt: Option<&'a AtomicBool>,
+    /// Says when to give up.
+    pub(crate) watch: &'a Watch,
     /// Give up if the formula becomes large.
     pub(crate) is_short: bool,
-}
-
-impl EncodeOptions<'_> {
-    fn is_over(&self) -> bool {
-        let is_raised = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        self.interrupt.is_some_and(is_raised)
-            || self
-                .deadline
-                .is_some_and(|deadline| Instant::now() >= deadline)
-    }
 }
 
 /// What a thread runs.
@@ -236,7 +225,7 @@ impl<'a> Encoder<'a> {
             if let Some(state) = self.meet(states)? {
                 self.advance(state)?;
             }
-            if self.options.is_over() {
+            if self.options.watch.is_over() {
                 return Err(Stop::Limit(LATE));
             }
             self.blocks += 1;

@@ -1,6 +1,6 @@
 //! One thread while it runs: from one visible operation to the next.
 
-mod position;
+pub(super) mod position;
 
 use super::code::{Code, Point};
 use super::local::{Frame, FrameExtra, IrFrame, Link, Local, NativeFrame, ThreadState};

@@ -424,6 +424,15 @@ impl View {
         self.world.source(&mut self.tables, function, loc)
     }
 
+    /// Is an atomic operation the user's, and not one that a library does on its own account? The innermost point comes first.
+    pub fn atomics_are_users<'a>(
+        &self,
+        points: impl Iterator<Item = (&'a FunctionView, raddle_ir::BlockId, usize)>,
+    ) -> bool {
+        let points = points.map(|(code, block, index)| (&*code.0, block.0, index as u32));
+        self.world.atomics_are_users(points)
+    }
+
     /// Does a library function take precedence over this definition?
     #[must_use]
     pub fn is_overridden(&self, id: FuncId) -> bool {

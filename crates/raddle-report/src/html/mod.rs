@@ -163,7 +163,7 @@ impl Builder<'_> {
                 "inconclusive",
                 words::reason(reason),
                 vec![
-                    "no violation was found in the part that was explored".to_owned(),
+                    words::found_so_far(reason).to_owned(),
                     words::reason_hint(reason).to_owned(),
                 ],
             ),
