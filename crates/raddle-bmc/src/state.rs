@@ -170,6 +170,20 @@ impl State {
         key
     }
 
+    /// Where the thread is in its code, by what it has done alone: see [`crate::encode`], `bound`.
+    pub(crate) fn extend_place(&self, place: &mut Key) {
+        for frame in &self.frames {
+            for call in &frame.models {
+                place.extend(call.function());
+            }
+            place.push(frame.code.id().0);
+            for round in &frame.rounds {
+                place.extend([round.position, round.iteration]);
+            }
+            place.extend([frame.shape.position(frame.block), frame.index as u32]);
+        }
+    }
+
     /// What two states at the same place do not agree on and cannot be expressed as a choice.
     pub(crate) fn disagreement(&self, other: &Self) -> Option<Disagreement> {
         if self.block != other.block || self.atomic_depth != other.atomic_depth {

@@ -35,7 +35,7 @@ mod system;
 mod uncertain;
 mod variadic;
 
-pub(crate) use bound::CutPlaces;
+pub(crate) use bound::{Answered, Counted, Cuts, Open};
 pub(crate) use condition::{GONE, HALF};
 pub(crate) use heap::LIFE;
 pub(crate) use models::Models;
@@ -69,8 +69,9 @@ use std::rc::Rc;
 pub(crate) struct EncodeOptions<'a> {
     /// Rounds of loops, and nested calls of a function, that are not known to end.
     pub(crate) unroll: u32,
-    /// Where the last bound was exceeded, if executions that kept to it need not be looked at again.
-    pub(crate) last_cuts: Option<&'a CutPlaces>,
+    pub(crate) counted: Counted,
+    /// What executions are to be looked at.
+    pub(crate) open: &'a Open,
     pub(crate) checks: Checks,
     /// Does a thread stop that did a round of a loop which came to nothing? See [`idle`].
     pub(crate) leaves_out_idle: bool,
@@ -96,10 +97,12 @@ enum Start<'a> {
 #[derive(Default)]
 pub(crate) struct Shapes(FxHashMap<FuncId, Rc<Shape>>);
 
+/// The last bound that is tried by itself.
+pub(crate) const LAST_BOUND: u32 = 64;
 /// Loops whose end is decided by known values go round this often at most.
 const MOST_ROUNDS: u32 = 1 << 16;
 /// Calls nest this deep at most.
-const DEEPEST_CALL: usize = 400;
+const DEEPEST_CALL: u32 = 400;
 /// More steps than this are beyond any solver.
 const MOST_STEPS: usize = 200_000;
 /// A formula is large if it has more blocks of code or more steps: memory for it grows with the square of their number.
@@ -395,7 +398,7 @@ impl<'a> Encoder<'a> {
                     fault,
                 });
             }
-            Stop::Limit(Limit::Unroll { .. }) => self.cut(state),
+            Stop::Limit(Limit::Unroll { bound }) => self.cut(state, bound),
             Stop::Limit(_) => return Err(stop),
             Stop::Unsupported(what) => {
                 let at = self.position(state);
