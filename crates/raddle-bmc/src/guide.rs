@@ -165,11 +165,18 @@ impl<'a> Guide<'a> {
         let theirs = self.tables.object_info(other);
         if let Some(&(thread, counter)) = self.made.get(&other) {
             let thread = self.thread(thread).or_else(|| self.find(program, thread));
-            let made = |thread| program.tables().allocation(thread, counter, theirs.size);
-            return thread.and_then(made) == Some(object);
+            return thread.is_some_and(|thread| {
+                let tables = program.tables();
+                tables.is_allocation(object, thread, counter)
+                    && tables.object_info(object).size == theirs.size
+            });
         }
         let ours = program.tables().object_info(object);
-        ours.kind == theirs.kind && ours.address_number == theirs.address_number
+        match (ours.queues_of, theirs.queues_of) {
+            (Some(ours), Some(theirs)) => self.is_same(program, ours, theirs),
+            (None, None) => ours.kind == theirs.kind && ours.address == theirs.address,
+            _ => false,
+        }
     }
 
     /// Is the object one that the step accesses?

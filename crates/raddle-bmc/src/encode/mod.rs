@@ -32,6 +32,7 @@ mod rwlock;
 mod strings;
 mod sync;
 mod system;
+mod uncertain;
 mod variadic;
 
 pub(crate) use bound::CutPlaces;
@@ -55,13 +56,13 @@ use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::{ModelCall, View};
 use raddle_program::tables::NewObject;
 use raddle_program::{Fault, Limit, ObjectId, Order, SrcId, Stop, ThreadId, Unsupported};
-use raddle_search::Checks;
+use raddle_search::{Checks, Watch};
 use rustc_hash::{FxHashMap, FxHashSet};
+
 use std::collections::btree_map::Entry;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// How a program is encoded.
 #[derive(Clone, Copy, Debug)]
@@ -79,21 +80,10 @@ pub(crate) struct EncodeOptions<'a> {
     pub(crate) exit_with_main: bool,
     /// Does `abort` end the process in silence?
     pub(crate) silent_abort: bool,
-    /// When to give up.
-    pub(crate) deadline: Option<Instant>,
-    pub(crate) interrupt: Option<&'a AtomicBool>,
+    /// Says when to give up.
+    pub(crate) watch: &'a Watch,
     /// Give up if the formula becomes large.
     pub(crate) is_short: bool,
-}
-
-impl EncodeOptions<'_> {
-    fn is_over(&self) -> bool {
-        let is_raised = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        self.interrupt.is_some_and(is_raised)
-            || self
-                .deadline
-                .is_some_and(|deadline| Instant::now() >= deadline)
-    }
 }
 
 /// What a thread runs.
@@ -143,6 +133,8 @@ pub(crate) struct Encoder<'a> {
     keys: u32,
     /// By handle: that a thread will have finished that is not encoded yet.
     promised: BTreeMap<u64, Bit>,
+    /// The high halves of addresses that are not those of the program: see [`uncertain`].
+    uncertain: FxHashSet<u32>,
 }
 
 impl<'a> Encoder<'a> {
@@ -164,6 +156,7 @@ impl<'a> Encoder<'a> {
             results: FxHashMap::default(),
             encoded: FxHashSet::default(),
             promised: BTreeMap::new(),
+            uncertain: FxHashSet::default(),
             keys: 0,
             nested: BTreeSet::new(),
             started_at: vec![Key::new()],
@@ -185,6 +178,7 @@ impl<'a> Encoder<'a> {
             end: None,
             choices: Vec::new(),
             allocations: Vec::new(),
+            is_uncertain: false,
         });
         let mut state = State::new(Path::default(), true);
         state.next = Some(main);
@@ -233,7 +227,7 @@ impl<'a> Encoder<'a> {
             if let Some(state) = self.meet(states)? {
                 self.advance(state)?;
             }
-            if self.options.is_over() {
+            if self.options.watch.is_over() {
                 return Err(Stop::Limit(LATE));
             }
             self.blocks += 1;
@@ -479,6 +473,7 @@ impl<'a> Encoder<'a> {
         let thread = &mut self.out.threads[self.thread];
         let object = self.view.allocated(thread.id, state.allocations, new, ty)?;
         thread.allocations.push((state.path.guard(), object));
+        self.note_uncertain(state, object);
         Ok(object)
     }
 

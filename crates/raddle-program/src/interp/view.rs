@@ -11,6 +11,7 @@ use super::local::{NativeFrame, ThreadState};
 use super::machine::{Machine, Values};
 use super::world::{Callee, World};
 use super::{InterpOptions, LoadError};
+use crate::coverage::CodeCoverage;
 use crate::fault::{Stop, Unsupported};
 use crate::ids::{ObjectId, SrcId, ThreadId};
 use crate::models::{self, Outcome, Pause, Request, Script};
@@ -72,6 +73,17 @@ impl FunctionView {
     #[must_use]
     pub fn is_unbounded(&self, header: raddle_ir::BlockId) -> bool {
         self.0.unbounded.headers.contains(&header)
+    }
+
+    /// Is the loop with this header, which is not known to end, part of a library? A bound that users ask for is not meant for it.
+    #[must_use]
+    pub fn is_library_loop(&self, header: raddle_ir::BlockId) -> bool {
+        self.0.unbounded.is_library(header)
+    }
+
+    /// Tells [`View::coverage`] that an execution comes to an instruction (or the terminator) of a block.
+    pub fn note_run(&self, block: raddle_ir::BlockId, index: usize) {
+        self.0.note_run(block.0, index as u32);
     }
 }
 
@@ -190,6 +202,11 @@ impl View {
 
     pub fn tables_mut(&mut self) -> &mut Tables {
         &mut self.tables
+    }
+
+    /// What of the user's code [`FunctionView::note_run`] was told of. Positions are those of the view's tables.
+    pub fn coverage(&mut self) -> Option<CodeCoverage> {
+        super::coverage::coverage(&mut self.world, &mut self.tables)
     }
 
     /// The tables alone, when there is nothing more to look at.
@@ -384,7 +401,9 @@ impl View {
         size: u64,
         at: SrcId,
     ) -> NewObject {
-        let (name, source_type) = self.machine(ThreadId::MAIN).variable_name(function, alloca);
+        let machine = self.machine(ThreadId::MAIN);
+        let (name, source_type) = machine.variable_name(function, alloca);
+        let site = machine.stack_site(function, alloca);
         NewObject {
             kind: ObjectKind::Stack,
             size,
@@ -393,12 +412,22 @@ impl View {
             at,
             source_type,
             init: None,
+            site,
         }
     }
 
     /// Source position of an instruction.
     pub fn source(&mut self, function: FuncId, loc: Option<DebugLocId>) -> SrcId {
         self.world.source(&mut self.tables, function, loc)
+    }
+
+    /// Is an atomic operation the user's, and not one that a library does on its own account? The innermost point comes first.
+    pub fn atomics_are_users<'a>(
+        &self,
+        points: impl Iterator<Item = (&'a FunctionView, raddle_ir::BlockId, usize)>,
+    ) -> bool {
+        let points = points.map(|(code, block, index)| (&*code.0, block.0, index as u32));
+        self.world.atomics_are_users(points)
     }
 
     /// Does a library function take precedence over this definition?

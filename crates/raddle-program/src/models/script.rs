@@ -151,8 +151,11 @@ impl From<Exhausted> for Pause {
 }
 
 impl From<Exhausted> for Stop {
-    fn from(Exhausted { what }: Exhausted) -> Self {
-        Self::Limit(Limit::Ids { what })
+    fn from(exhausted: Exhausted) -> Self {
+        Self::Limit(match exhausted {
+            Exhausted::Ids { what } => Limit::Ids { what },
+            Exhausted::NameClash { what } => Limit::NameClash { what },
+        })
     }
 }
 
@@ -579,6 +582,20 @@ impl<'m, 'a> Script<'m, 'a> {
     #[must_use]
     pub fn object_at(&self, address: u64) -> Option<(ObjectId, i64)> {
         self.machine.tables.resolve(address)
+    }
+
+    /// The address at which the queue of a futex has its cells: memory of its own, as the kernel's is. None where no word can be,
+    /// and nobody can wait. Not a step.
+    pub(super) fn queue_of(&mut self, word: u64) -> Result<Option<u64>, Pause> {
+        let tables = &mut *self.machine.tables;
+        let Some((object, offset)) = tables.resolve(word) else {
+            return Ok(None);
+        };
+        if !(0..tables.object_info(object).size.cast_signed()).contains(&offset) {
+            return Ok(None);
+        }
+        let queues = tables.queues(object)?;
+        Ok(Some(tables.address(queues, offset)))
     }
 
     /// Checks that an access to `size` bytes is in order, and says where they are. Not a step.
