@@ -284,7 +284,9 @@ impl guided::Guide for Guide<'_> {
             }
             let step = &self.encoding.steps[happened.step];
             let index = step.thread;
-            let Some(thread) = self.thread(index) else {
+            // Those that were started inside of an atomic block have no step of their own for that.
+            let thread = self.thread(index).or_else(|| self.find(program, index));
+            let Some(thread) = thread else {
                 return self.lose("a thread that was not started", &happened);
             };
             let Some(state) = machine.thread_state(thread) else {

@@ -626,6 +626,11 @@ impl<'m, 'a> Script<'m, 'a> {
         Ok(())
     }
 
+    /// Is the call inside of an atomic block? Not known where a symbolic engine runs it.
+    pub fn is_in_atomic_block(&self) -> bool {
+        self.machine.state.atomic_depth > 0
+    }
+
     pub fn atomic_end(&mut self) -> Result<(), Pause> {
         if self.asks {
             self.ask(Request::AtomicEnd)?;
