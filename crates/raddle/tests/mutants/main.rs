@@ -47,7 +47,7 @@ impl Bases {
 
     fn get(&self, at: usize) -> Option<&Module> {
         let module = self.modules[at].get_or_init(|| {
-            let text = raddle::compile::to_ir(&self.files[at], &[]).ok()?;
+            let text = raddle::compile::ir_text(&self.files[at]).ok()?;
             Some(Module::parse(&text))
         });
         module.as_ref()
