@@ -61,7 +61,7 @@ struct Marks {
 
 impl Problem {
     /// Is there an execution with a data race?
-    pub(crate) fn ask_for_race(&mut self, limits: &Limits<'_>) -> Outcome {
+    pub(crate) fn race(&mut self, limits: &Limits<'_>) -> Outcome {
         let candidates = self.candidates();
         if candidates.is_empty() {
             return Outcome::Unsat;
@@ -81,6 +81,9 @@ impl Problem {
             self.mark_along_stores(&marks, asked);
         }
         self.select(&candidates, &marks, asked);
+        let open = self.encoding.any_open_block();
+        let open = self.lit(open);
+        self.solver.clause(&[!asked, !open]);
         self.solver.solve(&[asked], limits)
     }
 

@@ -4,11 +4,13 @@
 //! here prints: callers get strings.
 
 pub mod compare;
+mod covered;
 pub mod html;
 pub mod json;
 pub mod names;
 mod number;
 mod operands;
+pub mod repeat;
 pub mod sarif;
 pub mod source;
 mod steps;

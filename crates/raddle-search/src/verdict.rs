@@ -1,11 +1,15 @@
 //! What a check answers. A verdict is never a `bool`.
 
 use crate::replay::Schedule;
+use crate::watch::{MemoryLimit, Phase};
 pub use raddle_memory::MemoryModel;
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Effect, RaceInfo};
-use raddle_program::{Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value};
+use raddle_program::{
+    CodeCoverage, Fault, Limit, LocId, SrcId, StateId, ThreadId, ThreadName, Unsupported, Value,
+    WeakOrderings,
+};
 use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +69,7 @@ pub enum Check {
     Deadlock,
     Livelock,
     Overflow,
+    Uninit,
 }
 
 /// The set of checks that are on.
@@ -76,6 +81,9 @@ pub struct Checks {
     pub deadlocks: bool,
     pub livelocks: bool,
     pub overflows: bool,
+    /// What depends on memory that nobody has written. Of use only if the program was loaded to be checked for it
+    /// (`InterpOptions::check_uninit`).
+    pub uninit: bool,
     /// Of what belongs to `assertions` only calls of functions that mark errors (`reach_error`) count.
     pub only_error_calls: bool,
 }
@@ -89,6 +97,7 @@ impl Default for Checks {
             deadlocks: true,
             livelocks: false,
             overflows: false,
+            uninit: true,
             only_error_calls: false,
         }
     }
@@ -172,11 +181,15 @@ pub enum Reason {
     },
     Time {
         limit: Duration,
+        during: Phase,
     },
     Memory {
-        limit_bytes: u64,
+        limit: MemoryLimit,
+        during: Phase,
     },
-    Interrupted,
+    Interrupted {
+        during: Phase,
+    },
     /// The engine was to give up soon, and did.
     Effort,
     /// Nothing was found, but a part of what was asked for is not looked for.
@@ -187,10 +200,15 @@ pub enum Reason {
     Unrolled {
         bound: u32,
     },
+    /// Nothing was found, but no execution came to its end: so little was looked at that it says nothing. Where a bound cut
+    /// executions, that bound.
+    NothingEnds {
+        bound: Option<u32>,
+    },
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
     Thread {
         limit: Limit,
-        thread: ThreadId,
+        thread: ThreadName,
         at: SrcId,
     },
 }
@@ -201,13 +219,36 @@ pub enum Verdict {
     Violation(Vec<Violation>),
     Verified(Bound),
     Inconclusive(Reason),
-    /// The input is at fault: an execution reached something Raddle does not support.
-    Unsupported {
-        what: Unsupported,
-        thread: ThreadId,
-        at: SrcId,
-        trace: Trace,
-    },
+    /// The input is at fault: executions reached what Raddle does not support, and nothing else is wrong. At least one.
+    Unsupported(Vec<Beyond>),
+}
+
+/// Something beyond Raddle that an execution reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beyond {
+    pub what: Unsupported,
+    pub thread: ThreadId,
+    pub at: SrcId,
+    pub trace: Trace,
+}
+
+/// What the answer rests on besides the executions that were counted. Engines that do not run the program fill in what they know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Did some execution come to its end, with all threads finished, or the process? None where the engine does not know.
+    pub ended: Option<bool>,
+    /// Where the bound on loops cut executions, by position.
+    pub cuts: Vec<SrcId>,
+    /// What of the user's code was run; none where that is not known.
+    pub code: Option<CodeCoverage>,
+    /// Orderings weaker than `seq_cst`, in programs with more than one thread.
+    pub weak: WeakOrderings,
+    /// What executions reached beyond Raddle, where the verdict is about something else.
+    pub beyond: Vec<Beyond>,
+    /// Why the search ended before its time, where the verdict is about something else.
+    pub unfinished: Option<Reason>,
+    /// Checks that were asked for and that the engine does not make, or not of all executions.
+    pub not_checked: Vec<Check>,
 }
 
 /// What engine `mcr` did besides running executions.
@@ -228,6 +269,8 @@ pub struct Statistics {
     pub complete: u64,
     /// Executions in which some thread stayed blocked, or that were given up midway.
     pub blocked: u64,
+    /// Those of them that the bound on loops cut.
+    pub cut: u64,
     /// The engine that explored these executions, if it is not the one that has the answer.
     pub explored_by: Option<EngineKind>,
     /// Most threads in one execution.
@@ -242,15 +285,25 @@ pub struct Statistics {
     pub causality: Causality,
     /// Engine `rvf`: how often VerifySC was asked, how it decided, and the time that it took.
     pub verify: Decisions,
+    /// Time that the search took.
     pub elapsed: Duration,
+    /// Time before that: compiling the program and reading what came of it.
+    pub preparation: Duration,
     pub peak_memory_bytes: u64,
 }
 
 impl Statistics {
+    /// All the time that there was to wait for the answer.
+    #[must_use]
+    pub fn waited(&self) -> Duration {
+        self.preparation + self.elapsed
+    }
+
     /// Counts what another engine did before.
     pub fn follow(&mut self, before: &Self, explorer: EngineKind) {
         self.complete += before.complete;
         self.blocked += before.blocked;
+        self.cut += before.cut;
         self.elapsed = before.elapsed;
         self.explored_by = Some(explorer);
     }
@@ -263,4 +316,16 @@ pub struct Outcome {
     pub memory: MemoryModel,
     pub verdict: Verdict,
     pub statistics: Statistics,
+    pub coverage: Coverage,
+}
+
+impl Outcome {
+    /// Everything that executions reached beyond Raddle, whatever the verdict is.
+    #[must_use]
+    pub fn beyond(&self) -> &[Beyond] {
+        match &self.verdict {
+            Verdict::Unsupported(beyond) => beyond,
+            _ => &self.coverage.beyond,
+        }
+    }
 }

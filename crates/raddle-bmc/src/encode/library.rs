@@ -70,6 +70,7 @@ impl Encoder<'_> {
             let arg = args.get(at);
             arg.is_some_and(|arg| arg.as_constant().is_none() && arg.set.values().is_some())
         });
+        let unknown = unknown.or_else(|| self.address_that_cuts(state, name, &args));
         if let Some(at) = unknown
             && let Some(ways) = self.ways(state, &args[at])
         {
@@ -426,6 +427,7 @@ impl Encoder<'_> {
             end: None,
             choices: Vec::new(),
             allocations: Vec::new(),
+            is_uncertain: !state.counts_spawns || self.out.threads[self.thread].is_uncertain,
         });
         self.started_at.push(self.place(state));
         self.step(state, What::Spawn { child }, Order::SeqCst);
@@ -442,6 +444,9 @@ impl Encoder<'_> {
                 "which thread is joined is not known",
             ));
         };
+        if state.block.is_some() {
+            return Err(unsupported_call(name, "inside of an atomic block"));
+        }
         let wants_value = args[1].as_constant() != Some(0);
         let mut of = Vec::new();
         let mut may_pass = Bit::FALSE;
@@ -466,7 +471,7 @@ impl Encoder<'_> {
                 value = Sym::ite(&mut self.out.bits, is_it, &returned, &value);
             }
         }
-        self.wait_for(state, may_pass, crate::events::Awaited::Threads(of.clone()));
+        self.wait_for(state, may_pass, crate::events::Awaited::Threads(of.clone()))?;
         let guard = state.path.guard();
         if guard == Bit::FALSE {
             return Ok(());

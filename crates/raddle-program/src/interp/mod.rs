@@ -3,10 +3,12 @@
 //! - [`local`]: local states, canonical and compact.
 //! - `world`: code and caches, shared by all threads.
 //! - `bodies`, `code`, `counting`: functions, parsed, prepared and analysed when first called.
-//! - `rounds`: loops that are cut by a bound.
+//! - `rounds`: loops that are cut by a bound. `coverage`: what was run.
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
+//! - `undefined`: what nobody has written.
 //! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
+//! - `taken`: what the code takes memory for, for reports.
 //! - `arith`, `float`, `layout`: pure functions.
 //!
 //! An instruction that needs visible operations is run again from its start each time one of them returned, with the
@@ -20,6 +22,7 @@ mod calls;
 mod code;
 mod constants;
 mod counting;
+mod coverage;
 mod exec;
 pub(crate) mod float;
 mod flow;
@@ -30,13 +33,16 @@ pub(crate) mod machine;
 pub(crate) mod memory;
 mod rearrange;
 mod rounds;
+mod taken;
+mod undefined;
 pub mod view;
 mod world;
 
 pub use local::Local;
 pub use memory::Place;
 
-use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, Transition};
+use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, TakenFor, Transition};
+use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::ThreadId;
 use crate::op::{ReleaseSequences, Value};
 use crate::tables::Tables;
@@ -70,6 +76,8 @@ pub struct InterpOptions {
     pub release_sequences: ReleaseSequences,
     /// Is signed overflow a fault?
     pub check_overflow: bool,
+    /// Is it a fault if something depends on what nobody has written? Otherwise that is zero.
+    pub check_uninit: bool,
     /// Are invalid accesses faults? Otherwise the execution ends there in silence.
     pub check_memory: bool,
     /// `abort` ends the run in silence.
@@ -93,6 +101,7 @@ impl Default for InterpOptions {
             on_main_return: OnMainReturn::Wait,
             release_sequences: ReleaseSequences::default(),
             check_overflow: false,
+            check_uninit: false,
             check_memory: true,
             svcomp_abort_silent: false,
             max_private_steps: 50_000_000,
@@ -204,6 +213,37 @@ impl Semantics for Interpreter {
             ));
         }
         self.world.text_at(tables, address).map(Meaning::Text)
+    }
+
+    fn taken_for(&self, local: &Local) -> Option<TakenFor> {
+        taken::taken_for(&self.world, local)
+    }
+
+    fn needs_contents(&self, local: &Local) -> bool {
+        self.world.options.check_uninit
+            && match &local.top {
+                local::Frame::Ir(frame) => self
+                    .world
+                    .cached_code(frame.function)
+                    .is_some_and(|code| code.needs_contents(&self.world.module, frame)),
+                // Models of the library copy; what they make of contents is not looked at.
+                local::Frame::Native(_) | local::Frame::Finished => false,
+            }
+    }
+
+    fn zeroes(&self, local: &Local) -> bool {
+        match &local.top {
+            local::Frame::Native(frame) => crate::models::get(frame.model).zeroes,
+            local::Frame::Ir(_) | local::Frame::Finished => false,
+        }
+    }
+
+    fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage> {
+        coverage::coverage(&mut self.world, tables)
+    }
+
+    fn weak_orderings(&self) -> WeakOrderings {
+        self.world.weak
     }
 
     fn ignores_result(&self, local: &Local) -> bool {

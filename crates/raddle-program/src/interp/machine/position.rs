@@ -1,11 +1,11 @@
-//! Where in the source a thread is, and what the source calls the result of a call.
+//! Where in the source a thread is.
 
 use super::{Machine, Top};
 use crate::ids::SrcId;
 use crate::interp::code::Code;
 use crate::interp::local::{Frame, Link};
-use raddle_ir::debug::{SourceType, SourceTypeId};
-use raddle_ir::{DebugLocId, InstKind, Operand};
+use crate::op::Op;
+use raddle_ir::DebugLocId;
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -46,46 +46,48 @@ impl Machine<'_> {
         None
     }
 
-    /// The code and point of the innermost interpreted frame below the top.
-    fn calling_frame(&self) -> Option<(Rc<Code>, u32, u32)> {
-        let mut link = self.state.callers.as_ref();
-        while let Some(here) = link {
-            if let Frame::Ir(frame) = &here.frame {
-                let code = self.world.cached_code(frame.function)?;
-                return Some((Rc::clone(code), frame.block, frame.index));
-            }
-            link = here.below.as_ref();
+    /// Remembers the first weak orderings: of the user's own atomics, and of libraries.
+    pub(crate) fn note_weak(&mut self, op: &Op, at: SrcId) {
+        let known = self.world.weak;
+        if known.user.is_some() || self.is_guard(op) {
+            return;
         }
-        None
+        if self.atomics_are_users() {
+            self.world.weak.user = Some(at);
+        } else {
+            self.world.weak.library = known.library.or(Some(at));
+        }
     }
 
-    /// What the variable points to that gets the result of the call that is going on.
-    pub(crate) fn result_points_to(&self) -> Option<SourceTypeId> {
-        let (code, block, index) = self.calling_frame()?;
-        let insts = &code.body.blocks[block as usize].insts;
-        let result = insts.get(index as usize)?.result?;
-        // Where pointers have types (before LLVM 15) the variable holds it as another one.
-        let cast = insts.iter().find_map(|inst| match &inst.kind {
-            InstKind::Cast { value, .. } if *value == Operand::Value(result) => inst.result,
+    /// The flag by which compilers run the initialiser of a static variable once: its orderings are not the program's.
+    fn is_guard(&self, op: &Op) -> bool {
+        let (Op::Load { loc, .. } | Op::Store { loc, .. }) = *op else {
+            return false;
+        };
+        let object = self.tables.loc_info(loc).object;
+        self.tables.object_info(object).is_guard()
+    }
+
+    /// Is the present atomic operation the user's?
+    fn atomics_are_users(&self) -> bool {
+        let top = match &self.top {
+            Top::Ir(frame) => Some((&*frame.code, frame.block, frame.index)),
+            _ => None,
+        };
+        let callers =
+            std::iter::successors(self.state.callers.as_ref(), |here| here.below.as_ref());
+        let callers = callers.filter_map(|here| match &here.frame {
+            Frame::Ir(frame) => {
+                let code = self.world.cached_code(frame.function)?;
+                Some((&**code, frame.block, frame.index))
+            }
             _ => None,
         });
-        let variables = code.body.variables.iter();
-        variables
-            .filter(|(value, variable)| {
-                (*value == result || Some(*value) == cast) && !variable.is_address
-            })
-            .find_map(|(_, variable)| match self.source_type(variable.ty?)? {
-                SourceType::Pointer { to } => *to,
-                _ => None,
-            })
-    }
-
-    fn source_type(&self, ty: SourceTypeId) -> Option<&SourceType> {
-        self.world.module.debug.types.get(ty.index())
+        self.world.atomics_are_users(top.into_iter().chain(callers))
     }
 }
 
-fn debug_loc(code: &Code, block: u32, index: u32) -> Option<DebugLocId> {
+pub(in crate::interp) fn debug_loc(code: &Code, block: u32, index: u32) -> Option<DebugLocId> {
     let block = code.body.blocks.get(block as usize)?;
     match block.insts.get(index as usize) {
         Some(inst) => inst.loc,
