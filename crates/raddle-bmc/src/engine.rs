@@ -252,7 +252,12 @@ impl Run {
             MemoryModel::Tso => Model::Tso,
             MemoryModel::Pso => Model::Pso,
         };
-        let mut problem = Problem::new(encoding, model, self.search.checks);
+        let mut problem = Problem::new(
+            encoding,
+            model,
+            self.search.checks,
+            view.tables().release_sequences,
+        );
         problem.leave_out_what_was_judged(open);
         self.watch.enter(Phase::Solving);
         self.ask(view, program, &mut problem, bound)

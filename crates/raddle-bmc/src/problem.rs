@@ -14,7 +14,7 @@ use crate::sums::SectionOrder;
 use raddle_order::bits::{Bit, Word};
 use raddle_order::memory::{self, Location, Memory, MemoryModel, Source, ThreadIndex};
 use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome, Stopped};
-use raddle_program::ObjectId;
+use raddle_program::{ObjectId, ReleaseSequences};
 use raddle_search::Checks;
 use rustc_hash::FxHashMap;
 
@@ -39,6 +39,8 @@ pub(crate) struct Problem {
     pub(crate) solver: OrderSolver,
     pub(crate) memory: Memory,
     model: MemoryModel,
+    /// Which writes continue a release sequence.
+    pub(crate) release_sequences: ReleaseSequences,
     pub(crate) fixed: FixedOrder,
     /// By thread.
     pub(crate) lanes: Vec<ThreadIndex>,
@@ -83,7 +85,12 @@ pub(crate) struct Found {
 }
 
 impl Problem {
-    pub(crate) fn new(encoding: Encoding, model: MemoryModel, checks: Checks) -> Self {
+    pub(crate) fn new(
+        encoding: Encoding,
+        model: MemoryModel,
+        checks: Checks,
+        release_sequences: ReleaseSequences,
+    ) -> Self {
         let mut solver = OrderSolver::new(OrderConfig::default());
         for _ in 0..encoding.vars.count {
             solver.new_lit();
@@ -102,6 +109,7 @@ impl Problem {
             solver,
             memory,
             model,
+            release_sequences,
             lanes,
             locations: FxHashMap::default(),
             occurrences: FxHashMap::default(),

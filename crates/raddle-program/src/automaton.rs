@@ -9,7 +9,7 @@
 
 use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::{SrcId, StateId, ThreadId};
-use crate::op::{Op, Value};
+use crate::op::{Op, ReleaseSequences, Value};
 use crate::tables::{SourceLoc, Tables};
 use crate::uses::Uses;
 use raddle_ir::debug::SourceTypeId;
@@ -616,6 +616,19 @@ impl Program {
         self.skeleton.nodes[state.index()].thread
     }
 
+    /// The state after the operation of `state` returned `value`, in an execution that was run.
+    #[must_use]
+    pub fn known_after(&self, state: StateId, value: Value) -> Option<StateId> {
+        let value = if self.ignores_result(state) { 0 } else { value };
+        self.skeleton.find(state, value)
+    }
+
+    /// Is this the end of `main`, by a return from it?
+    #[must_use]
+    pub fn is_return_from_main(&self, state: StateId) -> bool {
+        matches!(self.op(state), Op::Exit { .. }) && self.at(state) != SrcId::NOWHERE
+    }
+
     /// What the thread prints between the operation of `state`, returning `value`, and its next one.
     #[must_use]
     pub fn output(&self, state: StateId, value: Value) -> Option<&str> {
@@ -630,6 +643,11 @@ impl Program {
     #[must_use]
     pub fn start_output(&self, start: StateId) -> Option<&str> {
         self.skeleton.start_outputs.get(&start).map(AsRef::as_ref)
+    }
+
+    /// Sets the rule by which release sequences go on; nothing else depends on it.
+    pub fn set_release_sequences(&mut self, rule: ReleaseSequences) {
+        self.skeleton.tables.release_sequences = rule;
     }
 
     /// Names a source position that no state has, for reports about something else than a run.

@@ -25,5 +25,7 @@ pub use fault::{AccessKind, ComparedAs, Comparison, Fault, Limit, Misuse, Stop, 
 pub use ids::{LocId, ObjectId, SrcId, StateId, StopId, ThreadId};
 pub use interp::{InterpOptions, Interpreter, LoadError, OnMainReturn};
 pub use names::{NoThreadName, ThreadName};
-pub use op::{ChoiceOf, MutexKind, NumberKind, Op, Order, RmwKind, SyncAction, Value};
+pub use op::{
+    ChoiceOf, MutexKind, NumberKind, Op, Order, ReleaseSequences, RmwKind, SyncAction, Value,
+};
 pub use tables::{LocInfo, ObjectInfo, ObjectKind, SourceLoc, Tables, ThreadInfo};

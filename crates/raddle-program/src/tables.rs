@@ -7,6 +7,7 @@ use crate::fault::Stop;
 use crate::ids::{LocId, ObjectId, SrcId, StopId, ThreadId};
 use crate::names::{self, ThreadName, ThreadNumbers};
 pub use crate::names::{OFFSET_BIAS, PRIVATE_THREAD};
+use crate::op::ReleaseSequences;
 use raddle_ir::DebugInfo;
 use raddle_ir::debug::SourceTypeId;
 use rustc_hash::FxHashMap;
@@ -171,6 +172,8 @@ pub struct Tables {
     stop_ids: FxHashMap<Stop, StopId>,
     /// Source types, for naming locations.
     pub debug: Rc<DebugInfo>,
+    /// As the program's language has it.
+    pub release_sequences: ReleaseSequences,
 }
 
 /// Something gets no id or no name.

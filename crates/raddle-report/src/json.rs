@@ -5,6 +5,7 @@ use crate::covered;
 use crate::names::Names;
 use crate::source::{Sources, position};
 use crate::steps::{is_later_piece, op_kind, value_chosen};
+use crate::view::main_returned;
 use crate::words;
 use raddle_program::{LocId, NamedPlace, Op, Program, SrcId};
 use raddle_search::{
@@ -171,6 +172,9 @@ struct Wrong {
     message: String,
     location: Option<Place>,
     thread: usize,
+    /// The last step of `main`, where it has returned before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    main_returned_after: Option<usize>,
     trace: Vec<Step>,
 }
 
@@ -394,6 +398,7 @@ impl Writer<'_> {
             message: words::headline(&names, self.program, &violation.kind),
             location: self.place(violation.at),
             thread: names.thread_number(violation.thread),
+            main_returned_after: main_returned(self.program, violation).map(|index| index + 1),
             trace: self.trace(&names, &violation.trace),
         }
     }

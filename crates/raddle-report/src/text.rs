@@ -7,7 +7,7 @@ use crate::source::{Sources, position};
 use crate::steps;
 use crate::style::Paint;
 use crate::timeline::{Mark, Timeline};
-use crate::view::{View, accused, before_fault};
+use crate::view::{View, accused, before_fault, main_returned};
 use crate::waits::Explanation;
 use crate::words;
 use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Snippet};
@@ -95,6 +95,7 @@ pub fn execution(program: &Program, trace: &Trace, sources: &Sources, look: Look
         end: Vec::new(),
         full: look.full,
         output: look.output,
+        main_returned: None,
     };
     timeline.render(look.columns, writer.paint)
 }
@@ -207,13 +208,18 @@ impl<'a> Writer<'a> {
             }
             text.push('\n');
         }
+        let main_returned = main_returned(self.program, violation);
         let timeline = Timeline {
             view: &View::new(self.program, &names, &trace, Some(&violation.kind)),
             end: self.end_marks(&names, violation, &headline),
             full: self.look.full,
             output: self.look.output,
+            main_returned,
         };
         text += &timeline.render(self.look.columns, self.paint);
+        if main_returned.is_some() {
+            text += &self.note(words::MAIN_RETURNED);
+        }
         if let Some(hint) = words::violation_hint(violation) {
             text += &self.hint(hint);
         }

@@ -26,6 +26,8 @@ pub(crate) struct Timeline<'a> {
     pub(crate) full: bool,
     /// Show what the program prints.
     pub(crate) output: bool,
+    /// The step after which `main` has returned, if others go on.
+    pub(crate) main_returned: Option<usize>,
 }
 
 /// Executions with more rows are folded: steps that only their own thread sees become one row.
@@ -144,6 +146,9 @@ impl Timeline<'_> {
         }
         for (index, step) in self.view.trace.steps.iter().enumerate() {
             rows.extend(self.row(index, lane_of(step.thread), several_files));
+            if self.main_returned == Some(index) {
+                rows.push(returned(lane_of(step.thread)));
+            }
             if self.output {
                 let text = self.view.program.output(step.state, step.value);
                 rows.extend(text.map(|text| self.printed(text, lane_of(step.thread))));
@@ -267,6 +272,18 @@ pub(crate) fn origin(view: &View<'_>, index: usize) -> String {
             }
             _ => format!("  ← step {}", index + 1),
         },
+    }
+}
+
+/// `main` has returned, and other threads go on.
+fn returned(lane: usize) -> Row {
+    Row {
+        number: "↩".to_owned(),
+        lane,
+        line: String::new(),
+        text: "main returns".to_owned(),
+        pointed: false,
+        weight: Weight::Shared,
     }
 }
 

@@ -13,6 +13,9 @@ use raddle_search::{
 };
 use std::time::Duration;
 
+/// What is said where a violation comes after the end of `main`.
+pub(crate) const MAIN_RETURNED: &str = "`main` had returned by then, which ends the process; what can only happen later is left out with `--on-main-return exit`";
+
 /// The kind of a violation for scripts. Stable.
 #[must_use]
 pub fn violation_kind(kind: &ViolationKind) -> &'static str {

@@ -41,6 +41,8 @@ pub(crate) struct Frame {
     watch: Arc<Watch>,
     statistics: Statistics,
     detector: RaceDetector,
+    /// See [`Replayed::minds_order_of_writes`](replay::Replayed), of executions that were predicted.
+    predicted_minds_order: bool,
     uninit: UninitDetector,
     /// Has a plain access been seen that could be in a race? Before that there is no need to look for any.
     can_race: bool,
@@ -82,6 +84,7 @@ impl Frame {
                 ..Statistics::default()
             },
             detector: RaceDetector::new(),
+            predicted_minds_order: false,
             uninit: UninitDetector::new(),
             can_race: false,
             ends: Vec::new(),
@@ -341,6 +344,11 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
+    /// May a race depend on the order of writes that nobody reads?
+    pub(crate) fn minds_order_of_writes(&self) -> bool {
+        self.predicted_minds_order || self.detector.depends_on_order_of_writes()
+    }
+
     /// Feeds the race detector.
     fn find_races(&mut self, program: &mut Program, machine: &Machine) -> ControlFlow<()> {
         while self.detector.len() < machine.steps().len() {
@@ -598,6 +606,7 @@ impl Listener for Frame {
             debug_assert!(false, "what is predicted can be run");
             return ControlFlow::Continue(());
         };
+        self.predicted_minds_order |= replayed.minds_order_of_writes;
         for race in replayed.races {
             let (thread, at) = (race.second.thread, race.second.at);
             let kind = ViolationKind::Race(race);

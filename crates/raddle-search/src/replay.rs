@@ -157,6 +157,8 @@ pub struct Replayed {
     /// The fault of the last step, if memory found one.
     pub fault: Option<Fault>,
     pub races: Vec<RaceInfo>,
+    /// May there be other races if writes that nobody reads come in another order?
+    pub minds_order_of_writes: bool,
     /// What depends on memory that nobody has written, and the step that does.
     pub uninitialised: Vec<(usize, Fault)>,
     /// Number of micro-steps after each event.
@@ -211,6 +213,7 @@ impl Run {
             machine: self.machine,
             fault: self.fault,
             races: self.races,
+            minds_order_of_writes: self.detector.depends_on_order_of_writes(),
             uninitialised: self.uninitialised,
             ends: self.ends,
         }

@@ -46,6 +46,12 @@ impl EngineKind {
         matches!(self, Self::Dpor | Self::Rf | Self::Rvf | Self::Mcr)
     }
 
+    /// Does it leave the order of writes open that nobody reads, or whose values are the same?
+    #[must_use]
+    pub fn leaves_writes_unordered(self) -> bool {
+        matches!(self, Self::Rf | Self::Rvf | Self::Mcr)
+    }
+
     /// Can the engine explore executions under this memory model?
     #[must_use]
     pub fn supports(self, memory: MemoryModel) -> bool {

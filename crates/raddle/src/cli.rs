@@ -99,9 +99,9 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE.prp", conflicts_with = "checks")]
     pub property: Option<PathBuf>,
 
-    /// What happens to other threads when `main` returns
-    #[arg(long, value_enum, default_value_t = OnMainReturn::Wait)]
-    pub on_main_return: OnMainReturn,
+    /// What happens to other threads when `main` returns [default: wait; exit for Rust]
+    #[arg(long, value_enum)]
+    pub on_main_return: Option<OnMainReturn>,
 
     /// Report every distinct violation instead of stopping at the first
     #[arg(long)]
@@ -227,7 +227,7 @@ pub enum Check {
 pub enum OnMainReturn {
     /// They finish, and are checked till then
     Wait,
-    /// They end with it, as the C standard says
+    /// They end with it, as the standards say
     Exit,
 }
 

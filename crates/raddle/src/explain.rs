@@ -99,7 +99,10 @@ const TOPICS: &[Topic] = &[
         names: &["race", "data-race"],
         text: "Check `race` finds data races: two accesses to the same bytes by different threads, at least one a write, at \
                least one not atomic, which no synchronisation orders. In C and C++ a data race is undefined behaviour: \
-               protect both accesses by a mutex, or make them atomic.",
+               protect both accesses by a mutex, or make them atomic. What a release store publishes is also learnt from \
+               later read-modify-writes of the same variable (its release sequence); up to C17 and C++17 from later atomic stores of the \
+               same thread, too, as long as no other thread stores there. `-std=` decides which rule holds; without it programs \
+               are C17 and C++17, and Rust follows C++20.",
     },
     Topic {
         names: &["deadlock"],
@@ -313,8 +316,8 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["abstraction", "model", "soundness"],
         text: "What is checked is the program compiled without optimisation, in a model: memory is never used again \
-               after `free`, `malloc` never fails, there are no signals, files or clocks, and `main` gets no \
-               arguments. docs/soundness.md has the whole list.",
+               after `free`, `malloc` never fails, there are no signals or files, time passes only for who waits for it, and \
+               `main` gets no arguments. docs/soundness.md has the whole list.",
     },
     Topic {
         names: &["exit-status"],

@@ -21,7 +21,8 @@ pub struct Options {
     pub checks: Checks,
     pub reductions: Reductions,
     pub unroll: Option<u32>,
-    pub on_main_return: OnMainReturn,
+    /// What the language does if this is none.
+    pub on_main_return: Option<OnMainReturn>,
     pub keep_going: bool,
     pub jobs: usize,
     pub max_executions: Option<u64>,
@@ -268,7 +269,7 @@ mod tests {
         let options = options(&[]).unwrap();
         assert_eq!(options.checks, Checks::default());
         assert_eq!(options.memory, MemoryModel::Sc);
-        assert_eq!(options.on_main_return, OnMainReturn::Wait);
+        assert_eq!(options.on_main_return, None);
         assert_eq!(options.max_executions, None);
         assert!(!options.keep_going);
     }

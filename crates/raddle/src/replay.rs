@@ -56,8 +56,7 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
         clang_args: &clang_args,
         unroll: trace.options.unroll,
         purity: trace.options.purity,
-        on_main_return: OnMainReturn::from_str(&trace.options.on_main_return, true)
-            .unwrap_or(OnMainReturn::Wait),
+        on_main_return: OnMainReturn::from_str(&trace.options.on_main_return, true).ok(),
         checks,
         silent_abort: trace.options.silent_abort,
         wide_choices: true,

@@ -11,14 +11,14 @@ use raddle_ir::inst::Call;
 use raddle_ir::{BlockId, Constant, FuncId, InstKind, Operand, Terminator, TypeId, ValueId};
 use raddle_order::bits::Bit;
 use raddle_program::interp::view::{Called, ModelCall};
+use raddle_program::models::runs_functions_at_exit;
 use raddle_program::{Fault, Limit, ObjectKind, Order, Stop, Unsupported};
 use std::rc::Rc;
 
 /// Functions whose whole body is one atomic block.
 const ATOMIC_PREFIX: &str = "__VERIFIER_atomic_";
 
-/// Functions that register what is run at the end of `main`, or of a thread.
-const EXIT_FUNCTIONS: [&str; 3] = ["atexit", "__cxa_thread_atexit", "__cxa_thread_atexit_impl"];
+/// Functions that register what is run at the end of a thread.
 const DESTRUCTORS: [&str; 5] = [
     "pthread_key_create",
     "__pthread_key_create",
@@ -545,20 +545,27 @@ impl Encoder<'_> {
 
     /// The thread's function has returned, or the thread leaves from the middle: what comes after that, and its end.
     pub(super) fn leave_thread(&mut self, state: &mut State, is_main: bool) -> Result<(), Stop> {
-        let (after, reasons) = if is_main {
-            ("raddle.after_main", &EXIT_FUNCTIONS[..])
+        let (after, is_needed) = if is_main {
+            ("raddle.after_main", self.runs_something_at_exit())
         } else {
-            ("raddle.after_thread", &DESTRUCTORS[..])
+            ("raddle.after_thread", self.has_any(&DESTRUCTORS))
         };
-        let module = self.view.module();
-        if reasons
-            .iter()
-            .any(|name| module.function_named(name).is_some())
-        {
+        if is_needed {
             return self.run_models(state.clone(), vec![ModelCall::named(after, &[])]);
         }
         self.finish(state, is_main);
         Ok(())
+    }
+
+    fn has_any(&self, functions: &[&str]) -> bool {
+        let module = self.view.module();
+        let mut names = functions.iter();
+        names.any(|name| module.function_named(name).is_some())
+    }
+
+    /// May there be functions to run before the process ends?
+    pub(super) fn runs_something_at_exit(&self) -> bool {
+        runs_functions_at_exit(self.view.module()) || self.has_any(&DESTRUCTORS)
     }
 
     /// The library functions are done that a thread begins or ends with.

@@ -134,6 +134,8 @@ pub(crate) struct Encoder<'a> {
     nested: BTreeSet<(Place, Place)>,
     /// Calls that make keys, where others may make some as well.
     keys: u32,
+    /// Numbers of places where library functions are called that want to know.
+    places: BTreeMap<Vec<(u32, u32, usize)>, u64>,
     /// By handle: that a thread will have finished that is not encoded yet.
     promised: BTreeMap<u64, Bit>,
     /// The high halves of addresses that are not those of the program: see [`uncertain`].
@@ -161,6 +163,7 @@ impl<'a> Encoder<'a> {
             promised: BTreeMap::new(),
             uncertain: FxHashSet::default(),
             keys: 0,
+            places: BTreeMap::new(),
             nested: BTreeSet::new(),
             started_at: vec![Key::new()],
             reads: 0,

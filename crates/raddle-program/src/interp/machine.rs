@@ -14,6 +14,7 @@ use crate::op::{Op, Value};
 use crate::tables::Tables;
 use raddle_ir::{BlockId, FuncId};
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 /// Argument and result slots.
@@ -68,6 +69,8 @@ pub struct Machine<'a> {
     probe: Option<Box<Probe>>,
     /// What the assertion that fails here compared.
     pub(crate) comparison: Option<Comparison>,
+    /// Does the thread end by a return from `main`?
+    main_returned: bool,
 }
 
 /// All that private code can change, at the entry of a block.
@@ -102,6 +105,7 @@ impl<'a> Machine<'a> {
             failed: None,
             probe: None,
             comparison: None,
+            main_returned: false,
         }
     }
 
@@ -123,6 +127,7 @@ impl<'a> Machine<'a> {
             failed: None,
             probe: None,
             comparison: None,
+            main_returned: false,
         };
         match &local.top {
             Frame::Ir(frame) => {
@@ -275,8 +280,12 @@ impl<'a> Machine<'a> {
     }
 
     /// The end of a thread forgets everything: all that is left is how and where it ended.
+    /// Only the end of `main` has a position among the ends of threads: whoever leaves otherwise does not end the process.
     fn ended(mut self, op: Op) -> Transition<Local> {
         let at = match op {
+            Op::Exit { .. } if self.main_returned => {
+                self.world.source(self.tables, self.world.main, None)
+            }
             Op::Exit { .. } => SrcId::NOWHERE,
             _ => self.position(),
         };
@@ -385,6 +394,19 @@ impl<'a> Machine<'a> {
         objects
     }
 
+    /// A number for the place that a model is called from. (Two places with the same number would be taken for one.)
+    pub(crate) fn place_of_call(&self) -> u64 {
+        let mut hasher = rustc_hash::FxHasher::default();
+        let mut link = self.state.callers.as_ref();
+        while let Some(here) = link {
+            if let Frame::Ir(frame) = &here.frame {
+                (frame.function, frame.block, frame.index).hash(&mut hasher);
+            }
+            link = here.below.as_ref();
+        }
+        hasher.finish().max(1)
+    }
+
     /// The variadic arguments of the function that called the model on top.
     pub(crate) fn caller_varargs(&self) -> Option<Rc<[u8]>> {
         match &self.state.callers.as_ref()?.frame {
@@ -452,6 +474,10 @@ impl<'a> Machine<'a> {
                 }
             }
             Outcome::ExitThread(value) => return Ok(Step::End(Op::Exit { value })),
+            Outcome::ReturnFromMain(value) => {
+                self.main_returned = true;
+                return Ok(Step::End(Op::Exit { value }));
+            }
             Outcome::ExitProcess(code) => return Ok(Step::End(Op::ExitProcess { code })),
             Outcome::AssumeFailed => return Ok(Step::End(Op::AssumeFailed)),
             Outcome::Become(name, args) => {

@@ -44,7 +44,7 @@ pub use memory::Place;
 use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, TakenFor, Transition};
 use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::ThreadId;
-use crate::op::Value;
+use crate::op::{ReleaseSequences, Value};
 use crate::tables::Tables;
 use local::{NativeFrame, ThreadState};
 use machine::Machine;
@@ -72,6 +72,8 @@ pub struct InterpOptions {
     /// as soon as it is certain what they are.
     pub leaves_out_pure_rounds: bool,
     pub on_main_return: OnMainReturn,
+    /// Which writes continue a release sequence, for data races.
+    pub release_sequences: ReleaseSequences,
     /// Is signed overflow a fault?
     pub check_overflow: bool,
     /// Is it a fault if something depends on what nobody has written? Otherwise that is zero.
@@ -97,6 +99,7 @@ impl Default for InterpOptions {
             unroll: None,
             leaves_out_pure_rounds: false,
             on_main_return: OnMainReturn::Wait,
+            release_sequences: ReleaseSequences::default(),
             check_overflow: false,
             check_uninit: false,
             check_memory: true,
@@ -147,6 +150,7 @@ impl Interpreter {
             .filter(|&id| !module.function(id).is_declaration)
             .ok_or(LoadError::NoMain)?;
         let mut tables = Tables::new("main");
+        tables.release_sequences = options.release_sequences;
         share_types(&module, &mut tables);
         let world = World::new(module, options, main);
         Ok((Self { world }, tables))

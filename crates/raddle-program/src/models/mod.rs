@@ -64,7 +64,9 @@ mod verifier;
 mod waiting;
 
 pub(crate) use externs::{contents, is_constant};
+pub use process::runs_functions_at_exit;
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
+pub use time::looks_at_clocks;
 
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -81,7 +83,7 @@ pub struct Model {
     /// Bit i: a pointer passed as argument i may be kept, or be used by another thread.
     pub captures: u64,
     pub overrides: bool,
-    /// Does it do nothing at all, and return the same every time?
+    /// Does it do nothing but let time pass, and return the same every time?
     pub is_idle: bool,
     /// Is the memory that it allocates full of zeros?
     pub zeroes: bool,

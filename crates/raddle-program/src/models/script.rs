@@ -87,6 +87,8 @@ pub enum Request {
     Argument {
         index: usize,
     },
+    /// Wants a number for the place from which the library function is called.
+    PlaceOfCall,
     /// A string is read, no more than `limit` bytes of it; what it says does not matter.
     LookAtString {
         address: u64,
@@ -171,6 +173,8 @@ pub enum Outcome {
     Unnoticed,
     /// Leaves the thread at once. (`pthread_exit` and its like use [`Script::leave_thread`], which tidies up first.)
     ExitThread(u64),
+    /// `main` has returned, and other threads go on.
+    ReturnFromMain(u64),
     ExitProcess(i32),
     /// The thread is blocked for good, and that is nobody's fault.
     AssumeFailed,
@@ -459,6 +463,14 @@ impl<'m, 'a> Script<'m, 'a> {
         }
         let cell = self.cell(address)?;
         self.op(Op::Sync { cell, action })
+    }
+
+    /// A number, not 0, for the place from which the function is called, with those that called the caller.
+    pub(super) fn place_of_call(&mut self) -> Result<u64, Pause> {
+        if self.asks {
+            return self.ask(Request::PlaceOfCall);
+        }
+        Ok(self.machine.place_of_call())
     }
 
     /// Calls the function at an address; returns the first slot of its result.
