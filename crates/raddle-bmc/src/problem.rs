@@ -1,8 +1,12 @@
 //! From steps to a formula: events, possible sources of reads, orders of writes, critical sections.
 
+mod questions;
 mod steps;
 
+pub(crate) use questions::{Never, Unsettled};
+
 use crate::carried::Carrier;
+use crate::encode::Open;
 use crate::events::{Beyond, Encoding, StepIndex};
 use crate::facts::Cell;
 use crate::order::FixedOrder;
@@ -304,11 +308,16 @@ impl Problem {
 
     // ---- questions
 
-    /// Only executions matter that the last bound cut short: all others were judged then.
-    pub(crate) fn exceed_last_bound(&mut self) {
-        let exceeding = std::mem::take(&mut self.encoding.exceeding);
-        let any = self.encoding.bits.any(exceeding);
-        self.require(any);
+    /// Only executions matter that were left open: all others were judged by an earlier formula.
+    pub(crate) fn leave_out_what_was_judged(&mut self, open: &Open) {
+        match open {
+            Open::Everything => {}
+            Open::Past(_) => {
+                let encoding = &mut self.encoding;
+                let goes_on = encoding.cuts.goes_on(&mut encoding.bits, &encoding.beyond);
+                self.require(goes_on);
+            }
+        }
     }
 
     /// The events that access cells, and the cells, in the order of events.
@@ -357,7 +366,7 @@ impl Problem {
     /// best where one can hold. If that takes long, each is asked for by itself: refutations are often shorter where the solver
     /// need not mind which of them it is about, and each is a fact for the next. No way is always the best one, so they take
     /// turns, with more and more effort.
-    pub(crate) fn ask(&mut self, conditions: &[Bit], limits: &Limits<'_>) -> Outcome {
+    fn ask(&mut self, conditions: &[Bit], limits: &Limits<'_>) -> Outcome {
         let mut open = conditions.to_vec();
         open.sort_unstable();
         open.dedup();
@@ -405,14 +414,6 @@ impl Problem {
             ..*limits
         };
         self.solver.solve(&[lit], &limits)
-    }
-
-    /// Is there an execution in which threads wait for good?
-    pub(crate) fn ask_for_deadlock(&mut self, limits: &Limits<'_>) -> Outcome {
-        match self.deadlock {
-            Some(asked) => self.solver.solve(&[asked], limits),
-            None => Outcome::Unsat,
-        }
     }
 
     /// The execution that answered the last question.

@@ -59,7 +59,7 @@ struct Marks {
 
 impl Problem {
     /// Is there an execution with a data race?
-    pub(crate) fn ask_for_race(&mut self, limits: &Limits<'_>) -> Outcome {
+    pub(crate) fn race(&mut self, limits: &Limits<'_>) -> Outcome {
         let candidates = self.candidates();
         if candidates.is_empty() {
             return Outcome::Unsat;

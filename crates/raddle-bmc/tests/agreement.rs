@@ -7,7 +7,7 @@ use raddle_bmc::BmcOptions;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
 use raddle_search::driver::{Limits, SearchOptions};
-use raddle_search::{Bound, Checks, EngineKind, MemoryModel, Outcome, Verdict};
+use raddle_search::{Bound, Checks, EngineKind, MemoryModel, Outcome, Reason, Verdict};
 
 /// Programs with more executions are left out.
 const MOST_EXECUTIONS: u64 = 30_000;
@@ -19,6 +19,7 @@ const BUT_RACES: Checks = Checks {
     deadlocks: true,
     livelocks: false,
     overflows: false,
+    uninit: false,
     only_error_calls: false,
 };
 /// What is wrong otherwise is not to hide races.
@@ -43,7 +44,9 @@ enum Answer {
 
 fn answer(verdict: &Verdict) -> Answer {
     match verdict {
-        Verdict::Verified(_) => Answer::Verified,
+        Verdict::Verified(_) | Verdict::Inconclusive(Reason::NothingEnds { bound: None }) => {
+            Answer::Verified
+        }
         Verdict::Violation(_) => Answer::Violation,
         Verdict::Inconclusive(_) | Verdict::Unsupported(_) => Answer::Unknown,
     }

@@ -29,6 +29,8 @@ pub struct Transition<L> {
     pub output: Option<Box<str>>,
     /// The spawned thread's first visible operation, for `Op::Spawn`.
     pub child: Option<Box<Transition<L>>>,
+    /// The function that the thread runs, if this is its start: for reports.
+    pub entry: Option<Rc<str>>,
 }
 
 /// Runs the private code of threads. Must be a function of its arguments: the same local state and value give the same
@@ -56,6 +58,16 @@ pub trait Semantics {
 
     /// Does the thread go on in the same way whatever its operation at `local` returns?
     fn ignores_result(&self, _local: &Self::Local) -> bool {
+        false
+    }
+
+    /// Does what the thread does depend on the contents that its operation at `local`, a read, finds?
+    fn needs_contents(&self, _local: &Self::Local) -> bool {
+        false
+    }
+
+    /// Is what its operation at `local` allocates full of zeros?
+    fn zeroes(&self, _local: &Self::Local) -> bool {
         false
     }
 
@@ -130,6 +142,17 @@ struct Node {
     parent_value: Value,
 }
 
+/// What is known of what a state's operation returns.
+#[derive(Clone, Copy)]
+struct Results {
+    /// Does the result not matter? Then there is one edge, labelled 0.
+    ignored: bool,
+    /// See [`Semantics::needs_contents`].
+    needs_contents: bool,
+    /// See [`Semantics::zeroes`].
+    zeroes: bool,
+}
+
 /// Operations and edges of all states.
 #[derive(Default)]
 struct Skeleton {
@@ -139,8 +162,7 @@ struct Skeleton {
     nodes: Vec<Node>,
     /// States with many successors find them here: the list would be long.
     fans: FxHashMap<(StateId, Value), StateId>,
-    /// Does the operation's result not matter? Then there is one edge, labelled 0.
-    ignores_result: Vec<bool>,
+    results: Vec<Results>,
     /// Was the state reached by a second edge?
     reentered: Vec<bool>,
     /// Has any state an operation that can be in a data race?
@@ -150,6 +172,8 @@ struct Skeleton {
     outputs: FxHashMap<(StateId, Value), Box<str>>,
     /// What threads print before their first operation.
     start_outputs: FxHashMap<StateId, Box<str>>,
+    /// What the threads run that are started in these states.
+    entries: FxHashMap<StateId, Rc<str>>,
     tables: Tables,
     met_uses: Uses,
     known_uses: Uses,
@@ -159,7 +183,7 @@ struct Skeleton {
 const LONG_LIST: usize = 8;
 
 impl Skeleton {
-    fn add(&mut self, op: Op, node: Node, ignores_result: bool) -> StateId {
+    fn add(&mut self, op: Op, node: Node, results: Results) -> StateId {
         let id = StateId::from_index(self.ops.len());
         self.ops.push(op);
         self.first_edge.push(NO_EDGE);
@@ -169,7 +193,7 @@ impl Skeleton {
             self.met_uses.note(&op);
         }
         self.reentered.push(false);
-        self.ignores_result.push(ignores_result);
+        self.results.push(results);
         self.nodes.push(node);
         id
     }
@@ -255,8 +279,11 @@ impl<S: Semantics> Expander<S> {
             at,
             output,
             child,
+            entry: _,
         } = transition;
+        let mut entry = None;
         if let Some(child) = child {
+            entry.clone_from(&child.entry);
             let begin = self.intern(skeleton, *child, None);
             if let Op::Spawn { start, .. } = &mut op {
                 *start = begin;
@@ -278,6 +305,9 @@ impl<S: Semantics> Expander<S> {
         if let Some(text) = start_output {
             skeleton.start_outputs.insert(id, text);
         }
+        if let Some(entry) = entry {
+            skeleton.entries.insert(id, entry);
+        }
         let (parent, parent_value) = from.unwrap_or((id, 0));
         skeleton.add(
             op,
@@ -287,7 +317,11 @@ impl<S: Semantics> Expander<S> {
                 parent,
                 parent_value,
             },
-            self.semantics.ignores_result(&local),
+            Results {
+                ignored: self.semantics.ignores_result(&local),
+                needs_contents: self.semantics.needs_contents(&local),
+                zeroes: self.semantics.zeroes(&local),
+            },
         );
         self.bytes += self.semantics.bytes(&local);
         self.snapshots.push(Some(local));
@@ -456,11 +490,44 @@ impl Program {
         self.expander.expand(&mut self.skeleton, state, value)
     }
 
+    /// The function that the thread runs which is started in `state`.
+    #[must_use]
+    pub fn entry_at(&self, state: StateId) -> Option<&Rc<str>> {
+        self.skeleton.entries.get(&state)
+    }
+
     /// Does the thread go on in the same way whatever the operation of `state` returns?
     #[inline]
     #[must_use]
     pub fn ignores_result(&self, state: StateId) -> bool {
-        self.skeleton.ignores_result[state.index()]
+        self.skeleton.results[state.index()].ignored
+    }
+
+    /// Does what the thread does depend on the contents that its operation, a read, finds?
+    #[inline]
+    #[must_use]
+    pub fn needs_contents(&self, state: StateId) -> bool {
+        self.skeleton.results[state.index()].needs_contents
+    }
+
+    /// Does anything depend on the contents of memory that was allocated, as far as is known?
+    #[must_use]
+    pub fn needs_allocated_contents(&self) -> bool {
+        let states = self.skeleton.ops.iter().zip(&self.skeleton.results);
+        states
+            .filter(|(_, results)| results.needs_contents)
+            .any(|(op, _)| match *op {
+                Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
+                    self.tables().loc_info(loc).life != crate::tables::NO_SLOT
+                }
+                _ => false,
+            })
+    }
+
+    /// Is what the operation allocates full of zeros?
+    #[must_use]
+    pub fn zeroes(&self, state: StateId) -> bool {
+        self.skeleton.results[state.index()].zeroes
     }
 
     /// Can there be data races, as far as the automata are known? As long as this says no, every access met is atomic.

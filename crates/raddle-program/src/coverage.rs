@@ -5,7 +5,6 @@
 
 use crate::ids::SrcId;
 use crate::op::{Op, Order};
-use std::rc::Rc;
 
 /// A place where an assertion is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +17,7 @@ pub struct AssertSite {
 /// A function by its source name, and where it is defined or called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedPlace {
-    pub name: Rc<str>,
+    pub name: Box<str>,
     pub at: SrcId,
 }
 

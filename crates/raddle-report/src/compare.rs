@@ -215,7 +215,14 @@ mod tests {
         let limit = Duration::from_secs(10);
         let answers = [
             answer("dpor", Verdict::Verified(Bound::Complete), 1234),
-            answer("naive", Verdict::Inconclusive(Reason::Time { limit }), 5),
+            answer(
+                "naive",
+                Verdict::Inconclusive(Reason::Time {
+                    limit,
+                    during: raddle_search::Phase::Exploring,
+                }),
+                5,
+            ),
         ];
         assert_eq!(
             table(&answers, false),

@@ -4,7 +4,7 @@ use crate::Report;
 use crate::source::Sources;
 use crate::words;
 use raddle_program::{NamedPlace, SrcId, Unsupported};
-use raddle_search::{EngineKind, Outcome, Reason, Statistics, Verdict};
+use raddle_search::{Check, EngineKind, Outcome, Reason, Statistics, Verdict};
 
 /// So many places are named in one line.
 const NAMED: usize = 3;
@@ -26,12 +26,28 @@ pub(crate) fn notes(report: &Report<'_>, sources: &Sources) -> Vec<Note> {
     if says_that_nothing_is_wrong(outcome) {
         notes.extend(no_thread(outcome));
         notes.extend(no_assert(report, sources));
+        notes.extend(not_checked(outcome));
     }
+    notes.extend(unfinished(outcome));
     if !outcome.beyond().is_empty() {
         notes.extend(unknown_calls(report, sources));
     }
     notes.extend(weak_orderings(report, sources));
     notes
+}
+
+/// There may be more than was found.
+fn unfinished(outcome: &Outcome) -> Option<Note> {
+    let reason = outcome.coverage.unfinished.as_ref()?;
+    let at = match reason {
+        Reason::Thread { at, .. } => *at,
+        _ => SrcId::NOWHERE,
+    };
+    Some(Note {
+        kind: "unfinished",
+        text: format!("the search was not finished: {}", words::reason(reason)),
+        at,
+    })
 }
 
 /// Functions that nobody knows where executions did not come, so that all of them can be seen to at once.
@@ -71,7 +87,7 @@ fn unknown_calls(report: &Report<'_>, sources: &Sources) -> Option<Note> {
 fn says_that_nothing_is_wrong(outcome: &Outcome) -> bool {
     matches!(
         outcome.verdict,
-        Verdict::Verified(_) | Verdict::Inconclusive(Reason::NoEnd { .. })
+        Verdict::Verified(_) | Verdict::Inconclusive(Reason::NothingEnds { .. })
     )
 }
 
@@ -81,6 +97,22 @@ fn no_thread(outcome: &Outcome) -> Option<Note> {
         text: "no thread was ever started besides main".to_owned(),
         at: SrcId::NOWHERE,
     })
+}
+
+/// What the engine does not look for although it was asked to.
+fn not_checked(outcome: &Outcome) -> Option<Note> {
+    outcome
+        .coverage
+        .not_checked
+        .contains(&Check::Uninit)
+        .then(|| Note {
+            kind: "not-checked",
+            text: format!(
+                "engine {} does not look for all that depends on memory which nobody has written; see `raddle explain uninit`",
+                outcome.engine.name()
+            ),
+            at: SrcId::NOWHERE,
+        })
 }
 
 fn no_assert(report: &Report<'_>, sources: &Sources) -> Option<Note> {

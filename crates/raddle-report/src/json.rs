@@ -2,7 +2,7 @@
 
 use crate::Report;
 use crate::covered;
-use crate::names::{Names, short};
+use crate::names::Names;
 use crate::source::{Sources, position};
 use crate::steps::{is_later_piece, op_kind, value_chosen};
 use crate::words;
@@ -282,11 +282,11 @@ fn reason_kind(verdict: &Verdict) -> Option<&'static str> {
             Reason::Executions { .. } => "execution-limit",
             Reason::Time { .. } => "time-limit",
             Reason::Memory { .. } => "memory-limit",
-            Reason::Interrupted => "interrupted",
+            Reason::Interrupted { .. } => "interrupted",
             Reason::Effort => "effort",
             Reason::NotLookedFor { .. } => "not-looked-for",
             Reason::Unrolled { .. } => "bound",
-            Reason::NoEnd { .. } => "no-end",
+            Reason::NothingEnds { .. } => "no-end",
             Reason::Thread { .. } => "thread-limit",
         },
     })
@@ -393,7 +393,7 @@ impl Writer<'_> {
             kind: words::violation_kind(&violation.kind),
             message: words::headline(&names, self.program, &violation.kind),
             location: self.place(violation.at),
-            thread: violation.thread.index(),
+            thread: names.thread_number(violation.thread),
             trace: self.trace(&names, &violation.trace),
         }
     }
@@ -407,7 +407,7 @@ impl Writer<'_> {
             };
             Step {
                 step: index + 1,
-                thread: step.thread.index(),
+                thread: names.thread_number(step.thread),
                 op: match step.effect {
                     Effect::Whole => op_kind(op),
                     Effect::Delayed => "delayed-store",
@@ -447,7 +447,7 @@ fn described(names: &Names<'_>, op: &Op, step: &TraceStep) -> (Option<String>, V
         Op::Store { loc, value, .. } => at(loc, value),
         Op::Sync { cell, .. } => (Some(names.location(cell)), step.value.into()),
         Op::Spawn { child: thread, .. } | Op::Join { thread } | Op::Detach { thread } => {
-            (Some(short(thread)), step.value.into())
+            (Some(names.short(thread)), step.value.into())
         }
         Op::Alloc { object } | Op::Free { object } => {
             (Some(names.object(object)), step.value.into())

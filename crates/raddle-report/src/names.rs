@@ -10,9 +10,10 @@ use raddle_ir::debug::{SourceType, SourceTypeId};
 use raddle_program::{LocId, Meaning, ObjectId, ObjectKind, Op, Program, Tables, ThreadId};
 use raddle_search::Trace;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-/// Names for one reported execution. Heap blocks have no names in the source: they are numbered in the order in which the
-/// execution allocates them. Nor does `malloc` tell a type: see `blocks`.
+/// Names for one reported execution. Threads and heap blocks have no names in the source: they are numbered in the order in
+/// which the execution starts and allocates them, `main` being thread 0. Nor does `malloc` tell a type: see `blocks`.
 pub struct Names<'a> {
     program: &'a Program,
     tables: &'a Tables,
@@ -24,6 +25,9 @@ pub struct Names<'a> {
     /// Where threads are started, and the function that they look up before the program's own code is run.
     start_lines: BTreeMap<ThreadId, u32>,
     runs: BTreeMap<ThreadId, String>,
+    /// The functions that threads are started with.
+    entries: BTreeMap<ThreadId, Rc<str>>,
+    numbers: BTreeMap<ThreadId, usize>,
 }
 
 impl<'a> Names<'a> {
@@ -33,11 +37,18 @@ impl<'a> Names<'a> {
         let mut heap = BTreeMap::new();
         let mut start_lines = BTreeMap::new();
         let mut runs = BTreeMap::new();
+        let mut entries = BTreeMap::new();
+        let mut numbers = BTreeMap::from([(ThreadId::MAIN, 0)]);
         for step in &trace.steps {
-            if let Op::Spawn { child, .. } = *program.op(step.state)
-                && let Some(loc) = position(tables, program.at(step.state))
-            {
-                start_lines.insert(child, loc.line);
+            if let Op::Spawn { child, .. } = *program.op(step.state) {
+                let next = numbers.len();
+                numbers.entry(child).or_insert(next);
+                if let Some(entry) = program.entry_at(step.state) {
+                    entries.insert(child, Rc::clone(entry));
+                }
+                if let Some(loc) = position(tables, program.at(step.state)) {
+                    start_lines.insert(child, loc.line);
+                }
             }
             if let Op::Load { .. } = program.op(step.state)
                 && let Some(Meaning::Function(function)) = program.meaning(step.value)
@@ -60,9 +71,38 @@ impl<'a> Names<'a> {
             heap_parts: BTreeMap::new(),
             start_lines,
             runs,
+            entries,
+            numbers,
         };
+        names.number_others();
         names.find_block_types(trace);
         names
+    }
+
+    /// Threads that the execution does not start come last.
+    fn number_others(&mut self) {
+        let all = (0..self.tables.thread_count()).map(ThreadId::from_index);
+        let mut others: Vec<ThreadId> = all
+            .filter(|thread| !self.numbers.contains_key(thread))
+            .collect();
+        others.sort_by_key(|&thread| {
+            let name = &self.tables.thread_info(thread).name;
+            (name.path().len(), name)
+        });
+        for thread in others {
+            self.numbers.insert(thread, self.numbers.len());
+        }
+    }
+
+    /// The number of a thread in this execution.
+    #[must_use]
+    pub fn thread_number(&self, thread: ThreadId) -> usize {
+        self.numbers.get(&thread).copied().unwrap_or(0)
+    }
+
+    /// `T1`.
+    pub(crate) fn short(&self, thread: ThreadId) -> String {
+        format!("T{}", self.thread_number(thread))
     }
 
     fn type_of(&self, object: ObjectId) -> Option<SourceTypeId> {
@@ -84,16 +124,18 @@ impl<'a> Names<'a> {
     pub fn thread(&self, thread: ThreadId) -> String {
         let entry = self.entry(thread);
         if entry.is_empty() {
-            short(thread)
+            self.short(thread)
         } else {
-            format!("{} ({entry})", short(thread))
+            format!("{} ({entry})", self.short(thread))
         }
     }
 
     /// The function that the thread runs. `std::thread` runs what it finds in memory when it starts; a lambda has no name, and
     /// is told by the line that starts it.
     pub(crate) fn entry(&self, thread: ThreadId) -> String {
-        let entry = demangled(&self.tables.thread_info(thread).entry);
+        let entry = self.entries.get(&thread);
+        let entry = entry.unwrap_or(&self.tables.thread_info(thread).entry);
+        let entry = demangled(entry);
         let run = match entry.as_str() {
             "std::thread" => self.runs.get(&thread),
             RUST_THREAD => None,
@@ -133,7 +175,7 @@ impl<'a> Names<'a> {
             (ObjectKind::Stack | ObjectKind::ThreadLocal, Some(thread))
                 if thread != ThreadId::MAIN =>
             {
-                format!("{}@{}", info.name, short(thread))
+                format!("{}@{}", info.name, self.short(thread))
             }
             _ => demangled(&info.name),
         }
@@ -237,11 +279,6 @@ fn shortened(name: String) -> String {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name,
     }
-}
-
-/// `T1`.
-pub(crate) fn short(thread: ThreadId) -> String {
-    format!("T{}", thread.index())
 }
 
 pub(crate) fn bytes(count: u64) -> String {

@@ -2,7 +2,7 @@
 
 use crate::Report;
 use crate::covered;
-use crate::names::{Names, short};
+use crate::names::Names;
 use crate::source::{Sources, position};
 use crate::steps;
 use crate::style::Paint;
@@ -240,7 +240,7 @@ impl<'a> Writer<'a> {
             ViolationKind::Race(race) => {
                 let label = |access: &RaceAccess, which: &str| {
                     let what = words::access(names, self.program.op(access.state));
-                    format!("{which}: {what} by {}", short(access.thread))
+                    format!("{which}: {what} by {}", names.short(access.thread))
                 };
                 vec![
                     Spot::primary(race.second.at, label(&race.second, "second access")),
@@ -293,7 +293,7 @@ impl<'a> Writer<'a> {
                     "{} (step {}, {})",
                     steps::life(names, program.op(step.state)),
                     index + 1,
-                    short(step.thread)
+                    names.short(step.thread)
                 );
                 spots.push(Spot::context(program.at(step.state), label));
             }
@@ -412,7 +412,8 @@ impl<'a> Writer<'a> {
         if self.look.quiet {
             return text;
         }
-        text += "no violation was found in the part that was explored\n";
+        text += words::found_so_far(reason);
+        text += "\n";
         if let Reason::Thread { at, .. } = reason
             && let Some(place) = self.sources.place(self.program.tables(), *at)
         {

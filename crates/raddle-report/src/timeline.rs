@@ -4,7 +4,6 @@
 //! 80 columns. Where even that does not fit, the table becomes a list with the thread's name in front. What ends the
 //! execution may be longer than that, and takes several lines.
 
-use crate::names::short;
 use crate::source::position;
 use crate::style::Paint;
 use crate::view::{View, Weight};
@@ -130,13 +129,13 @@ impl Timeline<'_> {
         let mut threads: Vec<_> = steps
             .chain(self.end.iter().map(|mark| mark.thread))
             .collect();
-        threads.sort_unstable();
+        threads.sort_unstable_by_key(|&thread| self.view.names.thread_number(thread));
         threads.dedup();
         threads
     }
 
     fn rows(&self, threads: &[ThreadId]) -> Vec<Row> {
-        let lane_of = |thread| threads.binary_search(&thread).unwrap_or(0);
+        let lane_of = |thread| threads.iter().position(|&it| it == thread).unwrap_or(0);
         let several_files = self.several_files();
         let mut rows = Vec::new();
         if self.output {
@@ -236,7 +235,7 @@ impl Timeline<'_> {
             let entry = self.view.names.entry(thread);
             Lane {
                 title: cut(
-                    format!("{} {entry}", short(thread)).trim_end(),
+                    format!("{} {entry}", self.view.names.short(thread)).trim_end(),
                     LONGEST_TITLE,
                 ),
                 first: rows.iter().position(own).unwrap_or(0),
@@ -260,7 +259,11 @@ pub(crate) fn origin(view: &View<'_>, index: usize) -> String {
         None => "  ← initial".to_owned(),
         Some(index) => match view.trace.steps.get(index) {
             Some(writer) if writer.thread != step.thread => {
-                format!("  ← step {} ({})", index + 1, short(writer.thread))
+                format!(
+                    "  ← step {} ({})",
+                    index + 1,
+                    view.names.short(writer.thread)
+                )
             }
             _ => format!("  ← step {}", index + 1),
         },

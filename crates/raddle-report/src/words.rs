@@ -1,6 +1,6 @@
 //! The words for everything that an answer consists of: one place, so that the same thing is always called the same.
 
-use crate::names::{Names, bytes, demangled, short};
+use crate::names::{Names, bytes, demangled};
 use crate::operands;
 use crate::steps::intention;
 use raddle_memory::race::{RaceAccess, RaceInfo};
@@ -8,7 +8,9 @@ use raddle_program::{
     AccessKind, Fault, Limit, Misuse, ObjectKind, Op, Order, Program, ThreadId, Unsupported,
 };
 use raddle_search::verdict::{Statistics, Waiting};
-use raddle_search::{Bound, Effect, MemoryModel, Reason, TraceStep, Violation, ViolationKind};
+use raddle_search::{
+    Bound, Effect, MemoryModel, Phase, Reason, TraceStep, Violation, ViolationKind,
+};
 use std::time::Duration;
 
 /// The kind of a violation for scripts. Stable.
@@ -47,6 +49,10 @@ pub const KINDS: &[(&str, &str)] = &[
     ),
     ("division-by-zero", "An integer is divided by zero."),
     ("overflow", "Signed arithmetic overflows."),
+    (
+        "uninitialised",
+        "Something depends on memory, or on a variable, that nobody has written.",
+    ),
     ("unreachable", "Code that must never run is reached."),
     (
         "misuse",
@@ -83,6 +89,7 @@ fn fault_kind(fault: &Fault) -> &'static str {
         Fault::InvalidFree { .. } => "invalid-free",
         Fault::DivisionByZero => "division-by-zero",
         Fault::Overflow { .. } => "overflow",
+        Fault::Uninitialised { .. } => "uninitialised",
         Fault::Unreachable => "unreachable",
         Fault::Misuse { .. } => "misuse",
     }
@@ -104,11 +111,11 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
                 [] => format!("deadlock: {} threads wait for good", waiting.len()),
                 [one] => format!("deadlock: {} waits for itself", names.thread(*one)),
                 [others @ .., last] => {
-                    let others: Vec<String> = others.iter().map(|&it| short(it)).collect();
+                    let others: Vec<String> = others.iter().map(|&it| names.short(it)).collect();
                     format!(
                         "deadlock: {} and {} wait for each other",
                         others.join(", "),
-                        short(*last)
+                        names.short(*last)
                     )
                 }
             },
@@ -277,6 +284,16 @@ fn fault_headline(names: &Names<'_>, fault: &Fault) -> String {
         }
         Fault::DivisionByZero => "division by zero".to_owned(),
         Fault::Overflow { operation } => format!("signed overflow in {operation}"),
+        Fault::Uninitialised {
+            object: Some(object),
+            offset,
+        } => format!(
+            "read of `{}`, which nobody has written",
+            names.place(*object, *offset, 1)
+        ),
+        Fault::Uninitialised { object: None, .. } => {
+            "use of a value that nobody has written".to_owned()
+        }
         Fault::Unreachable => "code that must never run is reached".to_owned(),
         Fault::Misuse {
             misuse,
@@ -420,16 +437,20 @@ pub fn reason(reason: &Reason) -> String {
         Reason::Executions { limit } => {
             format!("the limit of {} was reached", executions(*limit))
         }
-        Reason::Time { limit } => {
-            format!("the time limit of {} was reached", seconds(*limit))
+        Reason::Time { limit, during } => {
+            let limit = seconds(*limit);
+            format!("the time limit of {limit} was reached{}", while_(*during))
         }
-        Reason::Memory { limit_bytes } => {
-            format!(
-                "the memory limit of {} was reached",
-                mebibytes(*limit_bytes)
-            )
+        Reason::Memory { limit, during } => {
+            let bytes = mebibytes(limit.bytes);
+            let whose = match limit.is_default {
+                true => " (80 % of what there is)",
+                false => "",
+            };
+            let during = while_(*during);
+            format!("the memory limit of {bytes}{whose} was reached{during}")
         }
-        Reason::Interrupted => "it was interrupted".to_owned(),
+        Reason::Interrupted { during } => format!("it was interrupted{}", while_(*during)),
         Reason::Effort => "the effort that was allowed was not enough".to_owned(),
         Reason::NotLookedFor { what } => {
             format!("no violation was found, without looking for {what}")
@@ -439,15 +460,56 @@ pub fn reason(reason: &Reason) -> String {
                 "loops or calls go round more than {bound} times, the last bound that was tried"
             )
         }
-        Reason::NoEnd { bound: None } => {
+        Reason::NothingEnds { bound: None } => {
             "no execution comes to its end: threads wait or spin for good, or assumptions fail"
                 .to_owned()
         }
-        Reason::NoEnd { bound: Some(bound) } => format!(
+        Reason::NothingEnds { bound: Some(bound) } => format!(
             "no execution comes to its end within {bound} iterations of each loop, so nothing is known of what lies behind"
         ),
         Reason::Thread { limit, thread, .. } => {
-            format!("{} in {}", thread_limit(limit), short(*thread))
+            // `T0` is `main`, `T2.1` the first thread that its second one starts.
+            let path: Vec<String> = thread.path().iter().map(u32::to_string).collect();
+            let path = if path.is_empty() {
+                "0".to_owned()
+            } else {
+                path.join(".")
+            };
+            format!("{} in T{path}", thread_limit(limit))
+        }
+    }
+}
+
+/// What a check was busy with, where that is not what a user would expect.
+fn while_(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Exploring => "",
+        Phase::Compiling => " while the compiler was running",
+        Phase::Reading => " while the compiled program was read",
+        Phase::Encoding => " while a formula was made of the program",
+        Phase::Solving => " while the formula was being solved",
+        Phase::Replaying => " while a violation was being reproduced",
+        Phase::Simplifying => " while a violation was being simplified",
+        Phase::Reporting => " while the report was written",
+    }
+}
+
+/// What there is instead of an answer.
+#[must_use]
+pub fn found_so_far(reason: &Reason) -> &'static str {
+    let (Reason::Time { during, .. }
+    | Reason::Memory { during, .. }
+    | Reason::Interrupted { during }) = reason
+    else {
+        return "no violation was found in the part that was explored";
+    };
+    match during {
+        Phase::Compiling | Phase::Reading => "the program was not run",
+        Phase::Exploring | Phase::Encoding | Phase::Solving => {
+            "no violation was found in the part that was explored"
+        }
+        Phase::Replaying | Phase::Simplifying | Phase::Reporting => {
+            "an execution that goes wrong was found, but could not be run again to make sure"
         }
     }
 }
@@ -461,7 +523,7 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
             "raise `--time-limit`, bound loops with `--unroll N`, or make the program smaller"
         }
         Reason::Memory { .. } => "raise `--memory-limit`, or make the program smaller",
-        Reason::Interrupted => {
+        Reason::Interrupted { .. } => {
             "a program with fewer threads and rounds takes less time, `--unroll N` bounds loops, `--time-limit S` stops by itself"
         }
         Reason::Effort => "another engine may do better",
@@ -469,10 +531,10 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
         Reason::Unrolled { .. } => {
             "`--unroll N` checks up to N rounds; loops that wait are better written as `__VERIFIER_assume`"
         }
-        Reason::NoEnd { bound: None } => {
+        Reason::NothingEnds { bound: None } => {
             "`--check livelock` says where threads spin; `raddle explain inconclusive` says more"
         }
-        Reason::NoEnd { bound: Some(_) } => "raise `--unroll`; is the loop meant to end?",
+        Reason::NothingEnds { bound: Some(_) } => "raise `--unroll`; is the loop meant to end?",
         Reason::Thread { limit, .. } => match limit {
             Limit::Unroll { .. } => "raise `--unroll`",
             Limit::PrivateSteps { .. } => {
@@ -481,6 +543,9 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
             Limit::CallDepth { .. } => "is this recursion endless? bound it",
             Limit::Memory { .. } => "raise `--memory-limit`, or make the program smaller",
             Limit::Ids { .. } => "make the program smaller",
+            Limit::NameClash { .. } => {
+                "this is chance: start a thread or declare a variable more, or less, before them"
+            }
         },
     }
 }
@@ -499,6 +564,9 @@ fn thread_limit(limit: &Limit) -> String {
             format!("the threads' states need more than {}", mebibytes(*bytes))
         }
         Limit::Ids { what } => format!("there are more {what} than Raddle can count"),
+        Limit::NameClash { what } => {
+            format!("there are two {what} that Raddle gives the same place in memory")
+        }
     }
 }
 

@@ -123,6 +123,7 @@ fn stuck(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
         }
     }
     waiting.retain(|waiting| !helpful[waiting.thread.index()]);
+    in_order_of_names(program, &mut waiting);
     (!waiting.is_empty()).then_some(waiting)
 }
 
@@ -151,7 +152,17 @@ pub fn livelock(program: &mut Program, machine: &mut Machine) -> Option<Vec<Wait
             Readiness::Ready => return None,
         }
     }
+    in_order_of_names(program, &mut spinning);
     (!spinning.is_empty()).then_some(spinning)
+}
+
+/// Ids are given in the order of discovery, which is another one when an execution is run alone.
+fn in_order_of_names(program: &Program, threads: &mut [Waiting]) {
+    let name = |thread: ThreadId| &program.tables().thread_info(thread).name;
+    for waiting in &mut *threads {
+        waiting.on.sort_by_key(|&on| name(on));
+    }
+    threads.sort_by_key(|waiting| name(waiting.thread));
 }
 
 /// Does the thread, running alone, come back to its state without having changed memory?

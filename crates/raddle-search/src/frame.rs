@@ -3,20 +3,21 @@
 use crate::dpor::Listener;
 use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
-use crate::replay::{self, Schedule};
+use crate::gathered::Gathered;
+use crate::replay::{self, Mismatch, Schedule};
 use crate::simplify;
 use crate::verdict::{
-    Beyond, Bound, Causality, Coverage, EngineKind, Outcome, Reason, Statistics, Verdict,
-    Violation, ViolationKind,
+    Bound, Causality, Check, EngineKind, Outcome, Reason, Statistics, Verdict, Violation,
+    ViolationKind,
 };
+use crate::watch::{Phase, Watch, peak_memory_bytes};
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
-use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
+use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd, UninitDetector};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Time is looked at after so many events.
@@ -37,23 +38,19 @@ const BLOCK_STEPS: u64 = 1 << 20;
 /// Judges the executions of one search.
 pub(crate) struct Frame {
     options: SearchOptions,
+    watch: Arc<Watch>,
     statistics: Statistics,
     detector: RaceDetector,
+    uninit: UninitDetector,
     /// Has a plain access been seen that could be in a race? Before that there is no need to look for any.
     can_race: bool,
     /// Number of micro-steps after each event of the present execution.
     ends: Vec<u32>,
     violations: Vec<Violation>,
     seen: FxHashSet<ViolationKey>,
-    /// What is beyond Raddle, by the order in which it was met; each once a place in the user's code.
-    beyond: Vec<Beyond>,
-    /// Did an execution come to its end? One that a fault ended did, whether it is looked for or not.
-    any_end: bool,
-    /// Where the bound on loops cut executions.
-    cuts: Vec<SrcId>,
+    gathered: Gathered,
     /// A limit inside a thread: the search goes on, but cannot end in `verified`.
     thread_limit: Option<Reason>,
-    unrolled: Option<u32>,
     /// Why the search was stopped.
     stopped: Option<Reason>,
     error: Option<InternalError>,
@@ -74,25 +71,24 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(options: SearchOptions) -> Self {
+    pub(crate) fn new(options: SearchOptions, watch: Arc<Watch>) -> Self {
         let now = Instant::now();
         let started = options.began.unwrap_or(now);
         Self {
             options,
+            watch,
             statistics: Statistics {
                 threads: 1,
                 ..Statistics::default()
             },
             detector: RaceDetector::new(),
+            uninit: UninitDetector::new(),
             can_race: false,
             ends: Vec::new(),
             violations: Vec::new(),
             seen: FxHashSet::default(),
-            beyond: Vec::new(),
-            any_end: false,
-            cuts: Vec::new(),
+            gathered: Gathered::default(),
             thread_limit: None,
-            unrolled: None,
             stopped: None,
             error: None,
             answer: None,
@@ -130,7 +126,7 @@ impl Frame {
     /// Is there a reason to stop?
     pub(crate) fn has_reason(&self) -> bool {
         !self.violations.is_empty()
-            || !self.beyond.is_empty()
+            || !self.gathered.beyond.is_empty()
             || self.stopped.is_some()
             || self.answer.is_some()
             || self.error.is_some()
@@ -145,6 +141,7 @@ impl Frame {
             self.statistics.blocked += 1;
         }
         self.statistics.max_events = self.statistics.max_events.max(self.ends.len());
+        self.watch.publish(&self.statistics);
     }
 
     fn stop(&mut self, reason: Reason) -> ControlFlow<()> {
@@ -154,30 +151,30 @@ impl Frame {
 
     // ---- limits
 
+    /// Stops for the reason that the watch has.
+    #[cold]
+    fn stop_as_told(&mut self) -> ControlFlow<()> {
+        let reason = self.watch.reason();
+        debug_assert!(reason.is_some(), "a flag is raised for a reason");
+        self.stop(reason.unwrap_or(Reason::Effort))
+    }
+
     /// Looks at the clock and the flag; now and then also at memory.
     fn look_around(&mut self) -> ControlFlow<()> {
         self.events_since_look = 0;
-        if let Some(flag) = &self.options.interrupted
-            && flag.load(Ordering::Relaxed)
-        {
-            return self.stop(Reason::Interrupted);
+        if self.watch.is_over() {
+            return self.stop_as_told();
         }
         let now = Instant::now();
-        let elapsed = now - self.started;
-        if let Some(limit) = self.options.limits.time
-            && elapsed >= limit
-        {
-            return self.stop(Reason::Time { limit });
-        }
         if now - self.last_slow_look < BETWEEN_SLOW_LOOKS {
             return ControlFlow::Continue(());
         }
         self.last_slow_look = now;
-        if let Some(limit_bytes) = self.options.limits.memory_bytes
-            && memory_bytes("VmRSS:") > limit_bytes
-        {
-            return self.stop(Reason::Memory { limit_bytes });
+        self.watch.look_at_memory();
+        if self.watch.is_raised() {
+            return self.stop_as_told();
         }
+        let elapsed = now - self.started;
         let executions = self.executions();
         if let Some(sink) = &mut self.options.progress {
             sink(&Progress {
@@ -191,14 +188,6 @@ impl Frame {
             self.wants_estimate = true;
         }
         ControlFlow::Continue(())
-    }
-
-    /// Must what is not necessary for an answer be left undone?
-    fn is_time_up(&self) -> bool {
-        let is_set = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
-        let is_late = |limit| self.started.elapsed() >= limit;
-        self.options.interrupted.as_ref().is_some_and(is_set)
-            || self.options.limits.time.is_some_and(is_late)
     }
 
     /// Asks somebody else.
@@ -257,16 +246,24 @@ impl Frame {
         if !self.seen.insert(ViolationKey::new(&kind, at)) {
             return ControlFlow::Continue(());
         }
-        match replay::confirm(program, &schedule, &kind, thread) {
+        let before = self.watch.enter(Phase::Replaying);
+        let confirmed = replay::confirm(program, &schedule, &kind, thread, &self.watch);
+        match confirmed {
             Ok(trace) => {
-                self.violations.push(Violation {
+                let found = Violation {
                     kind,
                     thread,
                     at,
                     schedule,
                     trace,
-                });
+                };
+                if let Some(sink) = &mut self.options.reproduced {
+                    sink(program, &found);
+                }
+                self.violations.push(found);
+                self.watch.enter(before);
             }
+            Err(Mismatch::NoTime) => return self.stop_as_told(),
             Err(mismatch) => {
                 self.error = Some(InternalError::NotReproduced {
                     kind: Box::new(kind),
@@ -325,52 +322,21 @@ impl Frame {
             .map_or(SrcId::NOWHERE, |state| program.at(state));
         match stop {
             Stop::Fault(fault) => return self.fault(program, machine, thread, at, fault),
-            Stop::Limit(Limit::Unroll { bound }) => {
-                self.unrolled = self.unrolled.max(Some(bound));
-                if !self.cuts.contains(&at) {
-                    self.cuts.push(at);
-                }
-            }
+            Stop::Limit(Limit::Unroll { bound }) => self.gathered.cut(bound, at),
             Stop::Limit(limit) => {
+                let thread = program.tables().thread_info(thread).name.clone();
                 self.thread_limit
                     .get_or_insert(Reason::Thread { limit, thread, at });
             }
+            // The search goes on: there may be violations elsewhere, and more that is out of reach.
             Stop::Unsupported(what) => {
-                return self.out_of_reach(program, machine, what, thread, at);
+                let is_value = matches!(what, Unsupported::NondetValue { .. });
+                self.gathered
+                    .out_of_reach(program, machine, what, (thread, at));
+                if is_value && self.options.leaves_values_to_formulas {
+                    return ControlFlow::Break(());
+                }
             }
-        }
-        ControlFlow::Continue(())
-    }
-
-    /// A thread has come to something that Raddle cannot run. It goes no further; the others do, and so does the search: there
-    /// may be violations elsewhere, and more that is out of reach.
-    fn out_of_reach(
-        &mut self,
-        program: &Program,
-        machine: &Machine,
-        what: Unsupported,
-        thread: ThreadId,
-        at: SrcId,
-    ) -> ControlFlow<()> {
-        let is_for_formulas = matches!(what, Unsupported::NondetValue { .. });
-        let tables = program.tables();
-        let place = |at: SrcId| tables.user_source(at).unwrap_or(at);
-        let is_known = self
-            .beyond
-            .iter()
-            .any(|known| known.what == what && place(known.at) == place(at));
-        if !is_known {
-            let steps = machine.steps();
-            let trace = replay::trace(program, steps, steps.len());
-            self.beyond.push(Beyond {
-                what,
-                thread,
-                at,
-                trace,
-            });
-        }
-        if is_for_formulas && self.options.leaves_values_to_formulas {
-            return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     }
@@ -382,6 +348,23 @@ impl Frame {
             if let Some(race) = self.detector.push(program, step) {
                 let (thread, at) = (race.second.thread, race.second.at);
                 self.violation(program, machine, ViolationKind::Race(race), thread, at)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Feeds the detector of reads that depend on what nobody has written.
+    fn find_uninitialised(
+        &mut self,
+        program: &mut Program,
+        machine: &Machine,
+        thread: ThreadId,
+    ) -> ControlFlow<()> {
+        while self.uninit.len() < machine.steps().len() {
+            let step = machine.steps()[self.uninit.len()];
+            if let Some(fault) = self.uninit.push(program, &step) {
+                let at = program.at(step.state);
+                self.fault(program, machine, thread, at, fault)?;
             }
         }
         ControlFlow::Continue(())
@@ -405,19 +388,23 @@ impl Frame {
             let mark = machine.mark();
             let end = machine.step(program, thread, &[]);
             self.ends.push(machine.steps().len() as u32);
-            let flow = match end {
+            let mut flow = match end {
                 StepEnd::Fault(fault) => {
                     let last = machine.steps().last();
                     let at = last.map_or(SrcId::NOWHERE, |step| program.at(step.state));
                     self.fault(program, machine, thread, at, fault)
                 }
-                _ if self.options.checks.races && program.has_plain_accesses() => {
-                    self.find_races(program, machine)
-                }
                 _ => ControlFlow::Continue(()),
             };
+            if flow.is_continue() && self.options.checks.uninit {
+                flow = self.find_uninitialised(program, machine, thread);
+            }
+            if flow.is_continue() && self.options.checks.races && program.has_plain_accesses() {
+                flow = self.find_races(program, machine);
+            }
             self.ends.pop();
             self.detector.truncate(mark.steps());
+            self.uninit.truncate(mark.steps());
             machine.undo_to(mark);
             flow?;
         }
@@ -451,36 +438,33 @@ impl Frame {
             return Ok(answer);
         }
         self.statistics.states = program.state_count();
-        let mut coverage = Coverage {
-            ended: Some(self.any_end),
-            cuts: std::mem::take(&mut self.cuts),
-            code: program.coverage(),
-            weak: Default::default(),
-            beyond: std::mem::take(&mut self.beyond),
-        };
-        // A thread that is alone sees its own writes in order, whatever their orderings.
-        if self.statistics.threads > 1 {
-            coverage.weak = program.weak_orderings();
+        let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
+        let mut coverage = self.gathered.coverage(program, &self.statistics);
+        // These take executions for the same in which reads find the same values, whether somebody wrote them or not.
+        let by_values = matches!(engine, EngineKind::Rvf | EngineKind::Mcr);
+        if by_values && self.options.checks.uninit && program.needs_allocated_contents() {
+            coverage.not_checked.push(Check::Uninit);
         }
+        let unfinished = self.stopped.or(self.thread_limit);
         // The user gets the plainest executions. They are looked for when the engine is done: what that
         // meets is no part of the search.
-        let found = std::mem::take(&mut self.violations);
-        for violation in found {
-            let plainest = simplify::plainest(program, violation, &mut || self.is_time_up());
-            self.violations.push(plainest);
+        self.watch.enter(Phase::Simplifying);
+        for violation in &mut self.violations {
+            *violation = simplify::plainest(program, violation.clone(), &self.watch);
         }
         self.statistics.elapsed = self.started.elapsed();
-        self.statistics.peak_memory_bytes = memory_bytes("VmHWM:");
+        self.statistics.peak_memory_bytes = peak_memory_bytes();
         let verdict = if !self.violations.is_empty() {
+            coverage.unfinished = unfinished;
             Verdict::Violation(self.violations)
         } else if !coverage.beyond.is_empty() {
+            coverage.unfinished = unfinished;
             Verdict::Unsupported(std::mem::take(&mut coverage.beyond))
-        } else if let Some(reason) = self.stopped.or(self.thread_limit) {
+        } else if let Some(reason) = unfinished {
             Verdict::Inconclusive(reason)
-        } else if !self.any_end {
-            let bound = self.unrolled;
-            Verdict::Inconclusive(Reason::NoEnd { bound })
-        } else if let Some(iterations) = self.unrolled {
+        } else if !any_end {
+            Verdict::Inconclusive(Reason::NothingEnds { bound: unrolled })
+        } else if let Some(iterations) = unrolled {
             Verdict::Verified(Bound::Unrolled { iterations })
         } else {
             Verdict::Verified(Bound::Complete)
@@ -532,6 +516,7 @@ impl Listener for Frame {
             StepEnd::EndlessBlock => {
                 let at = program.at(machine.steps()[start].state);
                 let limit = Limit::PrivateSteps { steps: BLOCK_STEPS };
+                let thread = program.tables().thread_info(thread).name.clone();
                 return self.stop(Reason::Thread { limit, thread, at });
             }
         }
@@ -547,6 +532,9 @@ impl Listener for Frame {
                 self.can_race = self.options.checks.races && ending::started(machine) > 1;
             }
         }
+        if self.options.checks.uninit {
+            self.find_uninitialised(program, machine, thread)?;
+        }
         // The detector catches up with the whole execution when the first such access is met.
         if self.can_race {
             self.find_races(program, machine)?;
@@ -561,6 +549,7 @@ impl Listener for Frame {
             self.ends.pop();
         }
         self.detector.truncate(steps);
+        self.uninit.truncate(steps);
         // An engine that goes back to the beginning has given nothing up.
         self.midway &= steps > 0;
     }
@@ -571,18 +560,14 @@ impl Listener for Frame {
         self.statistics.complete = 0;
         self.statistics.blocked = 0;
         self.statistics.cut = 0;
-        self.any_end = false;
+        self.gathered.restarted();
     }
 
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
         let complete = ending::is_complete(program, machine);
         self.count(complete);
-        if complete {
-            self.any_end = true;
-        } else {
-            self.any_end |= ending::is_faulted(program, machine);
-            self.statistics.cut += u64::from(ending::is_cut(program, machine));
-        }
+        self.gathered
+            .ended(program, machine, complete, &mut self.statistics);
         if !complete
             && self.options.checks.deadlocks
             && let Some(waiting) = ending::deadlock(program, machine)
@@ -632,21 +617,4 @@ impl Listener for Frame {
         }
         self.look_around()
     }
-}
-
-/// A line of the process's status: `VmHWM:` is the peak of its resident memory, `VmRSS:` the present. 0 where there is no
-/// such file.
-pub(crate) fn memory_bytes(field: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let kibibytes = status
-        .lines()
-        .find_map(|line| line.strip_prefix(field))
-        .and_then(|rest| {
-            rest.trim()
-                .trim_end_matches("kB")
-                .trim()
-                .parse::<u64>()
-                .ok()
-        });
-    kibibytes.unwrap_or(0) * 1024
 }

@@ -28,10 +28,12 @@ pub fn run(
     guide: &mut impl Guide,
 ) -> Result<Outcome, InternalError> {
     let memory = options.memory;
-    let mut frame = Frame::new(SearchOptions {
+    let watch = options.watch();
+    let options = SearchOptions {
         keep_going: true,
         ..options
-    });
+    };
+    let mut frame = Frame::new(options, watch);
     let mut machine = Machine::with_model(program, memory);
     let flow = lead(program, &mut machine, &mut frame, guide);
     debug_assert!(

@@ -1,12 +1,14 @@
 //! What a check answers. A verdict is never a `bool`.
 
 use crate::replay::Schedule;
+use crate::watch::{MemoryLimit, Phase};
 pub use raddle_memory::MemoryModel;
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Effect, RaceInfo};
 use raddle_program::{
-    CodeCoverage, Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value, WeakOrderings,
+    CodeCoverage, Fault, Limit, LocId, SrcId, StateId, ThreadId, ThreadName, Unsupported, Value,
+    WeakOrderings,
 };
 use std::time::Duration;
 
@@ -61,6 +63,7 @@ pub enum Check {
     Deadlock,
     Livelock,
     Overflow,
+    Uninit,
 }
 
 /// The set of checks that are on.
@@ -72,6 +75,9 @@ pub struct Checks {
     pub deadlocks: bool,
     pub livelocks: bool,
     pub overflows: bool,
+    /// What depends on memory that nobody has written. Of use only if the program was loaded to be checked for it
+    /// (`InterpOptions::check_uninit`).
+    pub uninit: bool,
     /// Of what belongs to `assertions` only calls of functions that mark errors (`reach_error`) count.
     pub only_error_calls: bool,
 }
@@ -85,6 +91,7 @@ impl Default for Checks {
             deadlocks: true,
             livelocks: false,
             overflows: false,
+            uninit: true,
             only_error_calls: false,
         }
     }
@@ -168,11 +175,15 @@ pub enum Reason {
     },
     Time {
         limit: Duration,
+        during: Phase,
     },
     Memory {
-        limit_bytes: u64,
+        limit: MemoryLimit,
+        during: Phase,
     },
-    Interrupted,
+    Interrupted {
+        during: Phase,
+    },
     /// The engine was to give up soon, and did.
     Effort,
     /// Nothing was found, but a part of what was asked for is not looked for.
@@ -185,13 +196,13 @@ pub enum Reason {
     },
     /// Nothing was found, but no execution came to its end: so little was looked at that it says nothing. Where a bound cut
     /// executions, that bound.
-    NoEnd {
+    NothingEnds {
         bound: Option<u32>,
     },
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
     Thread {
         limit: Limit,
-        thread: ThreadId,
+        thread: ThreadName,
         at: SrcId,
     },
 }
@@ -228,6 +239,10 @@ pub struct Coverage {
     pub weak: WeakOrderings,
     /// What executions reached beyond Raddle, where the verdict is about something else.
     pub beyond: Vec<Beyond>,
+    /// Why the search ended before its time, where the verdict is about something else.
+    pub unfinished: Option<Reason>,
+    /// Checks that were asked for and that the engine does not make, or not of all executions.
+    pub not_checked: Vec<Check>,
 }
 
 /// What engine `mcr` did besides running executions.

@@ -7,17 +7,16 @@
 use crate::check::{Checked, search_options, solve, source};
 use crate::error::Error;
 use crate::options::Options;
+use crate::supervise::Job;
 use raddle_program::Unsupported;
 use raddle_search::driver::{self, Conflicts, SearchOptions, SecondOpinion};
 use raddle_search::{EngineKind, Outcome, Reductions, Verdict, choose_engine};
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
-    let mut loaded = source(options).load()?;
+pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
+    let mut loaded = source(options, job).load()?;
     let began = Instant::now();
     let engine = choose_engine(&mut loaded.program, options.reductions);
     // What the second opinion was formed on: its answer speaks of that program.
@@ -25,8 +24,7 @@ pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Ch
     let opinion = is_worth_asking(options).then(|| {
         let clerk = Clerk {
             options: options.clone(),
-            interrupt: Arc::clone(interrupt),
-            began,
+            job: job.clone(),
             asked: Rc::clone(&asked),
         };
         clerk.opinion()
@@ -35,7 +33,7 @@ pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Ch
         began: Some(began),
         second_opinion: opinion,
         leaves_values_to_formulas: can_ask(options),
-        ..search_options(options, interrupt)
+        ..search_options(options, job)
     };
     let outcome = driver::check(&mut loaded.program, engine, search)
         .map_err(|error| Error::Internal(error.to_string()))?;
@@ -45,11 +43,11 @@ pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Ch
         return Ok(Checked { outcome, ..asked });
     }
     if is_for_formulas(&outcome) && can_ask(options) {
-        let checked = by_formula(options, interrupt, began, &outcome)?;
+        let checked = by_formula(options, job, began, &outcome)?;
         if has_answer(&checked.outcome) {
             return Ok(checked);
         }
-        return explore_the_rest(options, interrupt, engine, began, checked);
+        return explore_the_rest(options, job, engine, began, checked);
     }
     Ok(Checked { loaded, outcome })
 }
@@ -65,15 +63,15 @@ fn has_answer(outcome: &Outcome) -> bool {
 /// is the answer.
 fn explore_the_rest(
     options: &Options,
-    interrupt: &Arc<AtomicBool>,
+    job: &Job,
     engine: EngineKind,
     began: Instant,
     asked: Checked,
 ) -> Result<Checked, Error> {
-    let mut loaded = source(options).load()?;
+    let mut loaded = source(options, job).load()?;
     let search = SearchOptions {
         began: Some(began),
-        ..search_options(options, interrupt)
+        ..search_options(options, job)
     };
     let outcome = driver::check(&mut loaded.program, engine, search)
         .map_err(|error| Error::Internal(error.to_string()))?;
@@ -102,24 +100,21 @@ fn is_for_formulas(outcome: &Outcome) -> bool {
 
 fn by_formula(
     options: &Options,
-    interrupt: &Arc<AtomicBool>,
+    job: &Job,
     began: Instant,
     before: &Outcome,
 ) -> Result<Checked, Error> {
-    let mut checked = solve(&for_formulas(options, began), interrupt, None)?;
+    let mut checked = solve(&for_formulas(options), job, None)?;
     let mut so_far = before.statistics.clone();
     so_far.elapsed = began.elapsed();
     checked.outcome.statistics.follow(&so_far, before.engine);
     Ok(checked)
 }
 
-/// The same question for `bmc`, in the time that is left.
-fn for_formulas(options: &Options, began: Instant) -> Options {
+/// The same question for `bmc`.
+fn for_formulas(options: &Options) -> Options {
     Options {
         engine: Some(EngineKind::Bmc),
-        time_limit: options
-            .time_limit
-            .map(|limit| limit.saturating_sub(began.elapsed())),
         ..options.clone()
     }
 }
@@ -127,8 +122,7 @@ fn for_formulas(options: &Options, began: Instant) -> Options {
 /// Asks `bmc`.
 struct Clerk {
     options: Options,
-    interrupt: Arc<AtomicBool>,
-    began: Instant,
+    job: Job,
     asked: Rc<RefCell<Option<Checked>>>,
 }
 
@@ -141,9 +135,14 @@ impl Clerk {
     fn ask(&self, effort: Conflicts) -> Option<Outcome> {
         let options = Options {
             progress: false,
-            ..for_formulas(&self.options, self.began)
+            ..for_formulas(&self.options)
         };
-        let checked = solve(&options, &self.interrupt, Some(effort)).ok()?;
+        let watch = &self.job.watch;
+        let (phase, engine) = (watch.phase(), watch.engine());
+        let checked = solve(&options, &self.job, Some(effort));
+        watch.enter(phase);
+        engine.inspect(|&engine| watch.set_engine(engine));
+        let checked = checked.ok()?;
         let outcome = checked.outcome.clone();
         has_answer(&outcome).then(|| {
             *self.asked.borrow_mut() = Some(checked);

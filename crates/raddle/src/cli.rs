@@ -49,7 +49,7 @@ pub enum Command {
     Compare(Box<CheckArgs>),
     /// Run a saved execution again, step by step
     ///
-    /// Exit status: 1 it goes wrong (again), 0 it does not any more, 2 it cannot be run.
+    /// Exit status: 1 the saved violation is reproduced, 3 it is not, 2 there was an error.
     Replay(ReplayArgs),
     /// Run the programs of `benchmarks/` and compare with their expected counts
     ///
@@ -87,11 +87,11 @@ pub struct CheckArgs {
     pub memory: Memory,
 
     /// Stop loops that are not proved finite after N iterations; the answer then covers no more than that. Engines that know
-    /// when a thread only waits do not count iterations in which it does
+    /// when a thread only waits do not count iterations in which it does; those that run the program bound no loops of libraries
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
-    /// What to look for, separated by commas [default: assert,memory,race,deadlock]
+    /// What to look for, separated by commas [default: assert,memory,race,deadlock, and uninit for C and C++]
     #[arg(long = "check", value_enum, value_name = "LIST", value_delimiter = ',')]
     pub checks: Vec<Check>,
 
@@ -111,11 +111,11 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_executions: Option<u64>,
 
-    /// Give up after S seconds (fractions allowed)
+    /// Give up after S seconds (fractions allowed), the compiler's included
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Option<std::time::Duration>,
 
-    /// Give up when more than this much memory is needed
+    /// Give up when more than this much memory is needed, the compiler's included [default: 80 % of what the machine has]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub memory_limit: Option<u64>,
 
@@ -220,6 +220,7 @@ pub enum Check {
     Deadlock,
     Livelock,
     Overflow,
+    Uninit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -92,6 +92,7 @@ impl Encoder<'_> {
         }
         if !accesses.is_empty() {
             self.note_touches(&accesses, order);
+            self.note_weak(state, &accesses, order);
             let step = self.step(state, What::Load, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].is_atomic = is_split;
@@ -134,6 +135,7 @@ impl Encoder<'_> {
         }
         if !accesses.is_empty() {
             self.note_touches(&accesses, order);
+            self.note_weak(state, &accesses, order);
             let step = self.step(state, What::Store, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].is_atomic = is_split;
@@ -189,6 +191,7 @@ impl Encoder<'_> {
         }
         if !accesses.is_empty() {
             self.note_touches(&accesses, order);
+            self.note_weak(state, &accesses, order.min(failure));
             let step = self.step(state, What::Update, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].failure = failure;
@@ -213,6 +216,31 @@ impl Encoder<'_> {
         for access in accesses {
             let way = (access.is_write, order == Order::Plain);
             self.facts.touch(access.cell, self.thread, way);
+        }
+    }
+
+    /// Remembers the first weak orderings: of the user's own atomics, and of libraries.
+    pub(super) fn note_weak(&mut self, state: &State, accesses: &[Access], order: Order) {
+        let known = self.out.weak;
+        if !order.is_weak() || known.user.is_some() {
+            return;
+        }
+        let tables = self.view.tables();
+        let is_guard = |access: &Access| {
+            let object = access.cell.region.object;
+            tables.object_info(object).is_guard()
+        };
+        if accesses.iter().any(is_guard) {
+            return;
+        }
+        let frames = state.frames.iter().rev();
+        let points = frames.map(|frame| (&frame.code, frame.block, frame.index));
+        let is_users = self.view.atomics_are_users(points);
+        let at = self.position(state);
+        if is_users {
+            self.out.weak.user = Some(at);
+        } else {
+            self.out.weak.library = known.library.or(Some(at));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Blocks, calls and returns.
 
-use super::{DEEPEST_CALL, Encoder, MOST_ROUNDS, unsupported};
+use super::{Counted, DEEPEST_CALL, Encoder, LAST_BOUND, MOST_ROUNDS, unsupported};
 use crate::contents::Contents;
 use crate::events::What;
 use crate::facts::Region;
@@ -75,6 +75,7 @@ impl Encoder<'_> {
             return Ok(());
         }
         let unbounded = frame.code.is_unbounded(frame.block);
+        let is_library = frame.code.is_library_loop(frame.block);
         let arrived = state.path.guard();
         if unbounded {
             self.next_round(state)?;
@@ -88,7 +89,16 @@ impl Encoder<'_> {
                 // Nothing but what came of the last round decides whether there is another one.
                 round.counted += 1;
             }
-            if unbounded && round.counted > bound || round.iteration > MOST_ROUNDS {
+            let (rounds, bound) = match self.options.counted {
+                Counted::Every if is_library => (round.counted, bound.max(LAST_BOUND)),
+                Counted::Every => (round.iteration, bound),
+                Counted::Undecided => (round.counted, bound),
+            };
+            if unbounded && rounds > bound {
+                return Err(Stop::Limit(Limit::Unroll { bound }));
+            }
+            if round.iteration > MOST_ROUNDS {
+                let bound = MOST_ROUNDS;
                 return Err(Stop::Limit(Limit::Unroll { bound }));
             }
             round.guard = guard;
@@ -318,9 +328,7 @@ impl Encoder<'_> {
     ) -> Result<(), Stop> {
         let (code, shape) = self.shape(function)?;
         self.bound_recursion(state, function)?;
-        if state.frames.iter().any(|frame| frame.code.id() == function) {
-            self.compare_with_last_bound(state);
-        }
+        self.compare_with_last_bound(state);
         let guard = state.path.guard();
         let mut frame = Frame::new(code, shape, state.private.len(), guard);
         let params = frame.code.body().param_count as usize;
@@ -349,10 +357,9 @@ impl Encoder<'_> {
 
     /// Bounds calls that nest by decisions that are not known.
     fn bound_recursion(&mut self, state: &State, function: FuncId) -> Result<(), Stop> {
-        if state.frames.len() > DEEPEST_CALL {
-            return Err(Stop::Limit(Limit::Unroll {
-                bound: self.options.unroll,
-            }));
+        if state.frames.len() > DEEPEST_CALL as usize {
+            let bound = DEEPEST_CALL;
+            return Err(Stop::Limit(Limit::Unroll { bound }));
         }
         let mut guard = state.path.guard();
         let mut counted = 0;

@@ -422,6 +422,7 @@ impl Encoder<'_> {
             end: None,
             choices: Vec::new(),
             allocations: Vec::new(),
+            is_uncertain: !state.counts_spawns || self.out.threads[self.thread].is_uncertain,
         });
         self.started_at.push(self.place(state));
         self.step(state, What::Spawn { child }, Order::SeqCst);

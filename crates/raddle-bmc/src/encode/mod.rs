@@ -32,9 +32,10 @@ mod rwlock;
 mod strings;
 mod sync;
 mod system;
+mod uncertain;
 mod variadic;
 
-pub(crate) use bound::CutPlaces;
+pub(crate) use bound::{Answered, Counted, Cuts, Open};
 pub(crate) use condition::{GONE, HALF};
 pub(crate) use heap::LIFE;
 pub(crate) use models::Models;
@@ -55,21 +56,22 @@ use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::{ModelCall, View};
 use raddle_program::tables::NewObject;
 use raddle_program::{Fault, Limit, ObjectId, Order, SrcId, Stop, ThreadId, Unsupported};
-use raddle_search::Checks;
+use raddle_search::{Checks, Watch};
 use rustc_hash::{FxHashMap, FxHashSet};
+
 use std::collections::btree_map::Entry;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// How a program is encoded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncodeOptions<'a> {
     /// Rounds of loops, and nested calls of a function, that are not known to end.
     pub(crate) unroll: u32,
-    /// Where the last bound was exceeded, if executions that kept to it need not be looked at again.
-    pub(crate) last_cuts: Option<&'a CutPlaces>,
+    pub(crate) counted: Counted,
+    /// What executions are to be looked at.
+    pub(crate) open: &'a Open,
     pub(crate) checks: Checks,
     /// Does a thread stop that did a round of a loop which came to nothing? See [`idle`].
     pub(crate) leaves_out_idle: bool,
@@ -79,21 +81,10 @@ pub(crate) struct EncodeOptions<'a> {
     pub(crate) exit_with_main: bool,
     /// Does `abort` end the process in silence?
     pub(crate) silent_abort: bool,
-    /// When to give up.
-    pub(crate) deadline: Option<Instant>,
-    pub(crate) interrupt: Option<&'a AtomicBool>,
+    /// Says when to give up.
+    pub(crate) watch: &'a Watch,
     /// Give up if the formula becomes large.
     pub(crate) is_short: bool,
-}
-
-impl EncodeOptions<'_> {
-    fn is_over(&self) -> bool {
-        let is_raised = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        self.interrupt.is_some_and(is_raised)
-            || self
-                .deadline
-                .is_some_and(|deadline| Instant::now() >= deadline)
-    }
 }
 
 /// What a thread runs.
@@ -106,10 +97,12 @@ enum Start<'a> {
 #[derive(Default)]
 pub(crate) struct Shapes(FxHashMap<FuncId, Rc<Shape>>);
 
+/// The last bound that is tried by itself.
+pub(crate) const LAST_BOUND: u32 = 64;
 /// Loops whose end is decided by known values go round this often at most.
 const MOST_ROUNDS: u32 = 1 << 16;
 /// Calls nest this deep at most.
-const DEEPEST_CALL: usize = 400;
+const DEEPEST_CALL: u32 = 400;
 /// More steps than this are beyond any solver.
 const MOST_STEPS: usize = 200_000;
 /// A formula is large if it has more blocks of code or more steps: memory for it grows with the square of their number.
@@ -143,6 +136,8 @@ pub(crate) struct Encoder<'a> {
     keys: u32,
     /// By handle: that a thread will have finished that is not encoded yet.
     promised: BTreeMap<u64, Bit>,
+    /// The high halves of addresses that are not those of the program: see [`uncertain`].
+    uncertain: FxHashSet<u32>,
 }
 
 impl<'a> Encoder<'a> {
@@ -164,6 +159,7 @@ impl<'a> Encoder<'a> {
             results: FxHashMap::default(),
             encoded: FxHashSet::default(),
             promised: BTreeMap::new(),
+            uncertain: FxHashSet::default(),
             keys: 0,
             nested: BTreeSet::new(),
             started_at: vec![Key::new()],
@@ -185,6 +181,7 @@ impl<'a> Encoder<'a> {
             end: None,
             choices: Vec::new(),
             allocations: Vec::new(),
+            is_uncertain: false,
         });
         let mut state = State::new(Path::default(), true);
         state.next = Some(main);
@@ -233,7 +230,7 @@ impl<'a> Encoder<'a> {
             if let Some(state) = self.meet(states)? {
                 self.advance(state)?;
             }
-            if self.options.is_over() {
+            if self.options.watch.is_over() {
                 return Err(Stop::Limit(LATE));
             }
             self.blocks += 1;
@@ -401,7 +398,7 @@ impl<'a> Encoder<'a> {
                     fault,
                 });
             }
-            Stop::Limit(Limit::Unroll { .. }) => self.cut(state),
+            Stop::Limit(Limit::Unroll { bound }) => self.cut(state, bound),
             Stop::Limit(_) => return Err(stop),
             Stop::Unsupported(what) => {
                 let at = self.position(state);
@@ -479,6 +476,7 @@ impl<'a> Encoder<'a> {
         let thread = &mut self.out.threads[self.thread];
         let object = self.view.allocated(thread.id, state.allocations, new, ty)?;
         thread.allocations.push((state.path.guard(), object));
+        self.note_uncertain(state, object);
         Ok(object)
     }
 

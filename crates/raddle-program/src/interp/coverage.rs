@@ -30,7 +30,7 @@ pub(super) fn coverage(world: &mut World, tables: &mut Tables) -> Option<CodeCov
                 Rc::clone(&code.body)
             }
             None => {
-                let name = world.function_display_name(function);
+                let name = (*world.function_display_name(function)).into();
                 found.functions.push(NamedPlace { name, at });
                 match world.bodies.get(&mut world.module, function) {
                     Ok(body) => body,
@@ -92,9 +92,12 @@ impl Found {
         unreached_lines.sort_by_cached_key(|&at| key(at));
         let calls = self.calls.into_iter();
         let mut unknown_calls: Vec<NamedPlace> = calls
-            .map(|((name, _), at)| NamedPlace { name, at })
+            .map(|((name, _), at)| NamedPlace {
+                name: (*name).into(),
+                at,
+            })
             .collect();
-        unknown_calls.sort_by_cached_key(|call| (key(call.at), Rc::clone(&call.name)));
+        unknown_calls.sort_by_cached_key(|call| (key(call.at), call.name.clone()));
         let mut unreached_functions = self.functions;
         unreached_functions.retain(|function| !self.called.contains(&function.at));
         unreached_functions.sort_by_cached_key(|function| key(function.at));
@@ -222,7 +225,9 @@ fn callee(world: &World, call: &Call) -> Option<FuncId> {
 fn unknown(world: &mut World, call: &Call) -> Option<Rc<str>> {
     let function = callee(world, call)?;
     let is_unknown = world.callee(function) == Callee::Unknown;
-    is_unknown.then(|| Rc::from(&*world.module.function(function).name))
+    let name = &*world.module.function(function).name;
+    // What compilers call by themselves, users cannot define.
+    (is_unknown && !name.starts_with("__cxa_")).then(|| Rc::from(name))
 }
 
 /// Is it a call by which a failed assertion is told? Panics of Rust that the language itself sees to (an index that is out of

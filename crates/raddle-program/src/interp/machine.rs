@@ -1,9 +1,10 @@
 //! One thread while it runs: from one visible operation to the next.
 
-mod position;
+pub(super) mod position;
 
 use super::code::{Code, Point};
 use super::local::{Frame, FrameExtra, IrFrame, Link, Local, NativeFrame, ThreadState};
+use super::undefined::{Mask, Undefined};
 use super::world::World;
 use crate::automaton::Transition;
 use crate::fault::{Comparison, Fault, Limit, Stop};
@@ -24,6 +25,7 @@ pub(crate) struct ActiveFrame {
     pub(crate) block: u32,
     pub(crate) index: u32,
     pub(crate) regs: Vec<u64>,
+    pub(crate) undefined: Undefined,
     pub(crate) log: SmallVec<[u64; 2]>,
     /// The block before this one, if it was left since the last operation.
     pub(crate) came_from: Option<u32>,
@@ -73,6 +75,7 @@ struct Probe {
     function: FuncId,
     block: u32,
     regs: Vec<u64>,
+    undefined: Undefined,
     extra: FrameExtra,
     state: ThreadState,
     /// When the next probe is taken: the distance doubles each time (Brent's method).
@@ -208,6 +211,7 @@ impl<'a> Machine<'a> {
             let is_same = probe.block == target.0
                 && probe.function == frame.code.function
                 && probe.regs == frame.regs
+                && probe.undefined == frame.undefined
                 && probe.extra == frame.extra
                 && probe.state == self.state;
             if is_same {
@@ -222,6 +226,7 @@ impl<'a> Machine<'a> {
             function: frame.code.function,
             block: target.0,
             regs: frame.regs.clone(),
+            undefined: frame.undefined.clone(),
             extra: frame.extra.clone(),
             state: self.state.clone(),
             until: 2 * self.steps,
@@ -255,6 +260,7 @@ impl<'a> Machine<'a> {
             at,
             output: printed(self.output),
             child,
+            entry: None,
         }
     }
 
@@ -285,6 +291,7 @@ impl<'a> Machine<'a> {
             at,
             output: printed(self.output),
             child: None,
+            entry: None,
         }
     }
 
@@ -293,11 +300,13 @@ impl<'a> Machine<'a> {
     fn activate(&mut self, frame: &IrFrame, point: Point) -> Result<ActiveFrame, Stop> {
         let code = self.world.code(frame.function)?;
         let regs = code.expand(&frame.regs, point);
+        let undefined = Undefined::expand(&frame.undefined, &code, point);
         Ok(ActiveFrame {
             code,
             block: frame.block,
             index: frame.index,
             regs,
+            undefined,
             log: frame.log.clone(),
             came_from: None,
             extra: frame.extra.clone(),
@@ -324,7 +333,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Drops the top frame and hands its result to the one below.
-    pub(crate) fn return_values(&mut self, values: &[u64]) -> Result<(), Stop> {
+    pub(crate) fn return_values(&mut self, values: &[u64], undefined: Mask) -> Result<(), Stop> {
         let Some(link) = self.state.callers.take() else {
             self.top = Top::Finished;
             return Ok(());
@@ -337,7 +346,7 @@ impl<'a> Machine<'a> {
                 let mut active = self.activate(frame, point)?;
                 active.log.clear();
                 self.top = Top::Ir(active);
-                self.call_returned(values)?;
+                self.call_returned(values, undefined)?;
             }
             Frame::Native(frame) => {
                 let mut frame = frame.clone();
@@ -430,9 +439,9 @@ impl<'a> Machine<'a> {
 
     fn model_ended(&mut self, outcome: Outcome) -> Result<Step, Stop> {
         match outcome {
-            Outcome::Return(value) => self.return_values(&[value])?,
-            Outcome::Values(values) => self.return_values(&values)?,
-            Outcome::Void => self.return_values(&[])?,
+            Outcome::Return(value) => self.return_values(&[value], Mask::NONE)?,
+            Outcome::Values(values) => self.return_values(&values, Mask::NONE)?,
+            Outcome::Void => self.return_values(&[], Mask::NONE)?,
             Outcome::Unnoticed => {
                 if let Some(link) = self.state.callers.take() {
                     self.state.callers.clone_from(&link.below);
@@ -475,12 +484,24 @@ impl<'a> Machine<'a> {
             args: args.into(),
             ..NativeFrame::default()
         };
+        let entry = self.entry_name(&frame);
         let state = ThreadState::new(child);
-        let start = Machine::start(self.world, self.tables, state, frame).run();
+        let mut start = Machine::start(self.world, self.tables, state, frame).run();
+        start.entry = Some(entry);
         Ok(Step::Spawn {
             child,
             start: Box::new(start),
         })
+    }
+
+    /// What a thread runs that starts with this frame.
+    fn entry_name(&self, frame: &NativeFrame) -> Rc<str> {
+        let model = models::get(frame.model).name;
+        let address = frame.args.first().filter(|_| model == "raddle.thread");
+        match address.and_then(|&address| self.world.function_at(address)) {
+            Some(function) => self.world.function_display_name(function),
+            None => model.into(),
+        }
     }
 
     /// Leaves an atomic block.
@@ -506,6 +527,7 @@ impl ActiveFrame {
             block: self.block,
             index: self.index,
             regs: self.code.compress(&self.regs, point),
+            undefined: self.undefined.compress(&self.code, point),
             log: match point {
                 Point::Before(..) => self.log,
                 Point::After(..) => SmallVec::new(),

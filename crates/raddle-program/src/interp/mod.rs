@@ -6,6 +6,7 @@
 //! - `rounds`: loops that are cut by a bound. `coverage`: what was run.
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
+//! - `undefined`: what nobody has written.
 //! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
 //! - `taken`: what the code takes memory for, for reports.
 //! - `arith`, `float`, `layout`: pure functions.
@@ -33,6 +34,7 @@ pub(crate) mod memory;
 mod rearrange;
 mod rounds;
 mod taken;
+mod undefined;
 pub mod view;
 mod world;
 
@@ -72,6 +74,8 @@ pub struct InterpOptions {
     pub on_main_return: OnMainReturn,
     /// Is signed overflow a fault?
     pub check_overflow: bool,
+    /// Is it a fault if something depends on what nobody has written? Otherwise that is zero.
+    pub check_uninit: bool,
     /// Are invalid accesses faults? Otherwise the execution ends there in silence.
     pub check_memory: bool,
     /// `abort` ends the run in silence.
@@ -94,6 +98,7 @@ impl Default for InterpOptions {
             leaves_out_pure_rounds: false,
             on_main_return: OnMainReturn::Wait,
             check_overflow: false,
+            check_uninit: false,
             check_memory: true,
             svcomp_abort_silent: false,
             max_private_steps: 50_000_000,
@@ -208,6 +213,25 @@ impl Semantics for Interpreter {
 
     fn taken_for(&self, local: &Local) -> Option<TakenFor> {
         taken::taken_for(&self.world, local)
+    }
+
+    fn needs_contents(&self, local: &Local) -> bool {
+        self.world.options.check_uninit
+            && match &local.top {
+                local::Frame::Ir(frame) => self
+                    .world
+                    .cached_code(frame.function)
+                    .is_some_and(|code| code.needs_contents(&self.world.module, frame)),
+                // Models of the library copy; what they make of contents is not looked at.
+                local::Frame::Native(_) | local::Frame::Finished => false,
+            }
+    }
+
+    fn zeroes(&self, local: &Local) -> bool {
+        match &local.top {
+            local::Frame::Native(frame) => crate::models::get(frame.model).zeroes,
+            local::Frame::Ir(_) | local::Frame::Finished => false,
+        }
     }
 
     fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage> {

@@ -158,6 +158,12 @@ impl ModelCall {
         self.0.log.push(value);
     }
 
+    /// Which function it is a call of, as numbers: the same whatever its arguments are.
+    pub fn function(&self) -> [u32; 2] {
+        let function = self.0.function.map_or(u32::MAX, |id| id.0);
+        [u32::from(self.0.model.0), function]
+    }
+
     /// All that tells this call from another of the same function, as numbers.
     pub fn progress(&self) -> impl Iterator<Item = u64> + '_ {
         let frame = &self.0;
@@ -401,7 +407,9 @@ impl View {
         size: u64,
         at: SrcId,
     ) -> NewObject {
-        let (name, source_type) = self.machine(ThreadId::MAIN).variable_name(function, alloca);
+        let machine = self.machine(ThreadId::MAIN);
+        let (name, source_type) = machine.variable_name(function, alloca);
+        let site = machine.stack_site(function, alloca);
         NewObject {
             kind: ObjectKind::Stack,
             size,
@@ -410,12 +418,22 @@ impl View {
             at,
             source_type,
             init: None,
+            site,
         }
     }
 
     /// Source position of an instruction.
     pub fn source(&mut self, function: FuncId, loc: Option<DebugLocId>) -> SrcId {
         self.world.source(&mut self.tables, function, loc)
+    }
+
+    /// Is an atomic operation the user's, and not one that a library does on its own account? The innermost point comes first.
+    pub fn atomics_are_users<'a>(
+        &self,
+        points: impl Iterator<Item = (&'a FunctionView, raddle_ir::BlockId, usize)>,
+    ) -> bool {
+        let points = points.map(|(code, block, index)| (&*code.0, block.0, index as u32));
+        self.world.atomics_are_users(points)
     }
 
     /// Does a library function take precedence over this definition?

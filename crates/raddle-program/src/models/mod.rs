@@ -83,6 +83,8 @@ pub struct Model {
     pub overrides: bool,
     /// Does it do nothing at all, and return the same every time?
     pub is_idle: bool,
+    /// Is the memory that it allocates full of zeros?
+    pub zeroes: bool,
 }
 
 /// A model that captures no pointer and yields to a definition.
@@ -94,6 +96,7 @@ pub const fn model(name: &'static str, run: fn(&mut Script<'_, '_>) -> ModelResu
         captures: 0,
         overrides: false,
         is_idle: false,
+        zeroes: false,
     }
 }
 
@@ -106,6 +109,13 @@ impl Model {
             self.captures |= 1 << params[index];
             index += 1;
         }
+        self
+    }
+
+    /// The memory that it allocates is full of zeros.
+    #[must_use]
+    pub const fn zeroing(mut self) -> Self {
+        self.zeroes = true;
         self
     }
 

@@ -151,8 +151,11 @@ impl From<Exhausted> for Pause {
 }
 
 impl From<Exhausted> for Stop {
-    fn from(Exhausted { what }: Exhausted) -> Self {
-        Self::Limit(Limit::Ids { what })
+    fn from(exhausted: Exhausted) -> Self {
+        Self::Limit(match exhausted {
+            Exhausted::Ids { what } => Limit::Ids { what },
+            Exhausted::NameClash { what } => Limit::NameClash { what },
+        })
     }
 }
 
@@ -621,6 +624,11 @@ impl<'m, 'a> Script<'m, 'a> {
             })
         })?;
         Ok(())
+    }
+
+    /// Is the call inside of an atomic block? Not known where a symbolic engine runs it.
+    pub fn is_in_atomic_block(&self) -> bool {
+        self.machine.state.atomic_depth > 0
     }
 
     pub fn atomic_end(&mut self) -> Result<(), Pause> {

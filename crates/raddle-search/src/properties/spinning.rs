@@ -154,6 +154,7 @@ fn found_by(
         checks: Checks {
             races,
             overflows: true,
+            uninit: true,
             ..Checks::default()
         },
         reductions,
@@ -167,7 +168,11 @@ fn found_by(
                 |violation: &crate::Violation| ViolationKey::new(&violation.kind, violation.at);
             found.iter().map(key).collect()
         }
-        Verdict::Verified(verdict::Bound::Complete) => FxHashSet::default(),
+        // Where no execution comes to its end, that is all there is to say.
+        Verdict::Verified(verdict::Bound::Complete)
+        | Verdict::Inconclusive(verdict::Reason::NothingEnds { bound: None }) => {
+            FxHashSet::default()
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -2,6 +2,7 @@ use super::*;
 use crate::driver::{self, SearchOptions};
 use crate::simplify;
 use crate::verdict::{EngineKind, MemoryModel, Verdict, Violation};
+use crate::watch::{Cause, Watch};
 use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder, SyncVar, ThreadBuilder};
 use raddle_program::generate::{GenOptions, generate};
 
@@ -162,14 +163,23 @@ fn when_time_is_up_the_execution_is_shown_as_it_is() {
     };
     let kind = deadlock_of(&mut program, &schedule);
     let long = Violation {
-        trace: replay::confirm(&mut program, &schedule, &kind, found.thread).unwrap(),
+        trace: replay::confirm(
+            &mut program,
+            &schedule,
+            &kind,
+            found.thread,
+            &Watch::default(),
+        )
+        .unwrap(),
         kind,
         schedule,
         ..found
     };
-    let shown = simplify::plainest(&mut program, long.clone(), &mut || true);
+    let watch = Watch::default();
+    watch.raise(Cause::Interrupted);
+    let shown = simplify::plainest(&mut program, long.clone(), &watch);
     assert_eq!(shown.schedule.steps.len(), long.schedule.steps.len());
-    let shown = simplify::plainest(&mut program, long, &mut || false);
+    let shown = simplify::plainest(&mut program, long, &Watch::default());
     assert_eq!(shown.schedule.steps.len(), 5);
 }
 
@@ -213,6 +223,7 @@ fn the_violation_stays_the_same() {
                     &violation.schedule,
                     &violation.kind,
                     violation.thread,
+                    &Watch::default(),
                 );
                 assert_eq!(
                     confirmed.as_ref(),
@@ -221,7 +232,7 @@ fn the_violation_stays_the_same() {
                 );
                 // As naive as can be: all that is left is run, in some order, up to the violation.
                 let long = extended(&mut program, &violation);
-                let again = simplify::plainest(&mut program, long.clone(), &mut || false);
+                let again = simplify::plainest(&mut program, long.clone(), &Watch::default());
                 let key = |it: &Violation| ViolationKey::new(&it.kind, it.at);
                 assert_eq!(key(&again), key(&violation), "{seed} {memory:?}\n{built}");
                 assert!(again.schedule.steps.len() <= long.schedule.steps.len());
@@ -257,6 +268,13 @@ fn extended(program: &mut Program, violation: &Violation) -> Violation {
         });
     }
     long.kind = deadlock_of(program, &long.schedule);
-    long.trace = replay::confirm(program, &long.schedule, &long.kind, long.thread).unwrap();
+    long.trace = replay::confirm(
+        program,
+        &long.schedule,
+        &long.kind,
+        long.thread,
+        &Watch::default(),
+    )
+    .unwrap();
     long
 }

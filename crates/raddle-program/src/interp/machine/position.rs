@@ -5,7 +5,6 @@ use crate::ids::SrcId;
 use crate::interp::code::Code;
 use crate::interp::local::{Frame, Link};
 use crate::op::Op;
-use crate::tables::is_library_file;
 use raddle_ir::DebugLocId;
 use std::rc::Rc;
 
@@ -66,70 +65,29 @@ impl Machine<'_> {
             return false;
         };
         let object = self.tables.loc_info(loc).object;
-        self.tables.object_info(object).name.starts_with("_ZGV")
+        self.tables.object_info(object).is_guard()
     }
 
-    /// Does the user's code do the present atomic operation, if not directly, by a library function that does nothing else?
+    /// Is the present atomic operation the user's?
     fn atomics_are_users(&self) -> bool {
         let top = match &self.top {
-            Top::Ir(frame) => Some((Rc::clone(&frame.code), frame.block, frame.index)),
+            Top::Ir(frame) => Some((&*frame.code, frame.block, frame.index)),
             _ => None,
         };
-        let mut link = self.state.callers.as_ref();
-        let callers = std::iter::from_fn(|| {
-            let here = link?;
-            link = here.below.as_ref();
-            Some(&here.frame)
-        });
-        let callers = callers.filter_map(|frame| match frame {
+        let callers =
+            std::iter::successors(self.state.callers.as_ref(), |here| here.below.as_ref());
+        let callers = callers.filter_map(|here| match &here.frame {
             Frame::Ir(frame) => {
                 let code = self.world.cached_code(frame.function)?;
-                Some((Rc::clone(code), frame.block, frame.index))
+                Some((&**code, frame.block, frame.index))
             }
             _ => None,
         });
-        for (code, block, index) in top.into_iter().chain(callers) {
-            let mut loc = debug_loc(&code, block, index);
-            if loc.is_none() {
-                let at = self
-                    .world
-                    .module
-                    .function(code.function)
-                    .defined_at
-                    .as_ref();
-                match at {
-                    Some(at) if is_atomics_file(&at.file) => continue,
-                    _ => return at.is_none_or(|at| !is_library_file(&at.file)),
-                }
-            }
-            while let Some(at) = loc.and_then(|loc| self.world.module.debug.locs.get(loc.index())) {
-                if !is_atomics_file(&at.file) {
-                    return !is_library_file(&at.file);
-                }
-                loc = at.inlined_at;
-            }
-        }
-        false
+        self.world.atomics_are_users(top.into_iter().chain(callers))
     }
 }
 
-/// Is it a file of a library that defines atomics, and nothing that would use them?
-fn is_atomics_file(file: &str) -> bool {
-    is_library_file(file)
-        && [
-            "/sync/atomic.rs",
-            "/sync/atomic/mod.rs",
-            "/intrinsics/mod.rs",
-            "/bits/atomic_base.h",
-            "/atomic",
-            "/std_atomic.h",
-            "/stdatomic.h",
-        ]
-        .iter()
-        .any(|name| file.ends_with(name))
-}
-
-fn debug_loc(code: &Code, block: u32, index: u32) -> Option<DebugLocId> {
+pub(in crate::interp) fn debug_loc(code: &Code, block: u32, index: u32) -> Option<DebugLocId> {
     let block = code.body.blocks.get(block as usize)?;
     match block.insts.get(index as usize) {
         Some(inst) => inst.loc,
