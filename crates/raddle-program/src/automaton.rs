@@ -12,6 +12,7 @@ use crate::ids::{SrcId, StateId, ThreadId};
 use crate::op::{Op, Value};
 use crate::tables::{SourceLoc, Tables};
 use crate::uses::Uses;
+use raddle_ir::debug::SourceTypeId;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -72,6 +73,22 @@ pub trait Semantics {
     fn weak_orderings(&self) -> WeakOrderings {
         WeakOrderings::default()
     }
+
+    /// What the code takes the memory for that the operation at `local` accesses or allocates.
+    fn taken_for(&self, _local: &Self::Local) -> Option<TakenFor> {
+        None
+    }
+}
+
+/// What the code takes memory for: for reports. Memory from `malloc` has no type but this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TakenFor {
+    /// An instruction accesses it, and nothing says as what.
+    Unknown,
+    /// It accesses what lies at this offset of something of this type.
+    Part { of: SourceTypeId, offset: u64 },
+    /// A block is allocated for one or several of this type.
+    Block { of: SourceTypeId },
 }
 
 /// What an address means that leads to no variable: for reports.
@@ -88,6 +105,7 @@ trait Expand {
     fn expand(&mut self, skeleton: &mut Skeleton, state: StateId, value: Value) -> StateId;
     fn snapshot_bytes(&self) -> usize;
     fn meaning(&self, tables: &Tables, address: u64) -> Option<Meaning>;
+    fn taken_for(&self, state: StateId) -> Option<TakenFor>;
     fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage>;
     fn weak_orderings(&self) -> WeakOrderings;
 }
@@ -352,6 +370,11 @@ impl<S: Semantics> Expand for Expander<S> {
         self.semantics.meaning(tables, address)
     }
 
+    fn taken_for(&self, state: StateId) -> Option<TakenFor> {
+        let local = self.snapshots.get(state.index())?.as_ref()?;
+        self.semantics.taken_for(local)
+    }
+
     fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage> {
         self.semantics.coverage(tables)
     }
@@ -500,6 +523,13 @@ impl Program {
     #[must_use]
     pub fn meaning(&self, address: u64) -> Option<Meaning> {
         self.expander.meaning(&self.skeleton.tables, address)
+    }
+
+    /// What the code takes the memory for that the operation of `state` accesses or allocates. None where a model of a
+    /// library function does so, and where the snapshot of the state was dropped.
+    #[must_use]
+    pub fn taken_for(&self, state: StateId) -> Option<TakenFor> {
+        self.expander.taken_for(state)
     }
 
     /// What of the user's code was run so far; none for programs without source.

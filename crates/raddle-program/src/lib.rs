@@ -18,7 +18,7 @@ pub mod samples;
 pub mod tables;
 mod uses;
 
-pub use automaton::{Meaning, Program, Semantics, Transition};
+pub use automaton::{Meaning, Program, Semantics, TakenFor, Transition};
 pub use coverage::{AssertSite, CodeCoverage, NamedPlace, WeakOrderings};
 pub use fault::{AccessKind, ComparedAs, Comparison, Fault, Limit, Misuse, Stop, Unsupported};
 pub use ids::{LocId, ObjectId, SrcId, StateId, StopId, ThreadId};

@@ -165,8 +165,6 @@ pub struct Tables {
     source_ids: FxHashMap<SourceLoc, SrcId>,
     stops: Vec<Stop>,
     stop_ids: FxHashMap<Stop, StopId>,
-    /// What the heap blocks are that places allocate, as far as the variables tell that first point to them.
-    pub block_types: FxHashMap<SrcId, raddle_ir::debug::SourceTypeId>,
     /// Source types, for naming locations.
     pub debug: Rc<DebugInfo>,
 }

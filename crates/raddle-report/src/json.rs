@@ -45,7 +45,9 @@ struct Answer<'a> {
     /// Engine `mcr` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     solver: Option<Solver>,
+    /// All the time that there was to wait, and how much of it went into compiling and reading the program.
     seconds: f64,
+    seconds_compiling: f64,
     /// Engine `rvf` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     verify_sc: Option<VerifySc>,
@@ -251,7 +253,8 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
             predicted_races: statistics.causality.predicted_races,
             duplicates: statistics.causality.duplicates,
         }),
-        seconds: statistics.elapsed.as_secs_f64(),
+        seconds: statistics.waited().as_secs_f64(),
+        seconds_compiling: statistics.preparation.as_secs_f64(),
         verify_sc: VerifySc::of(outcome),
         peak_memory_bytes: statistics.peak_memory_bytes,
     };

@@ -148,7 +148,7 @@ pub(crate) fn circumstances(outcome: &Outcome) -> String {
     });
     format!(
         "{}; engine {}{before}, memory {}",
-        words::seconds(statistics.elapsed),
+        words::time_spent(statistics),
         outcome.engine.name(),
         outcome.memory.name()
     )

@@ -7,7 +7,7 @@ use raddle_memory::race::{RaceAccess, RaceInfo};
 use raddle_program::{
     AccessKind, Fault, Limit, Misuse, ObjectKind, Op, Order, Program, ThreadId, Unsupported,
 };
-use raddle_search::verdict::Waiting;
+use raddle_search::verdict::{Statistics, Waiting};
 use raddle_search::{
     Bound, Effect, MemoryModel, Phase, Reason, TraceStep, Violation, ViolationKind,
 };
@@ -608,13 +608,25 @@ pub(crate) fn seconds(time: Duration) -> String {
     }
 }
 
+/// The time that there was to wait: `24.1 s, 23.9 s of it compiling`. That part is told where it matters.
+pub(crate) fn time_spent(statistics: &Statistics) -> String {
+    const WORTH_TELLING: Duration = Duration::from_secs(1);
+    let (all, part) = (statistics.waited(), statistics.preparation);
+    let matters = part >= WORTH_TELLING && part >= all / 10;
+    match matters {
+        true => format!("{}, {} of it compiling", seconds(all), seconds(part)),
+        false => seconds(all),
+    }
+}
+
 pub(crate) fn mebibytes(bytes: u64) -> String {
     format!("{} MiB", bytes.div_ceil(1 << 20))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{grouped, seconds};
+    use super::{grouped, seconds, time_spent};
+    use raddle_search::verdict::Statistics;
     use std::time::Duration;
 
     #[test]
@@ -623,6 +635,20 @@ mod tests {
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1000), "1 000");
         assert_eq!(grouped(1_234_567), "1 234 567");
+    }
+
+    #[test]
+    fn compiling_is_part_of_the_time() {
+        let spent = |compiling, searching| {
+            time_spent(&Statistics {
+                preparation: Duration::from_millis(compiling),
+                elapsed: Duration::from_millis(searching),
+                ..Statistics::default()
+            })
+        };
+        assert_eq!(spent(23_900, 204), "24.1 s, 23.9 s of it compiling");
+        assert_eq!(spent(290, 1), "0.29 s");
+        assert_eq!(spent(1500, 60_010), "61.5 s");
     }
 
     #[test]

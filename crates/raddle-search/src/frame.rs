@@ -5,7 +5,7 @@ use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, Violation
 use crate::ending;
 use crate::gathered::Gathered;
 use crate::replay::{self, Mismatch, Schedule};
-use crate::simplify::simplify;
+use crate::simplify;
 use crate::verdict::{
     Bound, Causality, EngineKind, Outcome, Reason, Statistics, Verdict, Violation, ViolationKind,
 };
@@ -254,8 +254,10 @@ impl Frame {
                     schedule,
                     trace,
                 };
-                let simplest = self.simplest(program, found);
-                self.violations.push(simplest);
+                if let Some(sink) = &mut self.options.reproduced {
+                    sink(program, &found);
+                }
+                self.violations.push(found);
                 self.watch.enter(before);
             }
             Err(Mismatch::NoTime) => return self.stop_as_told(),
@@ -272,29 +274,6 @@ impl Frame {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
-        }
-    }
-
-    /// The plainest execution that shows a violation, if there is time to look for one: that is what the user gets.
-    fn simplest(&mut self, program: &mut Program, found: Violation) -> Violation {
-        if let Some(sink) = &mut self.options.reproduced {
-            sink(program, &found);
-        }
-        self.watch.enter(Phase::Simplifying);
-        let Violation {
-            kind,
-            thread,
-            schedule,
-            ..
-        } = &found;
-        match simplify(program, schedule, kind, *thread, &self.watch) {
-            Some(simple) => Violation {
-                kind: simple.kind,
-                schedule: simple.schedule,
-                trace: simple.trace,
-                ..found
-            },
-            None => found,
         }
     }
 
@@ -428,16 +407,23 @@ impl Frame {
         if self.midway {
             self.count(false);
         }
-        self.statistics.elapsed = self.started.elapsed();
         if let Some(mut answer) = self.answer {
+            self.statistics.elapsed = self.started.elapsed();
             answer.statistics.follow(&self.statistics, engine);
             return Ok(answer);
         }
         self.statistics.states = program.state_count();
-        self.statistics.peak_memory_bytes = peak_memory_bytes();
         let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
         let mut coverage = self.gathered.coverage(program, &self.statistics);
         let unfinished = self.stopped.or(self.thread_limit);
+        // The user gets the plainest executions. They are looked for when the engine is done: what that
+        // meets is no part of the search.
+        self.watch.enter(Phase::Simplifying);
+        for violation in &mut self.violations {
+            *violation = simplify::plainest(program, violation.clone(), &self.watch);
+        }
+        self.statistics.elapsed = self.started.elapsed();
+        self.statistics.peak_memory_bytes = peak_memory_bytes();
         let verdict = if !self.violations.is_empty() {
             coverage.unfinished = unfinished;
             Verdict::Violation(self.violations)

@@ -1,7 +1,7 @@
 //! Re-runs executions: a violation is reported only after it was reproduced on a fresh machine.
 
 use crate::ending;
-use crate::verdict::{Trace, TraceStep, ViolationKind};
+use crate::verdict::{Trace, TraceStep, ViolationKind, Waiting};
 use crate::watch::Watch;
 use raddle_memory::{
     Effect, Machine, MemoryModel, MicroStep, RaceDetector, RaceInfo, Readiness, StepEnd,
@@ -205,7 +205,7 @@ pub fn violations(
         let kind = ViolationKind::Race(race.clone());
         found.push(Found { kind, thread, at });
     }
-    let waiting = ending::deadlock(program, &mut replayed.machine);
+    let waiting = stuck(program, &mut replayed.machine);
     let deadlock = waiting.map(|waiting| ViolationKind::Deadlock { waiting });
     let spinning = ending::livelock(program, &mut replayed.machine);
     let livelock = spinning.map(|spinning| ViolationKind::Livelock { spinning });
@@ -267,7 +267,7 @@ pub fn confirm(
             }
         }
         ViolationKind::Deadlock { waiting } => {
-            if ending::deadlock(program, &mut replayed.machine).as_ref() != Some(waiting) {
+            if stuck(program, &mut replayed.machine).as_ref() != Some(waiting) {
                 return Err(Mismatch::NoDeadlock);
             }
         }
@@ -278,6 +278,11 @@ pub fn confirm(
         }
     }
     Ok(replayed.trace)
+}
+
+/// The threads that wait for good. An execution need not be shown to its end for that: others may be ready that cannot help.
+fn stuck(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
+    ending::deadlock(program, machine).or_else(|| ending::circle(program, machine))
 }
 
 /// Why a thread stopped by itself.

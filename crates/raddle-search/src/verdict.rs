@@ -271,11 +271,20 @@ pub struct Statistics {
     pub causality: Causality,
     /// Engine `rvf`: how often VerifySC was asked, how it decided, and the time that it took.
     pub verify: Decisions,
+    /// Time that the search took.
     pub elapsed: Duration,
+    /// Time before that: compiling the program and reading what came of it.
+    pub preparation: Duration,
     pub peak_memory_bytes: u64,
 }
 
 impl Statistics {
+    /// All the time that there was to wait for the answer.
+    #[must_use]
+    pub fn waited(&self) -> Duration {
+        self.preparation + self.elapsed
+    }
+
     /// Counts what another engine did before.
     pub fn follow(&mut self, before: &Self, explorer: EngineKind) {
         self.complete += before.complete;

@@ -23,6 +23,7 @@ use raddle_search::{
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 /// Checks a program and prints the answer on standard output.
 pub fn check(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
@@ -152,11 +153,15 @@ pub(crate) struct Checked {
 }
 
 pub(crate) fn checked(options: &Options, job: &Job) -> Result<Checked, Error> {
+    let began = Instant::now();
     let mut checked = match options.engine {
         Some(EngineKind::Bmc) => solve(options, job, None)?,
         Some(engine) => explore(options, engine, job)?,
         None => auto::check(options, job)?,
     };
+    // Whatever is no part of the search went before it.
+    let statistics = &mut checked.outcome.statistics;
+    statistics.preparation = began.elapsed().saturating_sub(statistics.elapsed);
     if let (Verdict::Verified(_), Some(property)) = (&checked.outcome.verdict, &options.property)
         && let Some(what) = property.unchecked
     {

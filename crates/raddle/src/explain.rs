@@ -253,7 +253,7 @@ const TOPICS: &[Topic] = &[
         text: "`--format json` prints one object for scripts. Its members are stable: `verdict`, `complete`, \
                `bound`, `reason`, `reason_kind`, `executions` (`complete`, `blocked`, and how many of the blocked were \
                `cut`), `violation` with `kind`, `message`, `location` and `trace`, `unsupported` (all that was out of \
-               reach), `threads`, `events`, `coverage`, `weak_orderings`, `notes`, `seconds`, `peak_memory_bytes`. \
+               reach), `threads`, `events`, `coverage`, `weak_orderings`, `notes`, `seconds` (`seconds_compiling` of them), `peak_memory_bytes`. \
                `reason_kind` is `unsupported` where the exit status is 2.",
     },
     Topic {

@@ -144,10 +144,17 @@ fn normalised(output: &Output) -> String {
 }
 
 fn without_times(line: &str) -> String {
+    // Whether the time for compiling is worth telling depends on the machine.
+    if let Some((all, rest)) = line.split_once(" s of it compiling")
+        && let Some((all, _)) = all.rsplit_once(" s, ")
+    {
+        return without_times(&format!("{all} s{rest}"));
+    }
     for (before, after) in [
         ("; ", " s; engine "),
         ("(", " s; engine "),
         ("\"seconds\": ", ","),
+        ("\"seconds_compiling\": ", ","),
         ("\"peak_memory_bytes\": ", ""),
     ] {
         if let Some(replaced) = without_number(line, before, after) {

@@ -408,9 +408,6 @@ impl Machine<'_> {
             return Ok(0);
         }
         let at = self.position();
-        if let Some(ty) = self.result_points_to() {
-            self.tables.block_types.insert(at, ty);
-        }
         self.state.allocations += 1;
         let counter = self.state.allocations;
         let new = NewObject {

@@ -7,6 +7,7 @@
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
 //! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
+//! - `taken`: what the code takes memory for, for reports.
 //! - `arith`, `float`, `layout`: pure functions.
 //!
 //! An instruction that needs visible operations is run again from its start each time one of them returned, with the
@@ -31,13 +32,14 @@ pub(crate) mod machine;
 pub(crate) mod memory;
 mod rearrange;
 mod rounds;
+mod taken;
 pub mod view;
 mod world;
 
 pub use local::Local;
 pub use memory::Place;
 
-use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, Transition};
+use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, TakenFor, Transition};
 use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::ThreadId;
 use crate::op::Value;
@@ -202,6 +204,10 @@ impl Semantics for Interpreter {
             ));
         }
         self.world.text_at(tables, address).map(Meaning::Text)
+    }
+
+    fn taken_for(&self, local: &Local) -> Option<TakenFor> {
+        taken::taken_for(&self.world, local)
     }
 
     fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage> {

@@ -219,7 +219,7 @@ impl Builder<'_> {
             }
         }
         numbers.extend([
-            ("time", words::seconds(it.elapsed)),
+            ("time", words::time_spent(it)),
             ("engine", outcome.engine.name().to_owned()),
             ("memory model", outcome.memory.name().to_owned()),
             ("threads, at most", it.threads.to_string()),
