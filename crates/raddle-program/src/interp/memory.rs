@@ -44,6 +44,7 @@ const NAMED_OBJECTS: [&str; 16] = [
     "arguments",
     "argv",
     "functions run at exit",
+    "functions run at quick_exit",
     "thread-specific keys",
     "the position of strtok",
     "text of an error",
