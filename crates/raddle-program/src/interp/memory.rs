@@ -36,7 +36,7 @@ const POSITION_BITS: u32 = 20;
 /// Private blocks from this position on are the thread's copies of private thread-local variables.
 pub(crate) const THREAD_LOCALS: usize = 0xF_0000;
 /// Objects that models ask for by name come before the thread-local variables of the program, and after its globals.
-const NAMED_OBJECTS: [&str; 16] = [
+const NAMED_OBJECTS: [&str; 17] = [
     "errno",
     "standard input",
     "standard output",
