@@ -7,6 +7,7 @@ use crate::events::{Beyond, Encoding, StepIndex};
 use crate::facts::Cell;
 use crate::order::FixedOrder;
 use crate::sums::SectionOrder;
+use crate::waits::Deadlock;
 use raddle_order::bits::{Bit, Word};
 use raddle_order::memory::{self, Location, Memory, MemoryModel, Source, ThreadIndex};
 use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome, Stopped};
@@ -44,7 +45,7 @@ pub(crate) struct Problem {
     pub(crate) values: FxHashMap<EventId, Word>,
     pub(crate) carriers: Vec<Carrier>,
     /// Asks for a deadlock, if there can be one.
-    deadlock: Option<Lit>,
+    deadlock: Option<Deadlock>,
     /// What reads may read from, and which of two sections comes first: for data races.
     pub(crate) sources: Vec<Source>,
     pub(crate) section_order: SectionOrder,
@@ -124,8 +125,8 @@ impl Problem {
         if model != MemoryModel::Sc {
             problem.add_late_stores(checks.races && !checks.memory);
         }
-        if checks.deadlocks && problem.deadlock(asked, &wakeups, &last) {
-            problem.deadlock = Some(asked);
+        if checks.deadlocks {
+            problem.deadlock = problem.deadlock(asked, &wakeups, &last);
         }
         for bit in std::mem::take(&mut problem.encoding.required) {
             problem.require(bit);
@@ -405,10 +406,13 @@ impl Problem {
         self.solver.solve(&[lit], &limits)
     }
 
-    /// Is there an execution in which threads wait for good?
-    pub(crate) fn ask_for_deadlock(&mut self, limits: &Limits<'_>) -> Outcome {
-        match self.deadlock {
-            Some(asked) => self.solver.solve(&[asked], limits),
+    /// Is there an execution in which threads wait for good, be it in loops?
+    pub(crate) fn ask_for_deadlock(&mut self, in_loops: bool, limits: &Limits<'_>) -> Outcome {
+        let question = self
+            .deadlock
+            .and_then(|deadlock| deadlock.question(in_loops));
+        match question {
+            Some(question) => self.solver.solve(&question, limits),
             None => Outcome::Unsat,
         }
     }

@@ -11,7 +11,7 @@ use crate::ids::{SrcId, StateId, ThreadId};
 use crate::op::{Op, Value};
 use crate::tables::{SourceLoc, Tables};
 use crate::uses::Uses;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -25,6 +25,8 @@ pub struct Transition<L> {
     pub at: SrcId,
     /// What the thread printed on the way.
     pub output: Option<Box<str>>,
+    /// Did it ask what time it is on the way?
+    pub looks_at_clock: bool,
     /// The spawned thread's first visible operation, for `Op::Spawn`.
     pub child: Option<Box<Transition<L>>>,
 }
@@ -119,6 +121,8 @@ struct Skeleton {
     outputs: FxHashMap<(StateId, Value), Box<str>>,
     /// What threads print before their first operation.
     start_outputs: FxHashMap<StateId, Box<str>>,
+    /// Edges on which a thread asks what time it is.
+    clock_looks: FxHashSet<(StateId, Value)>,
     tables: Tables,
     met_uses: Uses,
     known_uses: Uses,
@@ -223,8 +227,12 @@ impl<S: Semantics> Expander<S> {
             mut op,
             at,
             output,
+            looks_at_clock,
             child,
         } = transition;
+        if let (true, Some(edge)) = (looks_at_clock, from) {
+            skeleton.clock_looks.insert(edge);
+        }
         if let Some(child) = child {
             let begin = self.intern(skeleton, *child, None);
             if let Op::Spawn { start, .. } = &mut op {
@@ -495,6 +503,13 @@ impl Program {
             .outputs
             .get(&(state, value))
             .map(AsRef::as_ref)
+    }
+
+    /// Does the thread ask what time it is between the operation of `state`, returning `value`, and its next one?
+    #[must_use]
+    pub fn looks_at_clock(&self, state: StateId, value: Value) -> bool {
+        let value = if self.ignores_result(state) { 0 } else { value };
+        self.skeleton.clock_looks.contains(&(state, value))
     }
 
     /// What a thread prints before its first operation, by the state it starts in.

@@ -14,7 +14,7 @@ use raddle_memory::race::RaceAccess;
 use raddle_program::{ObjectId, Op, Program, SrcId, ThreadId, Unsupported};
 use raddle_search::verdict::Waiting;
 use raddle_search::{
-    Bound, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
+    EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
 };
 
 /// How a text looks.
@@ -58,13 +58,14 @@ pub fn render(report: &Report<'_>, sources: &Sources, look: Look) -> String {
                 effort(report)
             );
             let Statistics {
-                complete, blocked, ..
+                complete,
+                blocked_by,
+                ..
             } = outcome.statistics;
-            let is_whole = *bound == Bound::Complete && outcome.engine != EngineKind::Bmc;
-            if is_whole && complete == 0 && blocked > 0 && !look.quiet {
-                text += &writer.note(
-                    "no execution runs to its end: threads spin for good (`--check livelock` says where), or an assumption fails",
-                );
+            if !look.quiet
+                && let Some(why) = words::blocked(complete, &blocked_by)
+            {
+                text += &writer.note(&why);
             }
             text
         }
@@ -269,14 +270,13 @@ impl<'a> Writer<'a> {
                 let joins =
                     |waiting: &Waiting| matches!(self.program.op(waiting.state), Op::Join { .. });
                 let main = stuck.iter().position(|it| !joins(it)).unwrap_or(0);
-                let verb = match violation.kind {
-                    ViolationKind::Livelock { .. } => "spins",
-                    _ => "waits",
-                };
-                let spot = |(index, waiting): (usize, &Waiting)| Spot {
-                    at: waiting.at,
-                    label: format!("{} {verb} here", names.thread(waiting.thread)),
-                    primary: index == main,
+                let spot = |(index, waiting): (usize, &Waiting)| {
+                    let verb = if waiting.spins() { "spins" } else { "waits" };
+                    Spot {
+                        at: waiting.at,
+                        label: format!("{} {verb} here", names.thread(waiting.thread)),
+                        primary: index == main,
+                    }
                 };
                 stuck.iter().enumerate().map(spot).collect()
             }

@@ -8,7 +8,9 @@ use raddle_program::{
     AccessKind, Fault, Limit, Misuse, ObjectKind, Op, Order, Program, ThreadId, Unsupported,
 };
 use raddle_search::verdict::Waiting;
-use raddle_search::{Bound, Effect, MemoryModel, Reason, TraceStep, Violation, ViolationKind};
+use raddle_search::{
+    Bound, Cause, Causes, Effect, MemoryModel, Reason, TraceStep, Violation, ViolationKind,
+};
 use std::time::Duration;
 
 /// The kind of a violation for scripts. Stable.
@@ -99,9 +101,14 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
             _ => format!("livelock: {} threads spin for good", spinning.len()),
         },
         ViolationKind::Deadlock { waiting } => match waiting.as_slice() {
+            [one] if one.spins() => {
+                format!("deadlock: {} spins for good", names.thread(one.thread))
+            }
             [one] => format!("deadlock: {} waits for good", names.thread(one.thread)),
             _ => match circle(waiting).as_slice() {
-                [] => format!("deadlock: {} threads wait for good", waiting.len()),
+                [] => lone_spinners(program, waiting).unwrap_or_else(|| {
+                    format!("deadlock: {} threads wait for good", waiting.len())
+                }),
                 [one] => format!("deadlock: {} waits for itself", names.thread(*one)),
                 [others @ .., last] => {
                     let others: Vec<String> = others.iter().map(|&it| short(it)).collect();
@@ -114,6 +121,73 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
             },
         },
     }
+}
+
+/// The headline where threads wait in loops, and all others wait to join them.
+fn lone_spinners(program: &Program, waiting: &[Waiting]) -> Option<String> {
+    let joins = |it: &Waiting| matches!(program.op(it.state), Op::Join { .. });
+    if !waiting.iter().all(|it| it.spins() || joins(it)) {
+        return None;
+    }
+    let spinning = waiting.iter().filter(|it| it.spins());
+    let spinning: Vec<String> = spinning.map(|it| short(it.thread)).collect();
+    let (last, others) = spinning.split_last()?;
+    Some(match others {
+        [] => format!("deadlock: {last} spins for good"),
+        _ => format!("deadlock: {} and {last} spin for good", others.join(", ")),
+    })
+}
+
+/// The name of a cause for scripts. Stable.
+#[must_use]
+pub fn cause_name(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Assumption => "assumption",
+        Cause::Stopped => "stopped",
+        Cause::Unfinished => "unfinished",
+        Cause::Clock => "clock",
+        Cause::Spinning => "spinning",
+        Cause::Waiting => "waiting",
+    }
+}
+
+/// Why executions did not come to their end, in one line: `raddle explain blocked` says more. None if all did.
+#[must_use]
+pub fn blocked(complete: u64, by: &Causes) -> Option<String> {
+    let causes: Vec<(Cause, u64)> = by.iter().collect();
+    let phrase = |cause| match cause {
+        Cause::Assumption => "an assumption fails",
+        Cause::Stopped => "a thread stops early",
+        Cause::Unfinished => "a thread is left in a loop whose other rounds are explored elsewhere",
+        Cause::Clock => "threads wait in loops that look at the clock, which stands still",
+        Cause::Spinning => "threads wait for good in loops (`--check deadlock` says where)",
+        Cause::Waiting => "threads wait for good (`--check deadlock` says where)",
+    };
+    let text = match causes.as_slice() {
+        [] => return None,
+        &[(cause, count)] => {
+            let which = match (complete, count) {
+                (0, _) => "no execution runs to its end".to_owned(),
+                (_, 1) => "1 execution is blocked".to_owned(),
+                (_, count) => format!("{} executions are blocked", grouped(count)),
+            };
+            format!("{which}: {}", phrase(cause))
+        }
+        several => {
+            let which = match complete {
+                0 => "no execution runs to its end".to_owned(),
+                _ => format!(
+                    "{} executions are blocked",
+                    grouped(several.iter().map(|(_, count)| count).sum())
+                ),
+            };
+            let each =
+                |&(cause, count): &(Cause, u64)| format!("in {} {}", grouped(count), phrase(cause));
+            let each: Vec<String> = several.iter().map(each).collect();
+            format!("{which}: {}", each.join(", "))
+        }
+    };
+    Some(text)
 }
 
 /// Threads of which each waits for the next one, and the last for the first; the first circle that there is.

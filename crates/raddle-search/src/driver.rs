@@ -236,8 +236,9 @@ pub fn check(
     if minds_races {
         program.learn_uses();
     }
+    let mut engine = kind;
     while flow.is_continue() {
-        flow = match kind {
+        flow = match engine {
             EngineKind::Naive => Naive(memory).explore(program, &mut frame),
             EngineKind::Dpor => Dpor(reductions).explore(program, &mut frame),
             EngineKind::Rf => Rf(reductions).explore(program, &mut frame),
@@ -247,11 +248,20 @@ pub fn check(
             EngineKind::Icb => icb::explore(program, &mut frame),
             EngineKind::Bpor => icb::bounded::explore(program, &mut frame),
         };
-        // Iterations may have been left out that cannot be, by what is known now.
-        if flow.is_break() || !minds_races || !program.learn_uses() {
+        if flow.is_break() {
             break;
         }
-        frame.restarted();
+        // Iterations may have been left out that cannot be, by what is known now.
+        if minds_races && program.learn_uses() {
+            frame.restarted();
+            continue;
+        }
+        if engine == EngineKind::Dpor || !kind.knows_purity() || !frame.may_have_missed_deadlock() {
+            break;
+        }
+        // Classes of other engines do not say what memory holds in the end.
+        engine = EngineKind::Dpor;
+        frame.look_again();
     }
     debug_assert!(
         flow.is_continue() || frame.has_reason(),

@@ -6,8 +6,8 @@ use crate::ending;
 use crate::replay::{self, Schedule};
 use crate::simplify::{Simplified, simplify};
 use crate::verdict::{
-    Bound, Causality, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation,
-    ViolationKind,
+    Bound, Causality, Cause, Causes, Checks, EngineKind, Outcome, Reason, Statistics, Trace,
+    Verdict, Violation, ViolationKind, Waiting,
 };
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
@@ -67,6 +67,10 @@ pub(crate) struct Frame {
     next_length: u64,
     /// An execution was begun and has not ended.
     midway: bool,
+    /// A thread that was left in a loop could have gone on, in the end of an execution.
+    left_in_loop: bool,
+    /// What was counted before executions are explored for the second time.
+    first_look: Option<Box<Statistics>>,
     started: Instant,
     last_slow_look: Instant,
     events_since_look: u32,
@@ -99,12 +103,33 @@ impl Frame {
             next_opinion: BEFORE_SECOND_OPINION,
             next_length: BEFORE_SECOND_OPINION,
             midway: false,
+            left_in_loop: false,
+            first_look: None,
             started,
             last_slow_look: now,
             events_since_look: 0,
             explored: None,
             wants_estimate: false,
         }
+    }
+
+    /// Might a thread that was left in a loop be in a deadlock in an execution of the same class?
+    ///
+    /// Whether a loop goes on for good depends on what memory holds in the end, and that on the order of writes that nobody reads.
+    pub(crate) fn may_have_missed_deadlock(&self) -> bool {
+        let Checks {
+            deadlocks,
+            livelocks,
+            ..
+        } = self.options.checks;
+        (deadlocks || livelocks) && self.left_in_loop
+    }
+
+    /// Everything is explored again, by an engine whose classes say more. What was counted stays.
+    pub(crate) fn look_again(&mut self) {
+        self.first_look = Some(Box::new(self.statistics.clone()));
+        self.restarted();
+        self.left_in_loop = false;
     }
 
     fn executions(&self) -> u64 {
@@ -133,12 +158,15 @@ impl Frame {
     }
 
     /// Counts the present execution.
-    fn count(&mut self, complete: bool) {
+    /// Counts an execution; `blocked_by`: why it did not come to its end.
+    fn count(&mut self, blocked_by: Option<Cause>) {
         self.midway = false;
-        if complete {
-            self.statistics.complete += 1;
-        } else {
-            self.statistics.blocked += 1;
+        match blocked_by {
+            None => self.statistics.complete += 1,
+            Some(cause) => {
+                self.statistics.blocked += 1;
+                self.statistics.blocked_by.count(cause);
+            }
         }
         self.statistics.max_events = self.statistics.max_events.max(self.ends.len());
     }
@@ -358,7 +386,7 @@ impl Frame {
     }
 
     /// At the end of an execution, threads that are ready only spin. What they would read next may be gone, or raced with, all
-    /// the same; and if nobody can help them that is a livelock.
+    /// the same.
     ///
     /// One step is enough. A round that goes wrong earlier is not pure, so it was explored as any other; and a step that would
     /// complete a pure round does not wait for a while only to be done when nothing is wrong with it any more: nobody writes
@@ -391,14 +419,33 @@ impl Frame {
             machine.undo_to(mark);
             flow?;
         }
-        if self.options.checks.livelocks
-            && let Some(spinning) = ending::livelock(program, machine)
-        {
-            let (thread, at) = (spinning[0].thread, spinning[0].at);
-            let kind = ViolationKind::Livelock { spinning };
-            self.violation(program, machine, kind, thread, at)?;
-        }
         ControlFlow::Continue(())
+    }
+
+    /// Threads wait for good: is that looked for?
+    fn wait_for_good(
+        &mut self,
+        program: &mut Program,
+        machine: &mut Machine,
+        mut waiting: Vec<Waiting>,
+    ) -> ControlFlow<()> {
+        let Checks {
+            deadlocks,
+            livelocks,
+            ..
+        } = self.options.checks;
+        if !deadlocks {
+            waiting.retain(|waiting| livelocks && waiting.spins());
+        }
+        let Some(first) = waiting.first() else {
+            return ControlFlow::Continue(());
+        };
+        let (thread, at) = (first.thread, first.at);
+        let kind = match deadlocks {
+            true => ViolationKind::Deadlock { waiting },
+            false => ViolationKind::Livelock { spinning: waiting },
+        };
+        self.violation(program, machine, kind, thread, at)
     }
 
     // ---- the answer
@@ -413,7 +460,10 @@ impl Frame {
             return Err(error);
         }
         if self.midway {
-            self.count(false);
+            self.count(Some(Cause::Unfinished));
+        }
+        if let Some(first) = self.first_look.filter(|_| self.violations.is_empty()) {
+            self.statistics = *first;
         }
         self.statistics.elapsed = self.started.elapsed();
         if let Some(mut answer) = self.answer {
@@ -522,21 +572,18 @@ impl Listener for Frame {
         self.midway = false;
         self.statistics.complete = 0;
         self.statistics.blocked = 0;
+        self.statistics.blocked_by = Causes::default();
     }
 
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
-        let complete = ending::is_complete(program, machine);
-        self.count(complete);
-        if !complete
-            && self.options.checks.deadlocks
-            && let Some(waiting) = ending::deadlock(program, machine)
-        {
-            let (thread, at) = (waiting[0].thread, waiting[0].at);
-            let kind = ViolationKind::Deadlock { waiting };
-            self.violation(program, machine, kind, thread, at)?;
-        }
-        if !complete {
+        if ending::is_complete(program, machine) {
+            self.count(None);
+        } else {
+            let ending::Blockade { cause, waiting } = ending::blockade(program, machine);
+            self.count(Some(cause));
+            self.left_in_loop |= cause == Cause::Unfinished;
             self.look_at_spinning(program, machine)?;
+            self.wait_for_good(program, machine, waiting)?;
         }
         self.after_execution()
     }
@@ -548,7 +595,7 @@ impl Listener for Frame {
     }
 
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
-        self.count(false);
+        self.count(Some(Cause::Unfinished));
         self.after_execution()
     }
 

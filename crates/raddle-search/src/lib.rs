@@ -31,8 +31,8 @@ pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, che
 pub use raddle_memory::Effect;
 pub use rvf::RvfHeuristics;
 pub use verdict::{
-    Bound, Causality, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace,
-    TraceStep, Verdict, Violation, ViolationKind, Waiting,
+    Bound, Causality, Cause, Causes, Check, Checks, EngineKind, Glance, MemoryModel, Outcome,
+    Reason, Statistics, Trace, TraceStep, Verdict, Violation, ViolationKind, Waiting,
 };
 
 /// The most memory that this process has had, in bytes; 0 where the system does not say.

@@ -169,6 +169,7 @@ impl Interpreter {
             op,
             at: self.position(tables, code, frame.at),
             output: None,
+            looks_at_clock: false,
             child,
         }
     }

@@ -57,6 +57,8 @@ pub struct Machine<'a> {
     pub(crate) state: ThreadState,
     pub(crate) top: Top,
     pub(crate) output: String,
+    /// Has it asked what time it is?
+    pub(crate) looks_at_clock: bool,
     steps: u64,
     /// A spawned thread that has not had an operation yet.
     starting: bool,
@@ -94,6 +96,7 @@ impl<'a> Machine<'a> {
             state,
             top: Top::Native(frame),
             output: String::new(),
+            looks_at_clock: false,
             steps: 0,
             starting: !is_main,
             failed: None,
@@ -115,6 +118,7 @@ impl<'a> Machine<'a> {
             state: local.thread.clone(),
             top: Top::Finished,
             output: String::new(),
+            looks_at_clock: false,
             steps: 0,
             starting: false,
             failed: None,
@@ -251,6 +255,7 @@ impl<'a> Machine<'a> {
             op,
             at,
             output: printed(self.output),
+            looks_at_clock: self.looks_at_clock,
             child,
         }
     }
@@ -281,6 +286,7 @@ impl<'a> Machine<'a> {
             op,
             at,
             output: printed(self.output),
+            looks_at_clock: self.looks_at_clock,
             child: None,
         }
     }

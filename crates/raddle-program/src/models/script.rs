@@ -343,6 +343,11 @@ impl<'m, 'a> Script<'m, 'a> {
         self.perform(|_| Ok(Access::Visible(op)))
     }
 
+    /// Is it run by an engine that does its steps itself?
+    pub(super) fn is_symbolic(&self) -> bool {
+        self.asks
+    }
+
     /// A step that a symbolic engine does.
     fn ask(&mut self, request: Request) -> Result<Value, Pause> {
         self.replayed().ok_or(Pause::Ask(request))

@@ -10,7 +10,7 @@ use crate::op::Order;
 
 pub(super) const MODELS: &[Model] = &[
     model("time", time),
-    model("clock", zero),
+    model("clock", clock),
     model("clock_gettime", clock_gettime),
     model("clock_getres", clock_gettime),
     model("timespec_get", timespec_get),
@@ -33,7 +33,19 @@ const CLOCK: u32 = 5;
 impl Script<'_, '_> {
     /// Nanoseconds on this thread's clock.
     fn now(&mut self) -> Result<u64, Pause> {
+        self.look_at_clock()?;
         Ok(START * SECOND + self.thread_value(CLOCK, 0)?)
+    }
+
+    /// A thread that goes round a loop for good does not if it waits for time to pass.
+    fn look_at_clock(&mut self) -> Result<(), Pause> {
+        if !self.is_symbolic() {
+            self.note(|machine| {
+                machine.looks_at_clock = true;
+                Ok(0)
+            })?;
+        }
+        Ok(())
     }
 
     /// The last argument, which is where functions have their deadline.
@@ -59,6 +71,12 @@ impl Script<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Processor time, of which nothing is used up.
+fn clock(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.look_at_clock()?;
+    Ok(Outcome::Return(0))
 }
 
 fn time(cx: &mut Script<'_, '_>) -> ModelResult {
