@@ -1,6 +1,7 @@
 //! Memory that one thread knows for sure: private variables, and shared ones while nobody else can touch them.
 
 use crate::value::Sym;
+use raddle_ir::TypeId;
 use raddle_order::bits::{Bit, Bits, Word};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -9,6 +10,8 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub(crate) struct Contents {
     pub(crate) size: u64,
+    /// Of a private variable, if it is known.
+    pub(crate) ty: Option<TypeId>,
     /// None for zeros.
     base: Option<Rc<[u8]>>,
     /// By offset, not overlapping: size in bytes, and value.
@@ -19,6 +22,7 @@ impl Contents {
     pub(crate) fn new(size: u64, base: Option<Rc<[u8]>>) -> Self {
         Self {
             size,
+            ty: None,
             base,
             parts: BTreeMap::new(),
         }

@@ -9,12 +9,13 @@ use raddle_order::bits::Bit;
 use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Outcome as Answer, Stopped};
 use raddle_program::interp::view::View;
-use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId};
+use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, WeakOrderings};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
-    Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, Verdict, guided,
+    Beyond, Bound, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics, Trace,
+    Verdict, Watch, guided,
 };
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// How to check.
@@ -45,13 +46,16 @@ pub fn check(
     let mut run = Run {
         started: Instant::now(),
         options,
+        watch: search.watch(),
         search,
         statistics: Statistics {
             threads: 1,
             ..Statistics::default()
         },
+        weak: WeakOrderings::default(),
         shapes: Shapes::default(),
     };
+    run.watch.set_engine(EngineKind::Bmc);
     let verdict = run.verdict(&mut view, program)?;
     run.statistics.elapsed = run.started.elapsed();
     run.statistics.peak_memory_bytes = raddle_search::peak_memory_bytes();
@@ -60,6 +64,10 @@ pub fn check(
         memory: options.memory,
         verdict,
         statistics: run.statistics,
+        coverage: Coverage {
+            weak: run.weak,
+            ..Coverage::default()
+        },
     })
 }
 
@@ -67,7 +75,9 @@ struct Run {
     started: Instant,
     options: BmcOptions,
     search: SearchOptions,
+    watch: Arc<Watch>,
     statistics: Statistics,
+    weak: WeakOrderings,
     shapes: Shapes,
 }
 
@@ -107,27 +117,24 @@ impl Run {
     fn limits(&self) -> Limits<'_> {
         Limits {
             conflicts: self.options.effort,
-            deadline: self.search.limits.time.map(|time| self.started + time),
-            interrupt: self.search.interrupted.as_deref(),
+            deadline: self.watch.deadline(),
+            interrupt: Some(self.watch.flag()),
         }
     }
 
-    /// Why the encoding was not finished.
-    fn why_late(&self) -> Stopped {
-        let flag = self.search.interrupted.as_deref();
-        match flag.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            true => Stopped::Interrupted,
-            false => Stopped::Deadline,
-        }
-    }
-
+    /// The answer of a solver that was stopped.
     fn stopped(&self, why: Stopped) -> Verdict {
-        let reason = match (why, self.search.limits.time) {
-            (Stopped::Deadline, Some(limit)) => Reason::Time { limit },
-            (Stopped::Conflicts, _) => Reason::Effort,
-            _ => Reason::Interrupted,
-        };
-        Verdict::Inconclusive(reason)
+        match why {
+            Stopped::Conflicts => Verdict::Inconclusive(Reason::Effort),
+            Stopped::Deadline | Stopped::Interrupted => self.late(),
+        }
+    }
+
+    /// The answer where the time is over, or there is another reason to stop.
+    fn late(&self) -> Verdict {
+        let is_over = self.watch.is_over();
+        debug_assert!(is_over, "only the watch says when to stop");
+        Verdict::Inconclusive(self.watch.reason().unwrap_or(Reason::Effort))
     }
 
     /// Encodes until nothing new is found out.
@@ -146,8 +153,7 @@ impl Run {
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
             silent_abort: self.options.silent_abort,
-            deadline: self.search.limits.time.map(|time| self.started + time),
-            interrupt: self.search.interrupted.as_deref(),
+            watch: &self.watch,
             is_short: self.options.effort.is_some(),
         };
         for _ in 0..MOST_ENCODINGS {
@@ -173,18 +179,27 @@ impl Run {
         bound: u32,
         last_cuts: Option<&CutPlaces>,
     ) -> Result<Round, InternalError> {
+        self.watch.enter(Phase::Encoding);
         let encoding = match self.encode(view, bound, last_cuts) {
             Ok(encoding) => encoding,
             Err(Stop::Limit(LONG)) => {
                 return Ok(Round::Done(Verdict::Inconclusive(Reason::Effort)));
             }
             Err(Stop::Limit(LATE)) => {
-                return Ok(Round::Done(self.stopped(self.why_late())));
+                return Ok(Round::Done(self.late()));
             }
             Err(stop) => return Ok(Round::Done(beyond(stop))),
         };
         self.statistics.threads = self.statistics.threads.max(encoding.threads.len());
         self.statistics.max_events = self.statistics.max_events.max(encoding.steps.len());
+        // A thread that is alone sees its own writes in order, whatever their orderings.
+        if encoding.threads.len() > 1 {
+            let mut place = |at: SrcId| copy_source(view, program, at);
+            self.weak = WeakOrderings {
+                user: encoding.weak.user.map(&mut place),
+                library: encoding.weak.library.map(&mut place),
+            };
+        }
         let model = match self.options.memory {
             MemoryModel::Sc => Model::Sc,
             MemoryModel::Tso => Model::Tso,
@@ -194,6 +209,7 @@ impl Run {
         if last_cuts.is_some() {
             problem.exceed_last_bound();
         }
+        self.watch.enter(Phase::Solving);
         let checks = self.search.checks;
         let bad: Vec<Bit> = problem
             .encoding
@@ -276,10 +292,13 @@ impl Run {
         problem: &Problem,
         found: Found,
     ) -> Result<Verdict, InternalError> {
+        self.watch.enter(Phase::Replaying);
         let mut guide = Guide::new(&problem.encoding, view.tables(), found);
         let options = SearchOptions {
             checks: self.search.checks,
             memory: self.options.memory,
+            watch: Some(Arc::clone(&self.watch)),
+            reproduced: self.search.reproduced.take(),
             ..SearchOptions::default()
         };
         let outcome = guided::run(program, EngineKind::Bmc, options, &mut guide)?;
@@ -290,6 +309,7 @@ impl Run {
                 self.statistics.states = outcome.statistics.states;
                 Ok(outcome.verdict)
             }
+            Verdict::Inconclusive(_) if self.watch.is_raised() => Ok(self.late()),
             _ => Err(InternalError::Diverged {
                 what: guide
                     .lost
@@ -302,12 +322,12 @@ impl Run {
 /// The answer where a program cannot be encoded at all.
 fn beyond(stop: Stop) -> Verdict {
     match stop {
-        Stop::Unsupported(what) => Verdict::Unsupported {
+        Stop::Unsupported(what) => Verdict::Unsupported(vec![Beyond {
             what,
             thread: ThreadId::MAIN,
             at: SrcId::NOWHERE,
             trace: Trace::default(),
-        },
+        }]),
         Stop::Limit(limit) => Verdict::Inconclusive(Reason::Thread {
             limit,
             thread: ThreadId::MAIN,
@@ -335,11 +355,11 @@ impl Problem {
         // The report knows the program's names, not the view's.
         let handle = view.tables().handle_of_thread(beyond.thread);
         let thread = program.tables().thread_of_handle(handle);
-        Verdict::Unsupported {
+        Verdict::Unsupported(vec![Beyond {
             what: beyond.what.clone(),
             thread: thread.unwrap_or(ThreadId::MAIN),
             at: copy_source(view, program, beyond.at),
             trace: Trace::default(),
-        }
+        }])
     }
 }

@@ -7,7 +7,7 @@ use crate::path::Path;
 use crate::value::ReadId;
 use raddle_order::bits::{Bit, Bits, Word};
 use raddle_order::{ClauseSink, Lit, Var};
-use raddle_program::{Fault, ObjectId, Order, SrcId, ThreadId, Unsupported};
+use raddle_program::{Fault, ObjectId, Order, SrcId, ThreadId, Unsupported, WeakOrderings};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -222,6 +222,19 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
+    /// Is it about a read-write lock? Then only those who hold it can help.
+    pub(crate) fn is_of_lock(&self) -> bool {
+        match self {
+            Self::Zero | Self::Clear(_) => true,
+            Self::OrIs(rule, _) => rule.is_of_lock(),
+            Self::Positive
+            | Self::FreeOrOf { .. }
+            | Self::Not(_)
+            | Self::Past(..)
+            | Self::Another(_) => false,
+        }
+    }
+
     pub(crate) fn holds(&self, bits: &mut Bits, value: &Word) -> Bit {
         match self {
             Self::Positive => !bits.is_zero(value),
@@ -273,14 +286,34 @@ impl Rule {
 #[derive(Clone, Debug)]
 pub(crate) enum Awaited {
     Mutex(Place),
-    /// Nothing will ever let it go on: it holds the mutex itself, or nobody else knows of the object.
+    /// Nothing will ever let it go on: it holds the lock itself that it wants.
     Itself,
+    /// Nobody else is known to use the object. But a thread might that stopped before it came to that.
+    Anybody,
     Cell(Cell, Rule),
     /// The thread whose handle is in the cell of a mutex.
     Owner(Cell, WaitsForItself),
     Threads(Vec<(Bit, u64)>),
     /// A signal: position in [`Encoding::waiters`]. A watched condition variable may be made anew or destroyed meanwhile.
     Signal(usize, Option<(Cell, Rule)>),
+}
+
+impl Awaited {
+    /// The cells whose last contents decide whether the wait is for good.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = Cell> {
+        let cells = match *self {
+            Self::Owner(cell, WaitsForItself::If(kind, _)) => [Some(cell), Some(kind)],
+            Self::Cell(cell, _) | Self::Owner(cell, _) | Self::Signal(_, Some((cell, _))) => {
+                [Some(cell), None]
+            }
+            Self::Mutex(_)
+            | Self::Itself
+            | Self::Anybody
+            | Self::Threads(_)
+            | Self::Signal(_, None) => [None, None],
+        };
+        cells.into_iter().flatten()
+    }
 }
 
 /// Does a thread wait that wants a mutex which it owns?
@@ -428,6 +461,8 @@ pub(crate) struct Encoding {
     /// Conditions under which the bound is exceeded.
     pub(crate) cuts: Vec<Bit>,
     pub(crate) cut_places: CutPlaces,
+    /// The first accesses and fences with orderings weaker than `seq_cst`.
+    pub(crate) weak: WeakOrderings,
     /// Conditions under which the last bound is exceeded.
     pub(crate) exceeding: Vec<Bit>,
     /// Conditions under which the process exits.
@@ -439,4 +474,22 @@ pub(crate) struct Encoding {
     /// What cells hold that steps access, when the first thread is started.
     pub(crate) firsts: FxHashMap<Cell, Word>,
     pub(crate) blocks: usize,
+    /// Conditions under which an atomic block is begun whose end is not encoded. Others never see the middle of a block, so such an
+    /// execution shows nothing but that something is missing.
+    pub(crate) open_blocks: Vec<Bit>,
+}
+
+impl Encoding {
+    /// Is there an atomic block whose end is not encoded?
+    pub(crate) fn any_open_block(&mut self) -> Bit {
+        self.bits.any(self.open_blocks.iter().copied())
+    }
+
+    /// What goes wrong while there is an atomic block whose end is not encoded may not go wrong on the machine.
+    pub(crate) fn leave_out_open_blocks(&mut self) {
+        let open = self.any_open_block();
+        for bad in &mut self.bad {
+            bad.guard = self.bits.bit_and(bad.guard, !open);
+        }
+    }
 }

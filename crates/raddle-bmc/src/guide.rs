@@ -169,6 +169,9 @@ impl<'a> Guide<'a> {
             return thread.and_then(made) == Some(object);
         }
         let ours = program.tables().object_info(object);
+        if let (Some(ours), Some(theirs)) = (ours.queues_of, theirs.queues_of) {
+            return self.is_same(program, ours, theirs);
+        }
         ours.kind == theirs.kind && ours.address_number == theirs.address_number
     }
 

@@ -88,6 +88,8 @@ impl Problem {
         for clause in &encoding.vars.clauses {
             solver.clause(clause);
         }
+        let mut encoding = encoding;
+        encoding.leave_out_open_blocks();
         let mut memory = Memory::new(&mut solver, model);
         let lanes = encoding.threads.iter().map(|_| memory.thread()).collect();
         let mut problem = Self {

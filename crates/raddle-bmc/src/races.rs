@@ -76,6 +76,9 @@ impl Problem {
         self.mark_along_barriers(&marks);
         self.mark_along_reads(&marks);
         self.select(&candidates, &marks, asked);
+        let open = self.encoding.any_open_block();
+        let open = self.lit(open);
+        self.solver.clause(&[!asked, !open]);
         self.solver.solve(&[asked], limits)
     }
 

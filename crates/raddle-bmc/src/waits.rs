@@ -156,16 +156,9 @@ impl Problem {
     pub(crate) fn add_last_reads(&mut self, asked: Lit) -> FxHashMap<Cell, Word> {
         let mut cells: Vec<Cell> = Vec::new();
         for wait in &self.encoding.waits {
-            let awaited = match wait.on {
-                Awaited::Owner(cell, WaitsForItself::If(kind, _)) => [Some(cell), Some(kind)],
-                Awaited::Cell(cell, _)
-                | Awaited::Owner(cell, _)
-                | Awaited::Signal(_, Some((cell, _))) => [Some(cell), None],
-                _ => continue,
-            };
-            let making = |cell: &Cell| self.encoding.locks.get(cell).copied().flatten();
-            let making = awaited[0].as_ref().and_then(making);
-            for cell in awaited.into_iter().flatten().chain(making) {
+            let making = |cell: Cell| self.encoding.locks.get(&cell).copied().flatten();
+            let making = wait.on.cells().next().and_then(making);
+            for cell in wait.on.cells().chain(making) {
                 if !cells.contains(&cell) {
                     cells.push(cell);
                 }
@@ -249,10 +242,11 @@ impl Problem {
             self.require(fine);
         }
         let exits = self.encoding.exits.clone();
+        let open = self.encoding.any_open_block();
         let bits = &mut self.encoding.bits;
         let someone = bits.any(dead);
         let exited = bits.any(exits);
-        let is_deadlock = bits.bit_and(someone, !exited);
+        let is_deadlock = bits.all([someone, !exited, !open]);
         let lit = self.lit(is_deadlock);
         self.solver.clause(&[!asked, lit]);
         Some(Deadlock {
@@ -327,6 +321,7 @@ impl Problem {
     ) -> Bit {
         match &wait.on {
             Awaited::Itself => Bit::TRUE,
+            Awaited::Anybody => self.all_useless(wait.thread, dead),
             Awaited::Mutex(mutex) => {
                 let mut held = Vec::new();
                 for section in self.encoding.sections.clone() {

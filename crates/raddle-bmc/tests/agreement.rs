@@ -7,7 +7,7 @@ use raddle_bmc::BmcOptions;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
 use raddle_search::driver::{Limits, SearchOptions};
-use raddle_search::{Bound, Checks, EngineKind, MemoryModel, Outcome, Verdict};
+use raddle_search::{Bound, Checks, EngineKind, MemoryModel, Outcome, Reason, Verdict};
 
 /// Programs with more executions are left out.
 const MOST_EXECUTIONS: u64 = 30_000;
@@ -43,9 +43,11 @@ enum Answer {
 
 fn answer(verdict: &Verdict) -> Answer {
     match verdict {
-        Verdict::Verified(_) => Answer::Verified,
+        Verdict::Verified(_) | Verdict::Inconclusive(Reason::NothingEnds { bound: None }) => {
+            Answer::Verified
+        }
         Verdict::Violation(_) => Answer::Violation,
-        Verdict::Inconclusive(_) | Verdict::Unsupported { .. } => Answer::Unknown,
+        Verdict::Inconclusive(_) | Verdict::Unsupported(_) => Answer::Unknown,
     }
 }
 
@@ -67,10 +69,10 @@ fn by_enumeration(text: &str, memory: MemoryModel, checks: Checks) -> Answer {
 
 fn by_formula(text: &str, memory: MemoryModel, checks: Checks) -> Answer {
     let outcome = solved(text, memory, checks, None);
-    if let Verdict::Unsupported { what, .. } = &outcome.verdict
+    if let Verdict::Unsupported(beyond) = &outcome.verdict
         && checks.memory
     {
-        panic!("{what:?}\n{text}");
+        panic!("{:?}\n{text}", beyond[0].what);
     }
     answer(&outcome.verdict)
 }

@@ -6,7 +6,7 @@ use raddle_order::rng::Rng;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
 use raddle_search::driver::{Limits, SearchOptions};
-use raddle_search::{Checks, EngineKind, MemoryModel, Verdict};
+use raddle_search::{Checks, EngineKind, MemoryModel, Reason, Verdict};
 use std::fmt::Write;
 
 /// Programs with more executions are left out.
@@ -230,9 +230,11 @@ fn generate(seed: u64) -> String {
 /// Is there a violation? None if that takes too long to find out.
 fn answer(verdict: &Verdict) -> Option<bool> {
     match verdict {
-        Verdict::Verified(_) => Some(false),
+        Verdict::Verified(_) | Verdict::Inconclusive(Reason::NothingEnds { bound: None }) => {
+            Some(false)
+        }
         Verdict::Violation(_) => Some(true),
-        Verdict::Inconclusive(_) | Verdict::Unsupported { .. } => None,
+        Verdict::Inconclusive(_) | Verdict::Unsupported(_) => None,
     }
 }
 

@@ -7,6 +7,7 @@
 //! - Every state but a thread's start remembers the edge it was first reached by, so a dropped snapshot is recomputed by
 //!   re-running the thread from the nearest ancestor that still has one.
 
+use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::{SrcId, StateId, ThreadId};
 use crate::op::{Op, Value};
 use crate::tables::{SourceLoc, Tables};
@@ -63,6 +64,16 @@ pub trait Semantics {
     fn meaning(&self, _tables: &Tables, _address: u64) -> Option<Meaning> {
         None
     }
+
+    /// What of the code was run so far; none where there is no code to speak of.
+    fn coverage(&mut self, _tables: &mut Tables) -> Option<CodeCoverage> {
+        None
+    }
+
+    /// The weak orderings met so far.
+    fn weak_orderings(&self) -> WeakOrderings {
+        WeakOrderings::default()
+    }
 }
 
 /// What an address means that leads to no variable: for reports.
@@ -79,6 +90,8 @@ trait Expand {
     fn expand(&mut self, skeleton: &mut Skeleton, state: StateId, value: Value) -> StateId;
     fn snapshot_bytes(&self) -> usize;
     fn meaning(&self, tables: &Tables, address: u64) -> Option<Meaning>;
+    fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage>;
+    fn weak_orderings(&self) -> WeakOrderings;
 }
 
 const NO_EDGE: u32 = u32::MAX;
@@ -346,6 +359,14 @@ impl<S: Semantics> Expand for Expander<S> {
     fn meaning(&self, tables: &Tables, address: u64) -> Option<Meaning> {
         self.semantics.meaning(tables, address)
     }
+
+    fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage> {
+        self.semantics.coverage(tables)
+    }
+
+    fn weak_orderings(&self) -> WeakOrderings {
+        self.semantics.weak_orderings()
+    }
 }
 
 /// A program: the automata of all its threads.
@@ -487,6 +508,17 @@ impl Program {
     #[must_use]
     pub fn meaning(&self, address: u64) -> Option<Meaning> {
         self.expander.meaning(&self.skeleton.tables, address)
+    }
+
+    /// What of the user's code was run so far; none for programs without source.
+    pub fn coverage(&mut self) -> Option<CodeCoverage> {
+        self.expander.coverage(&mut self.skeleton.tables)
+    }
+
+    /// The first orderings weaker than `seq_cst` that threads came to so far.
+    #[must_use]
+    pub fn weak_orderings(&self) -> WeakOrderings {
+        self.expander.weak_orderings()
     }
 
     /// The thread that `state` is a state of.

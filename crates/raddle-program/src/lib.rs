@@ -6,6 +6,7 @@
 
 pub mod automaton;
 pub mod builder;
+pub mod coverage;
 pub mod fault;
 pub mod generate;
 pub mod ids;
@@ -18,6 +19,7 @@ pub mod tables;
 mod uses;
 
 pub use automaton::{Meaning, Program, Semantics, Transition};
+pub use coverage::{AssertSite, CodeCoverage, NamedPlace, WeakOrderings};
 pub use fault::{AccessKind, ComparedAs, Comparison, Fault, Limit, Misuse, Stop, Unsupported};
 pub use ids::{LocId, ObjectId, SrcId, StateId, StopId, ThreadId};
 pub use interp::{InterpOptions, Interpreter, LoadError, OnMainReturn};

@@ -30,15 +30,29 @@ pub struct SourceLoc {
 }
 
 impl SourceLoc {
-    /// Does it lie in code that came with the compiler or the system, which users did not write?
+    /// Does it lie in code that users did not write?
     #[must_use]
     pub fn is_library(&self) -> bool {
-        let file = &*self.file;
-        file.starts_with("/usr/")
-            || file.starts_with("/rustc/")
-            || file.contains("/include/c++/")
-            || file.contains("/lib/clang/")
+        is_library_file(&self.file)
     }
+}
+
+/// Is it a file of code that users did not write: what came with the compiler or the system, or packages of others?
+#[must_use]
+pub fn is_library_file(file: &str) -> bool {
+    file.starts_with("/usr/")
+        || file.starts_with("/rustc/")
+        // What Rust's standard library is made of besides.
+        || file.starts_with("/rust/deps/")
+        || [
+            "/include/c++/",
+            "/lib/clang/",
+            "/lib/rustlib/",
+            "/registry/src/",
+            "/git/checkouts/",
+        ]
+        .iter()
+        .any(|part| file.contains(part))
 }
 
 #[derive(Clone, Debug)]
@@ -95,7 +109,17 @@ pub struct ObjectInfo {
     pub life: Option<LocId>,
     /// Its first contents where they are not all zero.
     pub init: Option<Rc<[u8]>>,
+    /// The object whose addresses these queues have as their names: see [`Tables::queues`].
+    pub queues_of: Option<ObjectId>,
     locs: BTreeMap<(u64, u8), LocId>,
+}
+
+impl ObjectInfo {
+    /// Is it the flag by which compilers run the initialiser of a static variable once?
+    #[must_use]
+    pub fn is_guard(&self) -> bool {
+        self.name.starts_with("_ZGV")
+    }
 }
 
 /// A shared location. `size` 0 marks a synchronisation cell, which has eight bytes of its own in the arena.
@@ -127,6 +151,7 @@ pub struct Tables {
     thread_numbers: FxHashMap<u32, ThreadId>,
     objects: Vec<ObjectInfo>,
     object_ids: FxHashMap<(u32, u64), ObjectId>,
+    queues: FxHashMap<ObjectId, ObjectId>,
     /// The object an address number stands for. Blocks of different sizes may share a number: `malloc(n)` with different
     /// `n` in different executions; then the number is made unique by the size (see `Tables::allocate`).
     by_number: FxHashMap<u32, ObjectId>,
@@ -158,6 +183,8 @@ const DEEP_THREAD_COUNT: u32 = 2048;
 /// The "thread" of globals, and of functions. Numbers between the deep threads and these are free for private memory.
 const GLOBAL_THREAD: u32 = 0xFFE;
 const FUNCTION_THREAD: u32 = 0xFFF;
+/// The "thread" of queues that are named after addresses.
+const QUEUE_THREAD: u32 = 0xFFC;
 /// Address numbers with this "thread" are never objects here: the interpreter uses them for private memory.
 pub const PRIVATE_THREAD: u32 = 0xFFD;
 
@@ -245,6 +272,7 @@ impl Tables {
             arena: NO_SLOT,
             life: None,
             init: None,
+            queues_of: None,
             locs: BTreeMap::new(),
         });
     }
@@ -384,6 +412,7 @@ impl Tables {
             arena: NO_SLOT,
             life: None,
             init: new.init,
+            queues_of: None,
             locs: BTreeMap::new(),
         });
         self.object_ids.insert(key, id);
@@ -394,6 +423,33 @@ impl Tables {
             self.objects[id.index()].life = Some(life);
         }
         Ok(id)
+    }
+
+    /// An object that has its cells where queues are named after the addresses of another: of use after that is gone, too.
+    pub fn queues(&mut self, object: ObjectId) -> Result<ObjectId, Exhausted> {
+        /// An operation may have cells at the first bytes after its address.
+        const BESIDE: u64 = 8;
+        if let Some(&queues) = self.queues.get(&object) {
+            return Ok(queues);
+        }
+        let counter = self.queues.len() as u32;
+        if counter >= ALTERNATE_COUNTERS {
+            return Err(Exhausted { what: "queues" });
+        }
+        let info = &self.objects[object.index()];
+        let new = NewObject {
+            kind: ObjectKind::Global,
+            size: info.size + BESIDE,
+            align: info.align,
+            name: Rc::clone(&info.name),
+            at: info.at,
+            source_type: None,
+            init: None,
+        };
+        let queues = self.numbered(QUEUE_THREAD, counter, None, new)?;
+        self.objects[queues.index()].queues_of = Some(object);
+        self.queues.insert(object, queues);
+        Ok(queues)
     }
 
     #[must_use]

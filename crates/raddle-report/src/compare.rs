@@ -36,7 +36,7 @@ pub fn agreement(answers: &[Answer]) -> Agreement {
         (true, true) => Agreement::Disagreement,
         (true, false) => Agreement::Violation,
         (false, true) => Agreement::Verified,
-        (false, false) if any(|verdict| matches!(verdict, Verdict::Unsupported { .. })) => {
+        (false, false) if any(|verdict| matches!(verdict, Verdict::Unsupported(_))) => {
             Agreement::Unsupported
         }
         (false, false) => Agreement::Inconclusive,
@@ -138,7 +138,11 @@ fn judged(verdict: &Verdict) -> (&'static str, String) {
             words::violation_kind(&violations[0].kind).to_owned(),
         ),
         Verdict::Inconclusive(reason) => ("inconclusive", words::reason(reason)),
-        Verdict::Unsupported { what, .. } => ("unsupported", words::unsupported(what)),
+        Verdict::Unsupported(beyond) => {
+            let first = beyond.first();
+            let note = first.map_or(String::new(), |first| words::unsupported(&first.what));
+            ("unsupported", note)
+        }
     }
 }
 
@@ -201,6 +205,7 @@ mod tests {
                     elapsed: Duration::from_millis(1250),
                     ..Statistics::default()
                 },
+                coverage: Default::default(),
             },
         }
     }
@@ -210,7 +215,14 @@ mod tests {
         let limit = Duration::from_secs(10);
         let answers = [
             answer("dpor", Verdict::Verified(Bound::Complete), 1234),
-            answer("naive", Verdict::Inconclusive(Reason::Time { limit }), 5),
+            answer(
+                "naive",
+                Verdict::Inconclusive(Reason::Time {
+                    limit,
+                    during: raddle_search::Phase::Exploring,
+                }),
+                5,
+            ),
         ];
         assert_eq!(
             table(&answers, false),

@@ -1,13 +1,15 @@
 //! The answer as one JSON object: the format that scripts rely on.
 
 use crate::Report;
+use crate::covered;
 use crate::names::{Names, short};
 use crate::source::{Sources, position};
 use crate::steps::{is_later_piece, op_kind, value_chosen};
 use crate::words;
-use raddle_program::{LocId, Op, Program, SrcId};
+use raddle_program::{LocId, NamedPlace, Op, Program, SrcId};
 use raddle_search::{
-    Bound, Effect, EngineKind, Outcome, Reason, Trace, TraceStep, Verdict, Violation,
+    Beyond, Bound, Effect, EngineKind, MemoryModel, Outcome, Reason, Trace, TraceStep, Verdict,
+    Violation,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -24,13 +26,20 @@ struct Answer<'a> {
     complete: bool,
     bound: Option<u32>,
     reason: Option<String>,
+    /// What kind of reason that is: see [`reason_kind`].
+    reason_kind: Option<&'static str>,
     executions: Executions,
     violation: Option<Wrong>,
     /// The others, with `--keep-going`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     more_violations: Vec<Wrong>,
+    /// Everything that executions reached and Raddle cannot run.
+    unsupported: Vec<OutOfReach>,
     threads: usize,
     events: Events,
+    coverage: Covered,
+    weak_orderings: Option<WeakOrderings>,
+    notes: Vec<Note>,
     /// Engine `rf`: how often each phase of its consistency check had the last word.
     #[serde(skip_serializing_if = "Option::is_none")]
     consistency: Option<Consistency>,
@@ -72,6 +81,67 @@ struct Executions {
     /// How many of the blocked ones for which reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     blocked_by: BTreeMap<&'static str, u64>,
+    /// Those of the blocked ones that the bound on loops cut.
+    cut: u64,
+}
+
+/// What executions reached beyond Raddle.
+#[derive(Serialize)]
+struct OutOfReach {
+    message: String,
+    location: Option<Place>,
+    thread: usize,
+}
+
+/// What the executions that were looked at came to.
+#[derive(Serialize)]
+struct Covered {
+    /// Most threads besides `main` in one execution.
+    threads_started: usize,
+    /// Did some execution come to its end? `null` where the engine does not know.
+    ended: Option<bool>,
+    /// Where the bound on loops cut executions.
+    cut_at: Vec<Place>,
+    /// `null`, like what follows, where it is not known what was run.
+    asserts: Option<Asserts>,
+    unreached_functions: Option<Vec<Named>>,
+    unreached_lines: Option<Vec<LineOf>>,
+}
+
+#[derive(Serialize)]
+struct Asserts {
+    total: usize,
+    reached: usize,
+    unreached: Vec<Place>,
+}
+
+#[derive(Serialize)]
+struct Named {
+    name: String,
+    location: Option<Place>,
+}
+
+#[derive(Serialize)]
+struct LineOf {
+    file: String,
+    line: u32,
+}
+
+/// Orderings weaker than `seq_cst`, which the memory model does not tell apart from stronger ones.
+#[derive(Serialize)]
+struct WeakOrderings {
+    explored_as: &'static str,
+    /// Does the user's own code use them, or only libraries?
+    in_user_code: bool,
+    first: Option<Place>,
+}
+
+/// What the text says beside the answer.
+#[derive(Serialize)]
+struct Note {
+    kind: &'static str,
+    message: String,
+    location: Option<Place>,
 }
 
 #[derive(Serialize)]
@@ -150,6 +220,7 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
             _ => None,
         },
         reason: writer.reason(&outcome.verdict),
+        reason_kind: reason_kind(&outcome.verdict),
         executions: Executions {
             complete: statistics.complete,
             blocked: statistics.blocked,
@@ -158,13 +229,22 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
                 .iter()
                 .map(|(cause, count)| (words::cause_name(cause), count))
                 .collect(),
+            cut: statistics.cut,
         },
         violation: violations.next(),
         more_violations: violations.collect(),
+        unsupported: outcome
+            .beyond()
+            .iter()
+            .map(|it| writer.out_of_reach(it))
+            .collect(),
         threads: statistics.threads,
         events: Events {
             max: statistics.max_events,
         },
+        coverage: writer.covered(outcome),
+        weak_orderings: writer.weak_orderings(outcome),
+        notes: writer.notes(report),
         consistency: (outcome.engine == EngineKind::Rf).then(|| {
             let phases = statistics.consistency;
             Consistency {
@@ -195,8 +275,27 @@ fn verdict(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Violation(_) => "violation",
         Verdict::Verified(_) => "verified",
-        Verdict::Inconclusive(_) | Verdict::Unsupported { .. } => "inconclusive",
+        Verdict::Inconclusive(_) | Verdict::Unsupported(_) => "inconclusive",
     }
+}
+
+/// Why there is no answer. The exit status is 2 for `unsupported`, and 3 for all others.
+fn reason_kind(verdict: &Verdict) -> Option<&'static str> {
+    Some(match verdict {
+        Verdict::Violation(_) | Verdict::Verified(_) => return None,
+        Verdict::Unsupported(_) => "unsupported",
+        Verdict::Inconclusive(reason) => match reason {
+            Reason::Executions { .. } => "execution-limit",
+            Reason::Time { .. } => "time-limit",
+            Reason::Memory { .. } => "memory-limit",
+            Reason::Interrupted { .. } => "interrupted",
+            Reason::Effort => "effort",
+            Reason::NotLookedFor { .. } => "not-looked-for",
+            Reason::Unrolled { .. } => "bound",
+            Reason::NothingEnds { .. } => "no-end",
+            Reason::Thread { .. } => "thread-limit",
+        },
+    })
 }
 
 struct Writer<'a> {
@@ -214,13 +313,84 @@ impl Writer<'_> {
                 };
                 (words::reason(reason), at)
             }
-            Verdict::Unsupported { what, at, .. } => (words::unsupported(what), *at),
+            Verdict::Unsupported(beyond) => match beyond.first() {
+                Some(first) => (words::unsupported(&first.what), first.at),
+                None => (words::out_of_reach(0), SrcId::NOWHERE),
+            },
             Verdict::Violation(_) | Verdict::Verified(_) => return None,
         };
         Some(match self.sources.place(self.program.tables(), at) {
             Some(place) => format!("{place}: {text}"),
             None => text,
         })
+    }
+
+    fn out_of_reach(&self, beyond: &Beyond) -> OutOfReach {
+        OutOfReach {
+            message: words::unsupported(&beyond.what),
+            location: self.place(beyond.at),
+            thread: beyond.thread.index(),
+        }
+    }
+
+    fn covered(&self, outcome: &Outcome) -> Covered {
+        let coverage = &outcome.coverage;
+        let code = coverage.code.as_ref();
+        Covered {
+            threads_started: outcome.statistics.threads.saturating_sub(1),
+            ended: coverage.ended,
+            cut_at: self.places(coverage.cuts.iter().copied()),
+            asserts: code.map(|code| {
+                let missed = code.asserts.iter().filter(|site| !site.reached);
+                Asserts {
+                    total: code.asserts.len(),
+                    reached: code.asserts.iter().filter(|site| site.reached).count(),
+                    unreached: self.places(missed.map(|site| site.at)),
+                }
+            }),
+            unreached_functions: code.map(|code| {
+                let named = |function: &NamedPlace| Named {
+                    name: words::function(&function.name),
+                    location: self.place(function.at),
+                };
+                code.unreached_functions.iter().map(named).collect()
+            }),
+            unreached_lines: code.map(|code| {
+                let places = self.places(code.unreached_lines.iter().copied());
+                let line = |place: Place| LineOf {
+                    file: place.file,
+                    line: place.line,
+                };
+                places.into_iter().map(line).collect()
+            }),
+        }
+    }
+
+    fn weak_orderings(&self, outcome: &Outcome) -> Option<WeakOrderings> {
+        let weak = outcome.coverage.weak;
+        let first = weak.first()?;
+        Some(WeakOrderings {
+            explored_as: match outcome.memory {
+                MemoryModel::Sc => "seq_cst",
+                MemoryModel::Tso | MemoryModel::Pso => outcome.memory.name(),
+            },
+            in_user_code: weak.user.is_some(),
+            first: self.place(first),
+        })
+    }
+
+    fn notes(&self, report: &Report<'_>) -> Vec<Note> {
+        let notes = covered::notes(report, self.sources).into_iter();
+        let note = |note: covered::Note| Note {
+            kind: note.kind,
+            message: note.text,
+            location: self.place(note.at),
+        };
+        notes.map(note).collect()
+    }
+
+    fn places(&self, places: impl Iterator<Item = SrcId>) -> Vec<Place> {
+        places.filter_map(|at| self.place(at)).collect()
     }
 
     fn wrong(&self, violation: &Violation) -> Wrong {

@@ -4,6 +4,7 @@
 //! here prints: callers get strings.
 
 pub mod compare;
+mod covered;
 pub mod html;
 pub mod json;
 pub mod names;

@@ -115,7 +115,11 @@ impl<'a> Names<'a> {
     }
 
     fn type_of(&self, object: ObjectId) -> Option<SourceTypeId> {
-        let own = self.tables.object_info(object).source_type;
+        let info = self.tables.object_info(object);
+        if let Some(named) = info.queues_of {
+            return self.type_of(named);
+        }
+        let own = info.source_type;
         own.or_else(|| self.heap_types.get(&object).copied())
     }
 
@@ -164,6 +168,9 @@ impl<'a> Names<'a> {
     #[must_use]
     pub fn object(&self, object: ObjectId) -> String {
         let info = self.tables.object_info(object);
+        if let Some(named) = info.queues_of {
+            return self.object(named);
+        }
         match (info.kind, info.thread) {
             (ObjectKind::Heap, _) => match self.heap.get(&object) {
                 Some(number) => format!("heap{number}"),
@@ -241,6 +248,7 @@ impl<'a> Names<'a> {
     /// A heap block may hold several elements of its type: which one a byte lies in, and where in that one.
     fn element_of(&self, object: ObjectId, ty: SourceTypeId, offset: u64) -> Option<(String, u64)> {
         let size = self.size(ty)?.max(1);
+        let object = (self.tables.object_info(object).queues_of).unwrap_or(object);
         let is_single =
             !self.heap.contains_key(&object) || self.tables.object_info(object).size <= size;
         Some(match is_single {

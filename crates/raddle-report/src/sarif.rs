@@ -2,6 +2,7 @@
 //! beside the source.
 
 use crate::Report;
+use crate::covered;
 use crate::names::{Names, short};
 use crate::source::{Sources, position};
 use crate::view::{View, Weight, before_fault};
@@ -47,7 +48,7 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "rules": rules.iter().map(|kind| rule(kind)).collect::<Vec<_>>(),
             }},
-            "invocations": [writer.invocation(&outcome.verdict)],
+            "invocations": [writer.invocation(report)],
             "artifacts": [{ "location": { "uri": uri(report.file) } }],
             "columnKind": "unicodeCodePoints",
             "results": results,
@@ -79,7 +80,8 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// How the run ended. What is no violation, and no proof either, is told here.
-    fn invocation(&self, verdict: &Verdict) -> Value {
+    fn invocation(&self, report: &Report<'_>) -> Value {
+        let outcome = report.outcome;
         let notification = |level: &str, text: String, at: SrcId| {
             let mut notification = json!({ "level": level, "message": { "text": text } });
             if let Some(location) = self.location(at) {
@@ -87,20 +89,13 @@ impl Writer<'_> {
             }
             notification
         };
-        let (successful, exit, notifications) = match verdict {
+        let (successful, exit, mut notifications) = match &outcome.verdict {
             Verdict::Verified(bound) => {
                 let text = words::coverage(bound);
                 (true, 0, vec![notification("note", text, SrcId::NOWHERE)])
             }
             Verdict::Violation(_) => (true, 1, Vec::new()),
-            Verdict::Unsupported { what, at, .. } => {
-                let text = format!(
-                    "{}; {}",
-                    words::unsupported(what),
-                    words::unsupported_hint(what)
-                );
-                (false, 2, vec![notification("error", text, *at)])
-            }
+            Verdict::Unsupported(_) => (false, 2, Vec::new()),
             Verdict::Inconclusive(reason) => {
                 let at = match reason {
                     Reason::Thread { at, .. } => *at,
@@ -110,6 +105,17 @@ impl Writer<'_> {
                 (true, 3, vec![notification("warning", text, at)])
             }
         };
+        notifications.extend(outcome.beyond().iter().map(|beyond| {
+            let what = &beyond.what;
+            let text = format!(
+                "{}; {}",
+                words::unsupported(what),
+                words::unsupported_hint(what)
+            );
+            notification("error", text, beyond.at)
+        }));
+        let notes = covered::notes(report, self.sources).into_iter();
+        notifications.extend(notes.map(|note| notification("note", note.text, note.at)));
         json!({
             "executionSuccessful": successful,
             "exitCode": exit,

@@ -64,6 +64,12 @@ impl Sources {
         })
     }
 
+    /// `file:line`, or `None` if no position is known.
+    pub(crate) fn line(&self, tables: &Tables, at: SrcId) -> Option<String> {
+        let loc = position(tables, at)?;
+        Some(format!("{}:{}", self.display(&loc.file), loc.line))
+    }
+
     /// The column in characters: compilers count bytes.
     pub(crate) fn column(&self, loc: &SourceLoc) -> u32 {
         let count = || {

@@ -1,6 +1,7 @@
 //! Verdicts as text for people.
 
 use crate::Report;
+use crate::covered;
 use crate::names::{Names, short};
 use crate::source::{Sources, position};
 use crate::steps;
@@ -11,10 +12,10 @@ use crate::waits::Explanation;
 use crate::words;
 use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Snippet};
 use raddle_memory::race::RaceAccess;
-use raddle_program::{ObjectId, Op, Program, SrcId, ThreadId, Unsupported};
+use raddle_program::{ObjectId, Op, Program, SrcId};
 use raddle_search::verdict::Waiting;
 use raddle_search::{
-    EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
+    Beyond, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
 };
 
 /// How a text looks.
@@ -48,35 +49,26 @@ impl Default for Look {
 pub fn render(report: &Report<'_>, sources: &Sources, look: Look) -> String {
     let writer = Writer::new(report.program, sources, look);
     let outcome = report.outcome;
-    match &outcome.verdict {
+    let mut text = match &outcome.verdict {
         Verdict::Violation(violations) => writer.violations(outcome, violations),
-        Verdict::Verified(bound) => {
-            let mut text = format!(
-                "{}: {} ({})\n",
-                writer.paint.good("verified"),
-                words::coverage(bound),
-                effort(report)
-            );
-            let Statistics {
-                complete,
-                blocked_by,
-                ..
-            } = outcome.statistics;
-            if !look.quiet
-                && let Some(why) = words::blocked(complete, &blocked_by)
-            {
-                text += &writer.note(&why);
-            }
-            text
-        }
+        Verdict::Verified(bound) => format!(
+            "{}: {} ({})\n",
+            writer.paint.good("verified"),
+            words::coverage(bound),
+            effort(report)
+        ),
         Verdict::Inconclusive(reason) => writer.inconclusive(report, reason),
-        Verdict::Unsupported {
-            what,
-            thread,
-            at,
-            trace,
-        } => writer.unsupported(what, *thread, *at, trace),
+        Verdict::Unsupported(beyond) => writer.unsupported(report, beyond),
+    };
+    for beyond in &outcome.coverage.beyond {
+        text += &writer.out_of_reach(beyond);
     }
+    if !look.quiet {
+        for note in covered::notes(report, sources) {
+            text += &writer.note(&note.text);
+        }
+    }
+    text
 }
 
 /// One violation, without what was done to find it.
@@ -142,19 +134,10 @@ impl Spot {
 /// What was done for the answer.
 fn effort(report: &Report<'_>) -> String {
     let outcome = report.outcome;
-    let Statistics {
-        complete, blocked, ..
-    } = outcome.statistics;
-    if outcome.engine == EngineKind::Bmc {
-        return circumstances(outcome);
+    match covered::executions(outcome) {
+        Some(executions) => format!("{executions}; {}", circumstances(outcome)),
+        None => circumstances(outcome),
     }
-    let mut text = words::executions(complete + blocked);
-    if blocked == 1 && complete == 0 {
-        text += ", blocked";
-    } else if blocked > 0 {
-        text += &format!(", {} of them blocked", words::grouped(blocked));
-    }
-    format!("{text}; {}", circumstances(outcome))
 }
 
 pub(crate) fn circumstances(outcome: &Outcome) -> String {
@@ -428,7 +411,8 @@ impl<'a> Writer<'a> {
         if self.look.quiet {
             return text;
         }
-        text += "no violation was found in the part that was explored\n";
+        text += words::found_so_far(reason);
+        text += "\n";
         if let Reason::Thread { at, .. } = reason
             && let Some(place) = self.sources.place(self.program.tables(), *at)
         {
@@ -438,23 +422,36 @@ impl<'a> Writer<'a> {
         text
     }
 
-    fn unsupported(
-        &self,
-        what: &Unsupported,
-        thread: ThreadId,
-        at: SrcId,
-        trace: &Trace,
-    ) -> String {
-        let names = Names::new(self.program, trace);
-        let headline = words::unsupported(what);
-        if self.look.quiet {
-            let place = self.place_prefix(at);
-            return format!("{place}{}: {headline}\n", self.paint.bad("unsupported"));
+    /// What is out of reach: the first with its source, the others in a line each.
+    fn unsupported(&self, report: &Report<'_>, beyond: &[Beyond]) -> String {
+        let mut text = String::new();
+        if let ([first, ..], false) = (beyond, self.look.quiet) {
+            let names = Names::new(self.program, &first.trace);
+            let spots = [Spot::primary(first.at, names.thread(first.thread))];
+            let level = Level::ERROR.with_name("unsupported");
+            text += &self.snippet(level, &words::unsupported(&first.what), &spots);
+            text += &self.hint(words::unsupported_hint(&first.what));
         }
-        let spots = [Spot::primary(at, names.thread(thread))];
-        let mut text = self.snippet(Level::ERROR.with_name("unsupported"), &headline, &spots);
-        text += &self.hint(words::unsupported_hint(what));
+        let told = usize::from(!self.look.quiet).min(beyond.len());
+        for beyond in &beyond[told..] {
+            text += &self.out_of_reach(beyond);
+        }
+        text += &format!(
+            "{}: {} ({})\n",
+            self.paint.doubtful("inconclusive"),
+            words::out_of_reach(beyond.len()),
+            effort(report)
+        );
         text
+    }
+
+    fn out_of_reach(&self, beyond: &Beyond) -> String {
+        format!(
+            "{}{}: {}\n",
+            self.place_prefix(beyond.at),
+            self.paint.bad("unsupported"),
+            words::unsupported(&beyond.what)
+        )
     }
 
     fn note(&self, note: &str) -> String {

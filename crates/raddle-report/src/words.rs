@@ -9,7 +9,8 @@ use raddle_program::{
 };
 use raddle_search::verdict::Waiting;
 use raddle_search::{
-    Bound, Cause, Causes, Effect, MemoryModel, Reason, TraceStep, Violation, ViolationKind,
+    BlockedBy, BlockedCounts, Bound, Effect, MemoryModel, Phase, Reason, TraceStep, Violation,
+    ViolationKind,
 };
 use std::time::Duration;
 
@@ -140,49 +141,57 @@ fn lone_spinners(program: &Program, waiting: &[Waiting]) -> Option<String> {
 
 /// The name of a cause for scripts. Stable.
 #[must_use]
-pub fn cause_name(cause: Cause) -> &'static str {
+pub fn cause_name(cause: BlockedBy) -> &'static str {
     match cause {
-        Cause::Assumption => "assumption",
-        Cause::Stopped => "stopped",
-        Cause::Unfinished => "unfinished",
-        Cause::Clock => "clock",
-        Cause::Spinning => "spinning",
-        Cause::Waiting => "waiting",
+        BlockedBy::Cut => "cut",
+        BlockedBy::Assumption => "assumption",
+        BlockedBy::Stopped => "stopped",
+        BlockedBy::Unfinished => "unfinished",
+        BlockedBy::Clock => "clock",
+        BlockedBy::Spinning => "spinning",
+        BlockedBy::Waiting => "waiting",
     }
 }
 
 /// Why executions did not come to their end, in one line: `raddle explain blocked` says more. None if all did.
 #[must_use]
-pub fn blocked(complete: u64, by: &Causes) -> Option<String> {
-    let causes: Vec<(Cause, u64)> = by.iter().collect();
+pub fn blocked(complete: u64, by: &BlockedCounts) -> Option<String> {
+    // What is cut short is counted beside the answer.
+    let causes = by.iter().filter(|&(cause, _)| cause != BlockedBy::Cut);
+    let causes: Vec<(BlockedBy, u64)> = causes.collect();
+    let none_ends = complete == 0 && by.of(BlockedBy::Cut) == 0;
     let phrase = |cause| match cause {
-        Cause::Assumption => "an assumption fails",
-        Cause::Stopped => "a thread stops early",
-        Cause::Unfinished => "a thread is left in a loop whose other rounds are explored elsewhere",
-        Cause::Clock => "threads wait in loops that look at the clock, which stands still",
-        Cause::Spinning => "threads wait for good in loops (`--check deadlock` says where)",
-        Cause::Waiting => "threads wait for good (`--check deadlock` says where)",
+        BlockedBy::Cut => "loops are cut short",
+        BlockedBy::Assumption => "an assumption fails",
+        BlockedBy::Stopped => "a thread stops early",
+        BlockedBy::Unfinished => {
+            "a thread is left in a loop whose other rounds are explored elsewhere"
+        }
+        BlockedBy::Clock => "threads wait in loops that look at the clock, which stands still",
+        BlockedBy::Spinning => "threads wait for good in loops (`--check deadlock` says where)",
+        BlockedBy::Waiting => "threads wait for good (`--check deadlock` says where)",
     };
     let text = match causes.as_slice() {
         [] => return None,
         &[(cause, count)] => {
-            let which = match (complete, count) {
-                (0, _) => "no execution runs to its end".to_owned(),
+            let which = match (none_ends, count) {
+                (true, _) => "every execution is blocked".to_owned(),
                 (_, 1) => "1 execution is blocked".to_owned(),
                 (_, count) => format!("{} executions are blocked", grouped(count)),
             };
             format!("{which}: {}", phrase(cause))
         }
         several => {
-            let which = match complete {
-                0 => "no execution runs to its end".to_owned(),
-                _ => format!(
+            let which = match none_ends {
+                true => "every execution is blocked".to_owned(),
+                false => format!(
                     "{} executions are blocked",
                     grouped(several.iter().map(|(_, count)| count).sum())
                 ),
             };
-            let each =
-                |&(cause, count): &(Cause, u64)| format!("in {} {}", grouped(count), phrase(cause));
+            let each = |&(cause, count): &(BlockedBy, u64)| {
+                format!("in {} {}", grouped(count), phrase(cause))
+            };
             let each: Vec<String> = several.iter().map(each).collect();
             format!("{which}: {}", each.join(", "))
         }
@@ -396,17 +405,22 @@ fn access_noun(access: AccessKind) -> &'static str {
     }
 }
 
+/// A function as the source calls it.
+pub(crate) fn function(name: &str) -> String {
+    // The header has the library's own name for it.
+    let name = name.strip_prefix("__isoc99_").unwrap_or(name);
+    let name = name.strip_prefix("__isoc23_").unwrap_or(name);
+    demangled(name)
+}
+
 /// What the program meets that Raddle cannot run.
 #[must_use]
 pub fn unsupported(what: &Unsupported) -> String {
     match what {
         Unsupported::UnknownFunction { name } => {
-            // The header has the library's own name for it.
-            let name = name.strip_prefix("__isoc99_").unwrap_or(name);
-            let name = name.strip_prefix("__isoc23_").unwrap_or(name);
             format!(
                 "`{}` is called, and Raddle does not know what it does",
-                demangled(name)
+                function(name)
             )
         }
         Unsupported::UnknownVariable { name } => {
@@ -489,16 +503,20 @@ pub fn reason(reason: &Reason) -> String {
         Reason::Executions { limit } => {
             format!("the limit of {} was reached", executions(*limit))
         }
-        Reason::Time { limit } => {
-            format!("the time limit of {} was reached", seconds(*limit))
+        Reason::Time { limit, during } => {
+            let limit = seconds(*limit);
+            format!("the time limit of {limit} was reached{}", while_(*during))
         }
-        Reason::Memory { limit_bytes } => {
-            format!(
-                "the memory limit of {} was reached",
-                mebibytes(*limit_bytes)
-            )
+        Reason::Memory { limit, during } => {
+            let bytes = mebibytes(limit.bytes);
+            let whose = match limit.is_default {
+                true => " (80 % of what there is)",
+                false => "",
+            };
+            let during = while_(*during);
+            format!("the memory limit of {bytes}{whose} was reached{during}")
         }
-        Reason::Interrupted => "it was interrupted".to_owned(),
+        Reason::Interrupted { during } => format!("it was interrupted{}", while_(*during)),
         Reason::Effort => "the effort that was allowed was not enough".to_owned(),
         Reason::NotLookedFor { what } => {
             format!("no violation was found, without looking for {what}")
@@ -508,8 +526,49 @@ pub fn reason(reason: &Reason) -> String {
                 "loops or calls go round more than {bound} times, the last bound that was tried"
             )
         }
+        Reason::NothingEnds { bound: None } => {
+            "no execution comes to its end: threads wait or spin for good, or assumptions fail"
+                .to_owned()
+        }
+        Reason::NothingEnds { bound: Some(bound) } => format!(
+            "no execution comes to its end within {bound} iterations of each loop, so nothing is known of what lies behind"
+        ),
         Reason::Thread { limit, thread, .. } => {
             format!("{} in {}", thread_limit(limit), short(*thread))
+        }
+    }
+}
+
+/// What a check was busy with, where that is not what a user would expect.
+fn while_(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Exploring => "",
+        Phase::Compiling => " while the compiler was running",
+        Phase::Reading => " while the compiled program was read",
+        Phase::Encoding => " while a formula was made of the program",
+        Phase::Solving => " while the formula was being solved",
+        Phase::Replaying => " while a violation was being reproduced",
+        Phase::Simplifying => " while a violation was being simplified",
+        Phase::Reporting => " while the report was written",
+    }
+}
+
+/// What there is instead of an answer.
+#[must_use]
+pub fn found_so_far(reason: &Reason) -> &'static str {
+    let (Reason::Time { during, .. }
+    | Reason::Memory { during, .. }
+    | Reason::Interrupted { during }) = reason
+    else {
+        return "no violation was found in the part that was explored";
+    };
+    match during {
+        Phase::Compiling | Phase::Reading => "the program was not run",
+        Phase::Exploring | Phase::Encoding | Phase::Solving => {
+            "no violation was found in the part that was explored"
+        }
+        Phase::Replaying | Phase::Simplifying | Phase::Reporting => {
+            "an execution that goes wrong was found, but could not be run again to make sure"
         }
     }
 }
@@ -523,7 +582,7 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
             "raise `--time-limit`, bound loops with `--unroll N`, or make the program smaller"
         }
         Reason::Memory { .. } => "raise `--memory-limit`, or make the program smaller",
-        Reason::Interrupted => {
+        Reason::Interrupted { .. } => {
             "a program with fewer threads and rounds takes less time, `--unroll N` bounds loops, `--time-limit S` stops by itself"
         }
         Reason::Effort => "another engine may do better",
@@ -531,6 +590,10 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
         Reason::Unrolled { .. } => {
             "`--unroll N` checks up to N rounds; loops that wait are better written as `__VERIFIER_assume`"
         }
+        Reason::NothingEnds { bound: None } => {
+            "`--check deadlock` says where threads wait for good; `raddle explain inconclusive` says more"
+        }
+        Reason::NothingEnds { bound: Some(_) } => "raise `--unroll`; is the loop meant to end?",
         Reason::Thread { limit, .. } => match limit {
             Limit::Unroll { .. } => "raise `--unroll`",
             Limit::PrivateSteps { .. } => {
@@ -557,6 +620,28 @@ fn thread_limit(limit: &Limit) -> String {
             format!("the threads' states need more than {}", mebibytes(*bytes))
         }
         Limit::Ids { what } => format!("there are more {what} than Raddle can count"),
+    }
+}
+
+/// How often executions reached what Raddle cannot run.
+pub(crate) fn out_of_reach(places: usize) -> String {
+    match places {
+        1 => "executions reach something that Raddle cannot run".to_owned(),
+        _ => format!("executions reach {places} things that Raddle cannot run"),
+    }
+}
+
+/// What was made of orderings weaker than `seq_cst`, which this memory model does not tell apart from stronger ones.
+#[must_use]
+pub fn weak_orderings(memory: MemoryModel) -> &'static str {
+    match memory {
+        MemoryModel::Sc => "atomics weaker than seq_cst were explored as seq_cst (memory sc)",
+        MemoryModel::Tso => {
+            "atomics weaker than seq_cst were explored as memory tso has them: loads are never reordered, stores reach memory in order"
+        }
+        MemoryModel::Pso => {
+            "atomics weaker than seq_cst were explored as memory pso has them: loads are never reordered"
+        }
     }
 }
 

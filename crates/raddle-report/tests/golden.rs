@@ -10,8 +10,8 @@ use raddle_report::{Report, json};
 use raddle_search::replay::Schedule;
 use raddle_search::verdict::Waiting;
 use raddle_search::{
-    Bound, EngineKind, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep, Verdict,
-    Violation, ViolationKind,
+    Beyond, Bound, Coverage, EngineKind, MemoryLimit, MemoryModel, Outcome, Phase, Reason,
+    Statistics, Trace, TraceStep, Verdict, Violation, ViolationKind,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -146,6 +146,7 @@ fn outcome(verdict: Verdict) -> Outcome {
             peak_memory_bytes: 4096,
             ..Statistics::default()
         },
+        coverage: Coverage::default(),
     }
 }
 
@@ -340,7 +341,8 @@ fn verified_says_what_was_covered() {
 #[test]
 fn a_limit_is_named_with_the_way_past_it() {
     let limit = Duration::from_secs(10);
-    let verdict = Verdict::Inconclusive(Reason::Time { limit });
+    let during = Phase::Exploring;
+    let verdict = Verdict::Inconclusive(Reason::Time { limit, during });
     assert_eq!(
         nothing().text(verdict, look(80)),
         "inconclusive: the time limit of 10 s was reached (1 239 executions, 5 of them blocked; 1.25 s; engine naive, memory sc)\n\
@@ -350,18 +352,59 @@ fn a_limit_is_named_with_the_way_past_it() {
 }
 
 #[test]
+fn a_limit_says_what_was_going_on() {
+    let mut text = String::new();
+    for (bytes, is_default, during) in [
+        (1 << 30, false, Phase::Compiling),
+        (1 << 30, true, Phase::Reading),
+        (1 << 20, false, Phase::Encoding),
+        (1 << 20, false, Phase::Solving),
+        (1 << 20, false, Phase::Replaying),
+    ] {
+        let limit = MemoryLimit { bytes, is_default };
+        let verdict = Verdict::Inconclusive(Reason::Memory { limit, during });
+        let answer = nothing().text(verdict, look(80));
+        text.extend(answer.lines().take(2).flat_map(|line| [line, "\n"]));
+    }
+    let verdict = Verdict::Inconclusive(Reason::Interrupted {
+        during: Phase::Solving,
+    });
+    let answer = nothing().text(verdict, look(80));
+    text.extend(answer.lines().take(1).flat_map(|line| [line, "\n"]));
+    let text = text.replace(
+        " (1 239 executions, 5 of them blocked; 1.25 s; engine naive, memory sc)",
+        "",
+    );
+    assert_eq!(
+        text,
+        "inconclusive: the memory limit of 1024 MiB was reached while the compiler was running\n\
+         the program was not run\n\
+         inconclusive: the memory limit of 1024 MiB (80 % of what there is) was reached while the compiled program was read\n\
+         the program was not run\n\
+         inconclusive: the memory limit of 1 MiB was reached while a formula was made of the program\n\
+         no violation was found in the part that was explored\n\
+         inconclusive: the memory limit of 1 MiB was reached while the formula was being solved\n\
+         no violation was found in the part that was explored\n\
+         inconclusive: the memory limit of 1 MiB was reached while a violation was being reproduced\n\
+         an execution that goes wrong was found, but could not be run again to make sure\n\
+         inconclusive: it was interrupted while the formula was being solved\n"
+    );
+}
+
+#[test]
 fn unsupported_input_says_what_to_do() {
-    let verdict = Verdict::Unsupported {
+    let verdict = Verdict::Unsupported(vec![Beyond {
         what: Unsupported::UnknownFunction {
             name: "mystery".into(),
         },
         thread: ThreadId::MAIN,
         at: SrcId::NOWHERE,
         trace: Trace::default(),
-    };
+    }]);
     assert_eq!(
         nothing().text(verdict, look(80)),
         "unsupported: `mystery` is called, and Raddle does not know what it does\n\
-         help: define it in the checked file; a stub that does what matters here is enough\n"
+         help: define it in the checked file; a stub that does what matters here is enough\n\
+         inconclusive: executions reach something that Raddle cannot run (1 239 executions, 5 of them blocked; 1.25 s; engine naive, memory sc)\n"
     );
 }

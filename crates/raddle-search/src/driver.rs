@@ -7,8 +7,10 @@
 //! - A thread that meets a fault goes no further; the other threads do, as if it were slow. What they do then they could
 //!   have done before the fault, so whatever is found there is real. The execution counts as blocked.
 //! - A fault whose check is off is such a stop and nothing else. [`check_of`] says which check a fault belongs to.
-//! - The answer `verified` is given only if the engine ran to its end and no execution was cut short, but for the bound on
-//!   loop iterations that the user asked for.
+//! - A thread that comes to something that Raddle cannot run stops in the same way. All that is out of reach is told when the
+//!   search is over, behind the violations.
+//! - The answer `verified` is given only if the engine ran to its end, some execution came to its end, and none was cut short,
+//!   but for the bound on loop iterations that the user asked for.
 
 use crate::dpor;
 use crate::dpor::Listener;
@@ -19,13 +21,15 @@ use crate::naive;
 use crate::replay::{Mismatch, Schedule};
 use crate::rf;
 use crate::rvf::{self, RvfHeuristics};
-use crate::verdict::{Check, Checks, EngineKind, MemoryModel, Outcome, ViolationKind, Waiting};
+use crate::verdict::{
+    Check, Checks, EngineKind, MemoryModel, Outcome, Violation, ViolationKind, Waiting,
+};
+use crate::watch::{MemoryLimit, Phase, Watch};
 use raddle_memory::Machine;
 use raddle_program::{Fault, Program, SrcId, ThreadId};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Bounds on the search. Reaching one makes the answer inconclusive.
@@ -57,6 +61,10 @@ pub type ProgressSink = Box<dyn FnMut(&Progress)>;
 /// Another engine that may have an answer where an exploration turns out to be long. It is asked again and again, each time
 /// with leave to take more trouble, until it has one. Trouble is counted, not timed: the answer is the same on every machine.
 pub type SecondOpinion = Box<dyn FnMut(Conflicts) -> Option<Outcome>>;
+
+/// Is told of every violation that was found and reproduced, before anything else is done about it: looking for a plainer execution
+/// may take long.
+pub type ViolationSink = Box<dyn FnMut(&Program, &Violation)>;
 
 /// Wrong turns of a solver.
 pub type Conflicts = u64;
@@ -95,12 +103,31 @@ pub struct SearchOptions {
     pub rvf: RvfHeuristics,
     /// Find every distinct violation instead of the first.
     pub keep_going: bool,
-    /// When the check began, if that was before the search: counts for limits and statistics.
+    /// When the check began, if that was before the search: counts for statistics.
     pub began: Option<Instant>,
-    /// Set from outside to end the search.
-    pub interrupted: Option<Arc<AtomicBool>>,
+    /// A way to end the search from outside, and the place to say how far it is. Its limits of time and memory are those of the
+    /// whole check, and hold instead of the search's own.
+    pub watch: Option<Arc<Watch>>,
     pub progress: Option<ProgressSink>,
     pub second_opinion: Option<SecondOpinion>,
+    pub reproduced: Option<ViolationSink>,
+    /// Stop at a value that would have to be tried in all its states: a formula will be asked.
+    pub leaves_values_to_formulas: bool,
+}
+
+impl SearchOptions {
+    /// What says when to stop.
+    #[must_use]
+    pub fn watch(&self) -> Arc<Watch> {
+        if let Some(watch) = &self.watch {
+            return Arc::clone(watch);
+        }
+        let memory = self.limits.memory_bytes.map(|bytes| MemoryLimit {
+            bytes,
+            is_default: false,
+        });
+        Arc::new(Watch::new(self.limits.time, memory))
+    }
 }
 
 /// A mistake in Raddle, not in the program that is checked.
@@ -210,6 +237,7 @@ pub fn check(
     options: SearchOptions,
 ) -> Result<Outcome, InternalError> {
     let (reductions, memory) = (options.reductions, options.memory);
+    let watch = options.watch();
     if !kind.supports(memory) {
         return Err(InternalError::ModelNotSupported {
             engine: kind,
@@ -225,11 +253,12 @@ pub fn check(
         reductions,
         races: options.checks.races,
         jobs: options.jobs,
-        deadline: options.limits.time.map(|limit| Instant::now() + limit),
-        interrupt: options.interrupted.clone(),
+        watch: Arc::clone(&watch),
     };
+    watch.set_engine(kind);
+    watch.enter(Phase::Exploring);
     let minds_races = options.checks.races && reductions.purity && kind.knows_purity();
-    let mut frame = Frame::new(options);
+    let mut frame = Frame::new(options, watch);
     // `main` may stop before it does anything.
     let start = Machine::with_model(program, memory);
     let mut flow = frame.arrived(program, &start, ThreadId::MAIN);

@@ -1,8 +1,8 @@
 //! What the end of an execution means: complete, blocked, a deadlock.
 
-use crate::verdict::{Cause, Glance, Waiting};
+use crate::verdict::{BlockedBy, Glance, Waiting};
 use raddle_memory::{Ending, Machine, MicroStep, Readiness, StepEnd};
-use raddle_program::{Op, Program, StateId, SyncAction, ThreadId};
+use raddle_program::{Limit, Op, Program, StateId, Stop, SyncAction, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// Every thread id that may have been started.
@@ -33,10 +33,21 @@ pub fn is_complete(program: &Program, machine: &mut Machine) -> bool {
     exited || !waiting
 }
 
+/// Did a fault end the execution? Whether it is looked for or not, a process would have come no further.
+pub(crate) fn is_faulted(program: &Program, machine: &mut Machine) -> bool {
+    threads(machine).any(|thread| match machine.readiness(program, thread) {
+        Readiness::Ended(Ending::Faulted) => true,
+        Readiness::Ended(Ending::Stopped(stop)) => {
+            matches!(program.tables().stop_info(stop), Stop::Fault(_))
+        }
+        _ => false,
+    })
+}
+
 /// What stands in the way of threads at the end of an execution that is not complete.
 pub struct Blockade {
     /// Why the execution is blocked: the first that applies.
-    pub cause: Cause,
+    pub cause: BlockedBy,
     /// The threads that wait for good; empty if that is no deadlock.
     pub waiting: Vec<Waiting>,
 }
@@ -67,12 +78,16 @@ pub fn livelock(program: &mut Program, machine: &mut Machine) -> Option<Vec<Wait
 pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
     // Could the thread still do something for others?
     let mut helpful = vec![false; machine.thread_count()];
-    let mut cause = Cause::Waiting;
+    let mut cause = BlockedBy::Waiting;
     for thread in threads(machine) {
         let why = match machine.readiness(program, thread) {
-            Readiness::Ended(Ending::ExitedProcess) => return Blockade::of(Cause::Stopped),
-            Readiness::Ended(Ending::AssumeFailed) => Cause::Assumption,
-            Readiness::Ended(Ending::Stopped(_) | Ending::Faulted) => Cause::Stopped,
+            Readiness::Ended(Ending::ExitedProcess) => return Blockade::of(BlockedBy::Stopped),
+            Readiness::Ended(Ending::AssumeFailed) => BlockedBy::Assumption,
+            Readiness::Ended(Ending::Stopped(stop)) => match program.tables().stop_info(stop) {
+                Stop::Limit(Limit::Unroll { .. }) => BlockedBy::Cut,
+                _ => BlockedBy::Stopped,
+            },
+            Readiness::Ended(Ending::Faulted) => BlockedBy::Stopped,
             _ => continue,
         };
         helpful[thread.index()] = true;
@@ -96,16 +111,16 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
             Readiness::Ready => match turn(program, machine, thread) {
                 Turn::InVain(reads) => round = reads,
                 Turn::LooksAtClock => {
-                    cause = cause.min(Cause::Clock);
+                    cause = cause.min(BlockedBy::Clock);
                     helpful[thread.index()] = true;
                     continue;
                 }
-                Turn::GoesOn => return Blockade::of(cause.min(Cause::Unfinished)),
+                Turn::GoesOn => return Blockade::of(cause.min(BlockedBy::Unfinished)),
             },
             Readiness::Ended(_) | Readiness::NotStarted => continue,
         }
         if !round.is_empty() {
-            cause = cause.min(Cause::Spinning);
+            cause = cause.min(BlockedBy::Spinning);
         }
         // A loop that looks at anything but one lock may be ended by anybody.
         let on = match round.as_slice() {
@@ -126,7 +141,7 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
 }
 
 impl Blockade {
-    fn of(cause: Cause) -> Self {
+    fn of(cause: BlockedBy) -> Self {
         Self {
             cause,
             waiting: Vec::new(),

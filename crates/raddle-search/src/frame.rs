@@ -3,19 +3,21 @@
 use crate::dpor::Listener;
 use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
-use crate::replay::{self, Schedule};
-use crate::simplify::{Simplified, simplify};
+use crate::gathered::Gathered;
+use crate::replay::{self, Mismatch, Schedule};
+use crate::simplify::simplify;
 use crate::verdict::{
-    Bound, Causality, Cause, Causes, Checks, EngineKind, Outcome, Reason, Statistics, Trace,
+    BlockedBy, BlockedCounts, Bound, Causality, Checks, EngineKind, Outcome, Reason, Statistics,
     Verdict, Violation, ViolationKind, Waiting,
 };
+use crate::watch::{Phase, Watch, peak_memory_bytes};
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time is looked at after so many events.
@@ -33,17 +35,10 @@ const FIRST_EFFORT: Conflicts = 20_000;
 /// What an atomic block without end is reported as; the machine's own bound is about that.
 const BLOCK_STEPS: u64 = 1 << 20;
 
-/// A construct beyond Raddle that an execution reached.
-struct Beyond {
-    what: Unsupported,
-    thread: ThreadId,
-    at: SrcId,
-    trace: Trace,
-}
-
 /// Judges the executions of one search.
 pub(crate) struct Frame {
     options: SearchOptions,
+    watch: Arc<Watch>,
     statistics: Statistics,
     detector: RaceDetector,
     /// Has a plain access been seen that could be in a race? Before that there is no need to look for any.
@@ -52,10 +47,9 @@ pub(crate) struct Frame {
     ends: Vec<u32>,
     violations: Vec<Violation>,
     seen: FxHashSet<ViolationKey>,
-    unsupported: Option<Beyond>,
+    gathered: Gathered,
     /// A limit inside a thread: the search goes on, but cannot end in `verified`.
     thread_limit: Option<Reason>,
-    unrolled: Option<u32>,
     /// Why the search was stopped.
     stopped: Option<Reason>,
     error: Option<InternalError>,
@@ -80,11 +74,12 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(options: SearchOptions) -> Self {
+    pub(crate) fn new(options: SearchOptions, watch: Arc<Watch>) -> Self {
         let now = Instant::now();
         let started = options.began.unwrap_or(now);
         Self {
             options,
+            watch,
             statistics: Statistics {
                 threads: 1,
                 ..Statistics::default()
@@ -94,9 +89,8 @@ impl Frame {
             ends: Vec::new(),
             violations: Vec::new(),
             seen: FxHashSet::default(),
-            unsupported: None,
+            gathered: Gathered::default(),
             thread_limit: None,
-            unrolled: None,
             stopped: None,
             error: None,
             answer: None,
@@ -148,27 +142,32 @@ impl Frame {
         self.statistics.verify = decisions;
     }
 
+    pub(crate) fn has_violation(&self) -> bool {
+        !self.violations.is_empty()
+    }
+
     /// Is there a reason to stop?
     pub(crate) fn has_reason(&self) -> bool {
         !self.violations.is_empty()
-            || self.unsupported.is_some()
+            || !self.gathered.beyond.is_empty()
             || self.stopped.is_some()
             || self.answer.is_some()
             || self.error.is_some()
     }
 
-    /// Counts the present execution.
-    /// Counts an execution; `blocked_by`: why it did not come to its end.
-    fn count(&mut self, blocked_by: Option<Cause>) {
+    /// Counts the present execution; `blocked_by`: why it did not come to its end.
+    fn count(&mut self, blocked_by: Option<BlockedBy>) {
         self.midway = false;
         match blocked_by {
             None => self.statistics.complete += 1,
             Some(cause) => {
                 self.statistics.blocked += 1;
                 self.statistics.blocked_by.count(cause);
+                self.statistics.cut += u64::from(cause == BlockedBy::Cut);
             }
         }
         self.statistics.max_events = self.statistics.max_events.max(self.ends.len());
+        self.watch.publish(&self.statistics);
     }
 
     fn stop(&mut self, reason: Reason) -> ControlFlow<()> {
@@ -178,30 +177,30 @@ impl Frame {
 
     // ---- limits
 
+    /// Stops for the reason that the watch has.
+    #[cold]
+    fn stop_as_told(&mut self) -> ControlFlow<()> {
+        let reason = self.watch.reason();
+        debug_assert!(reason.is_some(), "a flag is raised for a reason");
+        self.stop(reason.unwrap_or(Reason::Effort))
+    }
+
     /// Looks at the clock and the flag; now and then also at memory.
     fn look_around(&mut self) -> ControlFlow<()> {
         self.events_since_look = 0;
-        if let Some(flag) = &self.options.interrupted
-            && flag.load(Ordering::Relaxed)
-        {
-            return self.stop(Reason::Interrupted);
+        if self.watch.is_over() {
+            return self.stop_as_told();
         }
         let now = Instant::now();
-        let elapsed = now - self.started;
-        if let Some(limit) = self.options.limits.time
-            && elapsed >= limit
-        {
-            return self.stop(Reason::Time { limit });
-        }
         if now - self.last_slow_look < BETWEEN_SLOW_LOOKS {
             return ControlFlow::Continue(());
         }
         self.last_slow_look = now;
-        if let Some(limit_bytes) = self.options.limits.memory_bytes
-            && memory_bytes("VmRSS:") > limit_bytes
-        {
-            return self.stop(Reason::Memory { limit_bytes });
+        self.watch.look_at_memory();
+        if self.watch.is_raised() {
+            return self.stop_as_told();
         }
+        let elapsed = now - self.started;
         let executions = self.executions();
         if let Some(sink) = &mut self.options.progress {
             sink(&Progress {
@@ -273,22 +272,22 @@ impl Frame {
         if !self.seen.insert(ViolationKey::new(&kind, at)) {
             return ControlFlow::Continue(());
         }
-        match replay::confirm(program, &schedule, &kind, thread) {
+        let before = self.watch.enter(Phase::Replaying);
+        let confirmed = replay::confirm(program, &schedule, &kind, thread, &self.watch);
+        match confirmed {
             Ok(trace) => {
-                // The user gets the plainest execution that shows it.
-                let simplest = simplify(program, &schedule, &kind, thread).unwrap_or(Simplified {
+                let found = Violation {
                     kind,
-                    schedule,
-                    trace,
-                });
-                self.violations.push(Violation {
-                    kind: simplest.kind,
                     thread,
                     at,
-                    schedule: simplest.schedule,
-                    trace: simplest.trace,
-                });
+                    schedule,
+                    trace,
+                };
+                let simplest = self.simplest(program, found);
+                self.violations.push(simplest);
+                self.watch.enter(before);
             }
+            Err(Mismatch::NoTime) => return self.stop_as_told(),
             Err(mismatch) => {
                 self.error = Some(InternalError::NotReproduced {
                     kind: Box::new(kind),
@@ -302,6 +301,29 @@ impl Frame {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
+        }
+    }
+
+    /// The plainest execution that shows a violation, if there is time to look for one: that is what the user gets.
+    fn simplest(&mut self, program: &mut Program, found: Violation) -> Violation {
+        if let Some(sink) = &mut self.options.reproduced {
+            sink(program, &found);
+        }
+        self.watch.enter(Phase::Simplifying);
+        let Violation {
+            kind,
+            thread,
+            schedule,
+            ..
+        } = &found;
+        match simplify(program, schedule, kind, *thread, &self.watch) {
+            Some(simple) => Violation {
+                kind: simple.kind,
+                schedule: simple.schedule,
+                trace: simple.trace,
+                ..found
+            },
+            None => found,
         }
     }
 
@@ -347,25 +369,17 @@ impl Frame {
             .map_or(SrcId::NOWHERE, |state| program.at(state));
         match stop {
             Stop::Fault(fault) => return self.fault(program, machine, thread, at, fault),
-            Stop::Limit(Limit::Unroll { bound }) => {
-                self.unrolled = self.unrolled.max(Some(bound));
-            }
+            Stop::Limit(Limit::Unroll { bound }) => self.gathered.cut(bound, at),
             Stop::Limit(limit) => {
                 self.thread_limit
                     .get_or_insert(Reason::Thread { limit, thread, at });
             }
+            // The search goes on: there may be violations elsewhere, and more that is out of reach.
             Stop::Unsupported(what) => {
-                if self.unsupported.is_none() {
-                    let steps = machine.steps();
-                    self.unsupported = Some(Beyond {
-                        what,
-                        thread,
-                        at,
-                        trace: replay::trace(program, steps, steps.len()),
-                    });
-                }
-                // Nothing but a violation can change the answer now.
-                if !self.options.keep_going {
+                let is_value = matches!(what, Unsupported::NondetValue { .. });
+                self.gathered
+                    .out_of_reach(program, machine, what, (thread, at));
+                if is_value && self.options.leaves_values_to_formulas {
                     return ControlFlow::Break(());
                 }
             }
@@ -453,14 +467,14 @@ impl Frame {
     /// The verdict, from all that was seen.
     pub(crate) fn conclude(
         mut self,
-        program: &Program,
+        program: &mut Program,
         engine: EngineKind,
     ) -> Result<Outcome, InternalError> {
         if let Some(error) = self.error {
             return Err(error);
         }
         if self.midway {
-            self.count(Some(Cause::Unfinished));
+            self.count(Some(BlockedBy::Unfinished));
         }
         if let Some(first) = self.first_look.filter(|_| self.violations.is_empty()) {
             self.statistics = *first;
@@ -471,19 +485,21 @@ impl Frame {
             return Ok(answer);
         }
         self.statistics.states = program.state_count();
-        self.statistics.peak_memory_bytes = memory_bytes("VmHWM:");
+        self.statistics.peak_memory_bytes = peak_memory_bytes();
+        let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
+        let mut coverage = self.gathered.coverage(program, &self.statistics);
+        let unfinished = self.stopped.or(self.thread_limit);
         let verdict = if !self.violations.is_empty() {
+            coverage.unfinished = unfinished;
             Verdict::Violation(self.violations)
-        } else if let Some(beyond) = self.unsupported {
-            Verdict::Unsupported {
-                what: beyond.what,
-                thread: beyond.thread,
-                at: beyond.at,
-                trace: beyond.trace,
-            }
-        } else if let Some(reason) = self.stopped.or(self.thread_limit) {
+        } else if !coverage.beyond.is_empty() {
+            coverage.unfinished = unfinished;
+            Verdict::Unsupported(std::mem::take(&mut coverage.beyond))
+        } else if let Some(reason) = unfinished {
             Verdict::Inconclusive(reason)
-        } else if let Some(iterations) = self.unrolled {
+        } else if !any_end {
+            Verdict::Inconclusive(Reason::NothingEnds { bound: unrolled })
+        } else if let Some(iterations) = unrolled {
             Verdict::Verified(Bound::Unrolled { iterations })
         } else {
             Verdict::Verified(Bound::Complete)
@@ -493,6 +509,7 @@ impl Frame {
             memory: self.options.memory,
             verdict,
             statistics: self.statistics,
+            coverage,
         })
     }
 }
@@ -572,16 +589,20 @@ impl Listener for Frame {
         self.midway = false;
         self.statistics.complete = 0;
         self.statistics.blocked = 0;
-        self.statistics.blocked_by = Causes::default();
+        self.statistics.blocked_by = BlockedCounts::default();
+        self.statistics.cut = 0;
+        self.gathered.restarted();
     }
 
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
         if ending::is_complete(program, machine) {
             self.count(None);
+            self.gathered.any_end = true;
         } else {
             let ending::Blockade { cause, waiting } = ending::blockade(program, machine);
             self.count(Some(cause));
-            self.left_in_loop |= cause == Cause::Unfinished;
+            self.gathered.blocked(program, machine);
+            self.left_in_loop |= cause == BlockedBy::Unfinished;
             self.look_at_spinning(program, machine)?;
             self.wait_for_good(program, machine, waiting)?;
         }
@@ -595,7 +616,7 @@ impl Listener for Frame {
     }
 
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
-        self.count(Some(Cause::Unfinished));
+        self.count(Some(BlockedBy::Unfinished));
         self.after_execution()
     }
 
@@ -623,21 +644,4 @@ impl Listener for Frame {
         }
         self.look_around()
     }
-}
-
-/// A line of the process's status: `VmHWM:` is the peak of its resident memory, `VmRSS:` the present. 0 where there is no
-/// such file.
-pub(crate) fn memory_bytes(field: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let kibibytes = status
-        .lines()
-        .find_map(|line| line.strip_prefix(field))
-        .and_then(|rest| {
-            rest.trim()
-                .trim_end_matches("kB")
-                .trim()
-                .parse::<u64>()
-                .ok()
-        });
-    kibibytes.unwrap_or(0) * 1024
 }

@@ -6,7 +6,7 @@ use crate::ending;
 use crate::frame::Frame;
 use crate::naive::{self, Next};
 use crate::replay::ScheduleStep;
-use crate::verdict::{EngineKind, Outcome};
+use crate::verdict::{EngineKind, Outcome, Verdict};
 use raddle_memory::{Machine, Readiness};
 use raddle_program::{Program, ThreadId};
 use std::ops::ControlFlow;
@@ -19,6 +19,9 @@ pub trait Guide {
 
 /// Runs the execution that `guide` leads through. The answer is a violation, or `verified` if there was nothing wrong with
 /// that execution: it is for the caller to know what that means.
+///
+/// A thread that comes to something that is beyond Raddle goes no further, and the others do: it is what they come to that
+/// was asked for.
 pub fn run(
     program: &mut Program,
     engine: EngineKind,
@@ -26,14 +29,23 @@ pub fn run(
     guide: &mut impl Guide,
 ) -> Result<Outcome, InternalError> {
     let memory = options.memory;
-    let mut frame = Frame::new(options);
+    let watch = options.watch();
+    let options = SearchOptions {
+        keep_going: true,
+        ..options
+    };
+    let mut frame = Frame::new(options, watch);
     let mut machine = Machine::with_model(program, memory);
     let flow = lead(program, &mut machine, &mut frame, guide);
     debug_assert!(
         flow.is_continue() || frame.has_reason(),
         "the frame says why"
     );
-    frame.conclude(program, engine)
+    let mut outcome = frame.conclude(program, engine)?;
+    if let Verdict::Violation(violations) = &mut outcome.verdict {
+        violations.truncate(1);
+    }
+    Ok(outcome)
 }
 
 fn lead(
@@ -61,6 +73,9 @@ fn lead(
             }
         };
         frame.stepped(program, machine, thread, end)?;
+        if frame.has_violation() {
+            return ControlFlow::Break(());
+        }
     }
     let mut possible = naive::possible(program, machine).into_iter();
     let is_over = possible.all(|next| match next {

@@ -10,6 +10,7 @@ pub mod dpor;
 pub mod driver;
 pub mod ending;
 mod frame;
+mod gathered;
 pub mod guided;
 mod icb;
 mod mcr;
@@ -25,18 +26,15 @@ pub mod simplify;
 #[cfg(test)]
 mod spinning;
 pub mod verdict;
+pub mod watch;
 
 pub use choice::choose_engine;
 pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, check};
 pub use raddle_memory::Effect;
 pub use rvf::RvfHeuristics;
 pub use verdict::{
-    Bound, Causality, Cause, Causes, Check, Checks, EngineKind, Glance, MemoryModel, Outcome,
-    Reason, Statistics, Trace, TraceStep, Verdict, Violation, ViolationKind, Waiting,
+    Beyond, BlockedBy, BlockedCounts, Bound, Causality, Check, Checks, Coverage, EngineKind,
+    Glance, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep, Verdict, Violation,
+    ViolationKind, Waiting,
 };
-
-/// The most memory that this process has had, in bytes; 0 where the system does not say.
-#[must_use]
-pub fn peak_memory_bytes() -> u64 {
-    frame::memory_bytes("VmHWM:")
-}
+pub use watch::{Cause, MemoryLimit, Phase, Watch, peak_memory_bytes};

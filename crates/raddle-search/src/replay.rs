@@ -2,6 +2,7 @@
 
 use crate::ending;
 use crate::verdict::{Trace, TraceStep, ViolationKind};
+use crate::watch::Watch;
 use raddle_memory::{
     Effect, Machine, MemoryModel, MicroStep, RaceDetector, RaceInfo, Readiness, StepEnd,
 };
@@ -27,6 +28,9 @@ impl ScheduleStep {
         }
     }
 }
+
+/// Whether there is time left is looked at after so many events.
+const EVENTS_BETWEEN_LOOKS: usize = 64;
 
 /// All that is needed to repeat an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,7 +91,7 @@ fn take(delayed: &mut Vec<(ThreadId, u32)>, thread: ThreadId, store: u32) -> u32
     position as u32
 }
 
-/// How a replay differed from what it should have repeated. Always a mistake in Raddle.
+/// How a replay differed from what it should have repeated: a mistake in Raddle, unless there was no time for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mismatch {
     /// The thread cannot take this step.
@@ -105,6 +109,8 @@ pub enum Mismatch {
     NoLivelock,
     /// No thread stopped there.
     NoStop,
+    /// It was told to stop.
+    NoTime,
 }
 
 /// An execution that was run.
@@ -120,12 +126,24 @@ pub struct Replayed {
 
 /// Runs a schedule from the start.
 pub fn replay(program: &mut Program, schedule: &Schedule) -> Result<Replayed, Mismatch> {
+    replay_in_time(program, schedule, &Watch::default())
+}
+
+/// Runs a schedule from the start, if there is time.
+pub fn replay_in_time(
+    program: &mut Program,
+    schedule: &Schedule,
+    watch: &Watch,
+) -> Result<Replayed, Mismatch> {
     let mut machine = Machine::with_model(program, schedule.memory);
     let mut detector = RaceDetector::new();
     let mut races = Vec::new();
     let mut ends = Vec::new();
     let mut fault = None;
     for (index, step) in schedule.steps.iter().enumerate() {
+        if index.is_multiple_of(EVENTS_BETWEEN_LOOKS) && watch.is_over() {
+            return Err(Mismatch::NoTime);
+        }
         let end = do_step(program, &mut machine, step).ok_or(Mismatch::NotReady {
             step: index,
             thread: step.thread(),
@@ -221,14 +239,15 @@ pub(crate) fn do_step(
     }
 }
 
-/// Reproduces a violation, and tells its execution.
+/// Reproduces a violation, and tells its execution, if there is time.
 pub fn confirm(
     program: &mut Program,
     schedule: &Schedule,
     kind: &ViolationKind,
     thread: ThreadId,
+    watch: &Watch,
 ) -> Result<Trace, Mismatch> {
-    let mut replayed = replay(program, schedule)?;
+    let mut replayed = replay_in_time(program, schedule, watch)?;
     match kind {
         ViolationKind::Fault(expected) => {
             // A thread that has stopped may still have a delayed store that goes wrong.

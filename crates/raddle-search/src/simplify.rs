@@ -16,6 +16,7 @@
 
 use crate::replay::{self, Replayed, Schedule, ScheduleStep};
 use crate::verdict::{Trace, ViolationKind};
+use crate::watch::Watch;
 use raddle_memory::race::{RaceAccess, RaceInfo};
 use raddle_memory::{Effect, Machine, MicroStep, StepEnd};
 use raddle_program::{Op, Program, ThreadId};
@@ -24,6 +25,8 @@ use std::collections::VecDeque;
 
 /// The breadth-first search gives up after so many positions, and goes on greedily.
 const SEARCH_BUDGET: usize = 20_000;
+/// Whether there is time left is looked at after so many events.
+const EVENTS_BETWEEN_LOOKS: usize = 64;
 
 /// A violation with the execution that shows it best.
 pub struct Simplified {
@@ -32,14 +35,16 @@ pub struct Simplified {
     pub trace: Trace,
 }
 
-/// The simplest equivalent of an execution that shows a violation of `thread`, if it is another one and shows it too.
+/// The simplest equivalent of an execution that shows a violation of `thread`, if it is another one and shows it too. None, too,
+/// if there is no time to find it.
 pub fn simplify(
     program: &mut Program,
     schedule: &Schedule,
     kind: &ViolationKind,
     thread: ThreadId,
+    watch: &Watch,
 ) -> Option<Simplified> {
-    let events = Events::run(program, schedule)?;
+    let events = Events::run(program, schedule, watch)?;
     let needed = match kind {
         ViolationKind::Fault(_) => {
             // A delayed store may be what goes wrong: then it is the last event.
@@ -63,14 +68,14 @@ pub fn simplify(
         .collect();
     let kept = events.part(schedule, &kept)?;
     // What is left is run anew: who must not overtake whom may have gone through events that were dropped.
-    let events = Events::run(program, &kept)?;
-    let simple = events.part(&kept, &fewest_switches(&events))?;
+    let events = Events::run(program, &kept, watch)?;
+    let simple = events.part(&kept, &fewest_switches(&events, watch)?)?;
     if simple == *schedule {
         return None;
     }
-    let replayed = replay::replay(program, &simple).ok()?;
+    let replayed = replay::replay_in_time(program, &simple, watch).ok()?;
     let kind = same_violation(replayed, kind)?;
-    let trace = replay::confirm(program, &simple, &kind, thread).ok()?;
+    let trace = replay::confirm(program, &simple, &kind, thread, watch).ok()?;
     Some(Simplified {
         kind,
         schedule: simple,
@@ -131,11 +136,14 @@ struct Byte {
 
 impl Events {
     /// Runs the schedule and finds out which of its events depend on each other. None where that is not plain to see.
-    fn run(program: &mut Program, schedule: &Schedule) -> Option<Self> {
+    fn run(program: &mut Program, schedule: &Schedule, watch: &Watch) -> Option<Self> {
         let mut machine = Machine::with_model(program, schedule.memory);
         let mut events = Self::default();
         let mut bytes: FxHashMap<u32, Byte> = FxHashMap::default();
-        for step in &schedule.steps {
+        for (index, step) in schedule.steps.iter().enumerate() {
+            if index.is_multiple_of(EVENTS_BETWEEN_LOOKS) && watch.is_over() {
+                return None;
+            }
             let (start, thread) = (machine.steps().len(), step.thread());
             let had_delayed = !machine.delayed(thread).is_empty();
             let end = replay::do_step(program, &mut machine, step)?;
@@ -284,10 +292,14 @@ fn touch(
     });
 }
 
-/// The events in an order that respects what depends on what, with as few switches between threads as possible.
-fn fewest_switches(events: &Events) -> Vec<usize> {
+/// The events in an order that respects what depends on what, with as few switches between threads as possible. None if there
+/// is no time to find it.
+fn fewest_switches(events: &Events, watch: &Watch) -> Option<Vec<usize>> {
     let chains = Chains::new(events);
-    let turns = chains.search().unwrap_or_else(|| chains.greedy());
+    let turns = match chains.search(watch) {
+        Some(turns) => turns,
+        None => chains.greedy(watch)?,
+    };
     let mut position = chains.start();
     let mut order = Vec::with_capacity(events.list.len());
     for turn in turns {
@@ -295,11 +307,8 @@ fn fewest_switches(events: &Events) -> Vec<usize> {
     }
     let old: Vec<usize> = (0..events.list.len()).collect();
     let cost = |order: &[usize]| (switches(events, order), delays(events, order));
-    if order.len() == old.len() && cost(&order) < cost(&old) {
-        order
-    } else {
-        old
-    }
+    let is_better = order.len() == old.len() && cost(&order) < cost(&old);
+    Some(if is_better { order } else { old })
 }
 
 /// A store that reaches memory while another thread runs interrupts that thread as well, as far as a reader is concerned.
@@ -398,7 +407,7 @@ impl Chains {
     }
 
     /// The shortest sequence of maximal turns, unless that takes too long to find.
-    fn search(&self) -> Option<Vec<usize>> {
+    fn search(&self, watch: &Watch) -> Option<Vec<usize>> {
         // Positions in the order they were found, with the turn that led there.
         let mut found: Vec<(usize, usize)> = vec![(0, 0)];
         let mut seen: FxHashSet<Position> = FxHashSet::default();
@@ -416,6 +425,9 @@ impl Chains {
                 turns.reverse();
                 return Some(turns);
             }
+            if watch.is_over() {
+                return None;
+            }
             for turn in self.turns() {
                 let mut next = position.clone();
                 self.take_turn(&mut next, turn, |_| ());
@@ -432,10 +444,13 @@ impl Chains {
     }
 
     /// Always the longest turn.
-    fn greedy(&self) -> Vec<usize> {
+    fn greedy(&self, watch: &Watch) -> Option<Vec<usize>> {
         let mut position = self.start();
         let mut turns = Vec::new();
         while !self.is_end(&position) {
+            if watch.is_over() {
+                return None;
+            }
             let length = |turn: usize| {
                 let (mut next, mut length) = (position.clone(), 0);
                 self.take_turn(&mut next, turn, |_| length += 1);
@@ -448,7 +463,7 @@ impl Chains {
             self.take_turn(&mut position, turn, |_| ());
             turns.push(turn);
         }
-        turns
+        Some(turns)
     }
 }
 

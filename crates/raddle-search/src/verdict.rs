@@ -1,11 +1,14 @@
 //! What a check answers. A verdict is never a `bool`.
 
 use crate::replay::Schedule;
+use crate::watch::{MemoryLimit, Phase};
 pub use raddle_memory::MemoryModel;
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Effect, RaceInfo};
-use raddle_program::{Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value};
+use raddle_program::{
+    CodeCoverage, Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value, WeakOrderings,
+};
 use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,10 +124,12 @@ pub struct Glance {
 
 /// Why an execution did not come to its end. Where several things did, the first counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cause {
+pub enum BlockedBy {
+    /// The bound on loops cut it.
+    Cut,
     /// A thread's assumption failed.
     Assumption,
-    /// A thread stopped: at a bound or a limit, at something unsupported, at a fault that may not be looked for.
+    /// A thread stopped: at a limit, at something unsupported, at a fault that may not be looked for.
     Stopped,
     /// A thread has done a round of a loop for nothing, and its engine left it at that: other executions show it going on.
     Unfinished,
@@ -136,8 +141,9 @@ pub enum Cause {
     Waiting,
 }
 
-impl Cause {
-    pub const ALL: [Self; 6] = [
+impl BlockedBy {
+    pub const ALL: [Self; 7] = [
+        Self::Cut,
         Self::Assumption,
         Self::Stopped,
         Self::Unfinished,
@@ -149,16 +155,21 @@ impl Cause {
 
 /// How many executions were blocked by what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Causes([u64; Cause::ALL.len()]);
+pub struct BlockedCounts([u64; BlockedBy::ALL.len()]);
 
-impl Causes {
-    pub fn count(&mut self, cause: Cause) {
+impl BlockedCounts {
+    #[must_use]
+    pub fn of(&self, cause: BlockedBy) -> u64 {
+        self.0[cause as usize]
+    }
+
+    pub fn count(&mut self, cause: BlockedBy) {
         self.0[cause as usize] += 1;
     }
 
     /// Those that there were.
-    pub fn iter(&self) -> impl Iterator<Item = (Cause, u64)> + use<> {
-        let counts = Cause::ALL.into_iter().zip(self.0);
+    pub fn iter(&self) -> impl Iterator<Item = (BlockedBy, u64)> + use<> {
+        let counts = BlockedBy::ALL.into_iter().zip(self.0);
         counts.filter(|&(_, count)| count > 0)
     }
 }
@@ -230,11 +241,15 @@ pub enum Reason {
     },
     Time {
         limit: Duration,
+        during: Phase,
     },
     Memory {
-        limit_bytes: u64,
+        limit: MemoryLimit,
+        during: Phase,
     },
-    Interrupted,
+    Interrupted {
+        during: Phase,
+    },
     /// The engine was to give up soon, and did.
     Effort,
     /// Nothing was found, but a part of what was asked for is not looked for.
@@ -244,6 +259,11 @@ pub enum Reason {
     /// Some execution goes round a loop, or calls itself, more often than any bound that was tried.
     Unrolled {
         bound: u32,
+    },
+    /// Nothing was found, but no execution came to its end: so little was looked at that it says nothing. Where a bound cut
+    /// executions, that bound.
+    NothingEnds {
+        bound: Option<u32>,
     },
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
     Thread {
@@ -259,13 +279,34 @@ pub enum Verdict {
     Violation(Vec<Violation>),
     Verified(Bound),
     Inconclusive(Reason),
-    /// The input is at fault: an execution reached something Raddle does not support.
-    Unsupported {
-        what: Unsupported,
-        thread: ThreadId,
-        at: SrcId,
-        trace: Trace,
-    },
+    /// The input is at fault: executions reached what Raddle does not support, and nothing else is wrong. At least one.
+    Unsupported(Vec<Beyond>),
+}
+
+/// Something beyond Raddle that an execution reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beyond {
+    pub what: Unsupported,
+    pub thread: ThreadId,
+    pub at: SrcId,
+    pub trace: Trace,
+}
+
+/// What the answer rests on besides the executions that were counted. Engines that do not run the program fill in what they know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Did some execution come to its end, with all threads finished, or the process? None where the engine does not know.
+    pub ended: Option<bool>,
+    /// Where the bound on loops cut executions, by position.
+    pub cuts: Vec<SrcId>,
+    /// What of the user's code was run; none where that is not known.
+    pub code: Option<CodeCoverage>,
+    /// Orderings weaker than `seq_cst`, in programs with more than one thread.
+    pub weak: WeakOrderings,
+    /// What executions reached beyond Raddle, where the verdict is about something else.
+    pub beyond: Vec<Beyond>,
+    /// Why the search ended before its time, where the verdict is about something else.
+    pub unfinished: Option<Reason>,
 }
 
 /// What engine `mcr` did besides running executions.
@@ -287,7 +328,9 @@ pub struct Statistics {
     /// Executions in which some thread stayed blocked, or that were given up midway.
     pub blocked: u64,
     /// Why they were.
-    pub blocked_by: Causes,
+    pub blocked_by: BlockedCounts,
+    /// Those of them that the bound on loops cut.
+    pub cut: u64,
     /// The engine that explored these executions, if it is not the one that has the answer.
     pub explored_by: Option<EngineKind>,
     /// Most threads in one execution.
@@ -312,6 +355,7 @@ impl Statistics {
         self.complete += before.complete;
         self.blocked += before.blocked;
         self.blocked_by = before.blocked_by;
+        self.cut += before.cut;
         self.elapsed = before.elapsed;
         self.explored_by = Some(explorer);
     }
@@ -324,4 +368,16 @@ pub struct Outcome {
     pub memory: MemoryModel,
     pub verdict: Verdict,
     pub statistics: Statistics,
+    pub coverage: Coverage,
+}
+
+impl Outcome {
+    /// Everything that executions reached beyond Raddle, whatever the verdict is.
+    #[must_use]
+    pub fn beyond(&self) -> &[Beyond] {
+        match &self.verdict {
+            Verdict::Unsupported(beyond) => beyond,
+            _ => &self.coverage.beyond,
+        }
+    }
 }

@@ -1,16 +1,26 @@
 //! Verdicts, limits and reports of the driver, with each engine.
 
 use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder, deref};
-use raddle_program::{Fault, Limit, Stop, ThreadId, Unsupported};
+use raddle_program::{Fault, Limit, Program, Stop, ThreadId, Unsupported};
 use raddle_search::{
-    Bound, Checks, EngineKind, Limits, Outcome, Reason, SearchOptions, Verdict, Violation,
-    ViolationKind, check,
+    Bound, Cause, Checks, EngineKind, Limits, MemoryLimit, Outcome, Phase, Reason, SearchOptions,
+    Verdict, Violation, ViolationKind, Watch, check,
 };
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 const ENGINES: [EngineKind; 2] = [EngineKind::Naive, EngineKind::Dpor];
+const ALL_ENGINES: [EngineKind; 7] = [
+    EngineKind::Naive,
+    EngineKind::Dpor,
+    EngineKind::Rf,
+    EngineKind::Rvf,
+    EngineKind::Mcr,
+    EngineKind::Icb,
+    EngineKind::Bpor,
+];
 
 fn run(built: &BuiltProgram, engine: EngineKind, options: SearchOptions) -> Outcome {
     check(&mut built.program(), engine, options).expect("violations are reproduced")
@@ -145,11 +155,12 @@ fn time_memory_and_interruption_stop_the_search() {
     }
     let built = p.build();
     let time = Duration::from_millis(20);
-    let with = |limits, interrupted| SearchOptions {
+    let with = |limits, watch| SearchOptions {
         limits,
-        interrupted,
+        watch,
         ..SearchOptions::default()
     };
+    let during = Phase::Exploring;
     for engine in ENGINES {
         let limits = Limits {
             time: Some(time),
@@ -157,7 +168,10 @@ fn time_memory_and_interruption_stop_the_search() {
         };
         assert_eq!(
             run(&built, engine, with(limits, None)).verdict,
-            Verdict::Inconclusive(Reason::Time { limit: time })
+            Verdict::Inconclusive(Reason::Time {
+                limit: time,
+                during
+            })
         );
         let limits = Limits {
             memory_bytes: Some(1),
@@ -165,13 +179,61 @@ fn time_memory_and_interruption_stop_the_search() {
         };
         assert_eq!(
             run(&built, engine, with(limits, None)).verdict,
-            Verdict::Inconclusive(Reason::Memory { limit_bytes: 1 })
+            Verdict::Inconclusive(Reason::Memory {
+                limit: MemoryLimit {
+                    bytes: 1,
+                    is_default: false
+                },
+                during
+            })
         );
-        let flag = Some(Arc::new(AtomicBool::new(true)));
+        let watch = Arc::new(Watch::default());
+        watch.raise(Cause::Interrupted);
         assert_eq!(
-            run(&built, engine, with(Limits::default(), flag)).verdict,
-            Verdict::Inconclusive(Reason::Interrupted)
+            run(&built, engine, with(Limits::default(), Some(watch))).verdict,
+            Verdict::Inconclusive(Reason::Interrupted { during })
         );
+    }
+}
+
+/// A violation is told at once, and is not lost if there is no time to make it plainer.
+#[test]
+fn a_violation_is_reported_as_it_is_when_there_is_no_time_to_simplify_it() {
+    let mut p = ProgramBuilder::new("needless");
+    let (x, y) = (p.var("x", 4), p.var("y", 4));
+    p.thread("needless", |t| {
+        t.store(y, 1);
+        t.store(y, 2);
+    });
+    p.thread("wrong", |t| {
+        let value = t.load(x);
+        t.assert(value.is(1));
+    });
+    let built = p.build();
+    for engine in ENGINES {
+        let simple = run(&built, engine, SearchOptions::default());
+        let watch = Arc::new(Watch::default());
+        let told = Rc::new(Cell::new(0));
+        let sink = {
+            let (watch, told) = (Arc::clone(&watch), Rc::clone(&told));
+            move |_: &Program, violation: &Violation| {
+                told.set(violation.trace.steps.len());
+                assert_eq!(watch.phase(), Phase::Replaying);
+                watch.raise(Cause::Time);
+            }
+        };
+        let options = SearchOptions {
+            watch: Some(watch),
+            reproduced: Some(Box::new(sink)),
+            ..SearchOptions::default()
+        };
+        let outcome = run(&built, engine, options);
+        let length = |outcome: &Outcome| match &outcome.verdict {
+            Verdict::Violation(violations) => violations[0].trace.steps.len(),
+            other => panic!("{engine:?}: {other:?}"),
+        };
+        assert_eq!(length(&outcome), told.get(), "{engine:?}");
+        assert!(length(&simple) <= length(&outcome), "{engine:?}");
     }
 }
 
@@ -297,9 +359,10 @@ fn waiting_for_a_failed_assume_is_no_deadlock() {
         t.unlock(m);
     });
     p.thread("waits", |t| t.sem_wait(s));
+    // No violation; but as no execution gets past the assumption, that says nothing.
     assert_eq!(
         verdict(&p.build(), SearchOptions::default),
-        Verdict::Verified(Bound::Complete)
+        Verdict::Inconclusive(Reason::NothingEnds { bound: None })
     );
 }
 
@@ -394,7 +457,7 @@ fn stops_decide_the_verdict() {
     ));
     assert!(matches!(
         answer(&[steps.clone(), beyond.clone()]),
-        Verdict::Unsupported { what: found, .. } if found == what
+        Verdict::Unsupported(found) if found[0].what == what && found.len() == 1
     ));
     assert!(matches!(
         answer(&[steps, fault.clone()]),
@@ -456,4 +519,122 @@ fn progress_is_told() {
     };
     run(&p.build(), EngineKind::Naive, options);
     assert!((1..=4).contains(&told.get()), "told {} times", told.get());
+}
+
+fn unknown(name: &str) -> Unsupported {
+    Unsupported::UnknownFunction { name: name.into() }
+}
+
+/// A reader that cannot be run any further after some values, and one that waits for it.
+fn out_of_reach(fails_at: Option<u32>) -> BuiltProgram {
+    let mut p = ProgramBuilder::new("out of reach");
+    let (x, s) = (p.var("x", 4), p.sem("s", 0));
+    p.thread("writer", |t| {
+        for value in 1..=4 {
+            t.store(x, value);
+        }
+    });
+    p.thread("reader", |t| {
+        let r = t.load(x);
+        for (value, name) in [(1, "foo"), (3, "bar")] {
+            t.if_(r.is(value), |t| t.stop(Stop::Unsupported(unknown(name))));
+        }
+        if let Some(value) = fails_at {
+            t.if_(r.is(value), |t| t.assert(0));
+        }
+        t.sem_post(s);
+    });
+    p.thread("waits", |t| t.sem_wait(s));
+    p.build()
+}
+
+#[test]
+fn everything_out_of_reach_is_told_and_nobody_waits_for_it_in_vain() {
+    for engine in ALL_ENGINES {
+        let outcome = run(&out_of_reach(None), engine, SearchOptions::default());
+        let Verdict::Unsupported(beyond) = &outcome.verdict else {
+            panic!("{engine:?}: {:?}", outcome.verdict);
+        };
+        let mut found: Vec<String> = beyond.iter().map(|it| format!("{:?}", it.what)).collect();
+        found.sort();
+        let expected = ["bar", "foo"].map(|name| format!("{:?}", unknown(name)));
+        assert_eq!(found, expected, "{engine:?}");
+        assert!(outcome.statistics.complete > 0, "{engine:?}");
+    }
+}
+
+#[test]
+fn violations_come_before_what_is_out_of_reach() {
+    for engine in ALL_ENGINES {
+        for fails_at in [0, 2, 4] {
+            for keep_going in [true, false] {
+                let options = SearchOptions {
+                    keep_going,
+                    ..SearchOptions::default()
+                };
+                let outcome = run(&out_of_reach(Some(fails_at)), engine, options);
+                let Verdict::Violation(violations) = &outcome.verdict else {
+                    panic!("{engine:?}, {fails_at}: {:?}", outcome.verdict);
+                };
+                assert_eq!(violations.len(), 1);
+                if keep_going {
+                    assert_eq!(outcome.beyond().len(), 2, "{engine:?}, {fails_at}");
+                }
+            }
+        }
+    }
+}
+
+/// Every execution is cut, but for those in which the reader sees the last of so many writes.
+fn cut(writes: u32, ends: bool) -> BuiltProgram {
+    let mut p = ProgramBuilder::new("cut");
+    let x = p.var("x", 4);
+    p.thread("writer", |t| {
+        for value in 1..=writes {
+            t.store(x, value);
+        }
+    });
+    p.thread("reader", |t| {
+        let r = t.load(x);
+        for value in 0..=writes {
+            if value < writes || !ends {
+                let stop = Stop::Limit(Limit::Unroll { bound: 5 });
+                t.if_(r.is(value), |t| t.stop(stop.clone()));
+            }
+        }
+    });
+    p.build()
+}
+
+#[test]
+fn nothing_is_verified_where_no_execution_ends() {
+    for engine in ALL_ENGINES {
+        let outcome = run(&cut(3, false), engine, SearchOptions::default());
+        let bound = Some(5);
+        let expected = Verdict::Inconclusive(Reason::NothingEnds { bound });
+        assert_eq!(outcome.verdict, expected, "{engine:?}");
+        assert_eq!(outcome.coverage.ended, Some(false));
+        assert_eq!(outcome.statistics.cut, outcome.statistics.blocked);
+
+        let outcome = run(&cut(3, true), engine, SearchOptions::default());
+        let expected = Verdict::Verified(Bound::Unrolled { iterations: 5 });
+        assert_eq!(outcome.verdict, expected, "{engine:?}");
+        assert_eq!(outcome.coverage.ended, Some(true));
+        assert!((3..=outcome.statistics.blocked).contains(&outcome.statistics.cut));
+    }
+}
+
+#[test]
+fn a_fault_that_is_not_looked_for_is_an_end() {
+    let mut p = ProgramBuilder::new("fault");
+    p.main(|t| t.assert(0));
+    let options = || SearchOptions {
+        checks: Checks {
+            assertions: false,
+            ..Checks::default()
+        },
+        ..SearchOptions::default()
+    };
+    let verdict = verdict(&p.build(), options);
+    assert_eq!(verdict, Verdict::Verified(Bound::Complete));
 }

@@ -7,17 +7,16 @@
 use crate::check::{Checked, search_options, solve, source};
 use crate::error::Error;
 use crate::options::Options;
+use crate::supervise::Job;
 use raddle_program::Unsupported;
 use raddle_search::driver::{self, Conflicts, SearchOptions, SecondOpinion};
 use raddle_search::{EngineKind, Outcome, Reductions, Verdict, choose_engine};
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
-    let mut loaded = source(options).load()?;
+pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
+    let mut loaded = source(options, job).load()?;
     let began = Instant::now();
     let engine = choose_engine(&mut loaded.program, options.reductions);
     // What the second opinion was formed on: its answer speaks of that program.
@@ -25,8 +24,7 @@ pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Ch
     let opinion = is_worth_asking(options).then(|| {
         let clerk = Clerk {
             options: options.clone(),
-            interrupt: Arc::clone(interrupt),
-            began,
+            job: job.clone(),
             asked: Rc::clone(&asked),
         };
         clerk.opinion()
@@ -34,7 +32,8 @@ pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Ch
     let search = SearchOptions {
         began: Some(began),
         second_opinion: opinion,
-        ..search_options(options, interrupt)
+        leaves_values_to_formulas: can_ask(options),
+        ..search_options(options, job)
     };
     let outcome = driver::check(&mut loaded.program, engine, search)
         .map_err(|error| Error::Internal(error.to_string()))?;
@@ -44,9 +43,42 @@ pub(crate) fn check(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Ch
         return Ok(Checked { outcome, ..asked });
     }
     if is_for_formulas(&outcome) && can_ask(options) {
-        return by_formula(options, interrupt, began, &outcome);
+        let checked = by_formula(options, job, began, &outcome)?;
+        if has_answer(&checked.outcome) {
+            return Ok(checked);
+        }
+        return explore_the_rest(options, job, engine, began, checked);
     }
     Ok(Checked { loaded, outcome })
+}
+
+fn has_answer(outcome: &Outcome) -> bool {
+    matches!(
+        outcome.verdict,
+        Verdict::Verified(_) | Verdict::Violation(_)
+    )
+}
+
+/// `bmc` has no answer either: there may still be a violation where no such value is needed. If there is none, what `bmc` says
+/// is the answer.
+fn explore_the_rest(
+    options: &Options,
+    job: &Job,
+    engine: EngineKind,
+    began: Instant,
+    asked: Checked,
+) -> Result<Checked, Error> {
+    let mut loaded = source(options, job).load()?;
+    let search = SearchOptions {
+        began: Some(began),
+        ..search_options(options, job)
+    };
+    let outcome = driver::check(&mut loaded.program, engine, search)
+        .map_err(|error| Error::Internal(error.to_string()))?;
+    match outcome.verdict {
+        Verdict::Violation(_) => Ok(Checked { loaded, outcome }),
+        _ => Ok(asked),
+    }
 }
 
 /// Can `bmc` do what is asked for?
@@ -61,35 +93,28 @@ fn is_worth_asking(options: &Options) -> bool {
 
 /// Has the exploration come to a value that it would have to try in all its states?
 fn is_for_formulas(outcome: &Outcome) -> bool {
-    matches!(
-        outcome.verdict,
-        Verdict::Unsupported {
-            what: Unsupported::NondetValue { .. },
-            ..
-        }
-    )
+    let is_value =
+        |beyond: &raddle_search::Beyond| matches!(beyond.what, Unsupported::NondetValue { .. });
+    matches!(&outcome.verdict, Verdict::Unsupported(beyond) if beyond.iter().any(is_value))
 }
 
 fn by_formula(
     options: &Options,
-    interrupt: &Arc<AtomicBool>,
+    job: &Job,
     began: Instant,
     before: &Outcome,
 ) -> Result<Checked, Error> {
-    let mut checked = solve(&for_formulas(options, began), interrupt, None)?;
+    let mut checked = solve(&for_formulas(options), job, None)?;
     let mut so_far = before.statistics.clone();
     so_far.elapsed = began.elapsed();
     checked.outcome.statistics.follow(&so_far, before.engine);
     Ok(checked)
 }
 
-/// The same question for `bmc`, in the time that is left.
-fn for_formulas(options: &Options, began: Instant) -> Options {
+/// The same question for `bmc`.
+fn for_formulas(options: &Options) -> Options {
     Options {
         engine: Some(EngineKind::Bmc),
-        time_limit: options
-            .time_limit
-            .map(|limit| limit.saturating_sub(began.elapsed())),
         ..options.clone()
     }
 }
@@ -97,8 +122,7 @@ fn for_formulas(options: &Options, began: Instant) -> Options {
 /// Asks `bmc`.
 struct Clerk {
     options: Options,
-    interrupt: Arc<AtomicBool>,
-    began: Instant,
+    job: Job,
     asked: Rc<RefCell<Option<Checked>>>,
 }
 
@@ -111,16 +135,18 @@ impl Clerk {
     fn ask(&self, effort: Conflicts) -> Option<Outcome> {
         let options = Options {
             progress: false,
-            ..for_formulas(&self.options, self.began)
+            ..for_formulas(&self.options)
         };
-        let checked = solve(&options, &self.interrupt, Some(effort)).ok()?;
+        let watch = &self.job.watch;
+        let (phase, engine) = (watch.phase(), watch.engine());
+        let checked = solve(&options, &self.job, Some(effort));
+        watch.enter(phase);
+        engine.inspect(|&engine| watch.set_engine(engine));
+        let checked = checked.ok()?;
         let outcome = checked.outcome.clone();
-        match outcome.verdict {
-            Verdict::Verified(_) | Verdict::Violation(_) => {
-                *self.asked.borrow_mut() = Some(checked);
-                Some(outcome)
-            }
-            Verdict::Inconclusive(_) | Verdict::Unsupported { .. } => None,
-        }
+        has_answer(&outcome).then(|| {
+            *self.asked.borrow_mut() = Some(checked);
+            outcome
+        })
     }
 }

@@ -7,35 +7,142 @@ use crate::compile;
 use crate::error::Error;
 use crate::load::{Loaded, Source};
 use crate::options::{self, AnswerFormat, Options};
-use crate::progress::{Clock, StatusLine};
+use crate::progress::{self, Clock, StatusLine};
+use crate::supervise::{Ended, Job};
 use raddle_bmc::BmcOptions;
+use raddle_program::builder::ProgramBuilder;
 use raddle_report::source::Sources;
 use raddle_report::text::Look;
 use raddle_report::trace_file::{RunOptions, TraceFile};
 use raddle_report::witness::{self, Task};
-use raddle_report::{Report, html, json, sarif, text};
-use raddle_search::driver::{self, Conflicts, Limits, SearchOptions};
-use raddle_search::{Check, EngineKind, Outcome, Reason, Verdict, Violation, ViolationKind};
+use raddle_report::{Report, html, json, sarif, text, words};
+use raddle_search::driver::{self, Conflicts, Limits, SearchOptions, ViolationSink};
+use raddle_search::{
+    Check, EngineKind, Outcome, Phase, Reason, Trace, Verdict, Violation, ViolationKind,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Checks a program and prints the answer on standard output.
-pub fn check(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Error> {
+pub fn check(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
     let options = Options::from_args(args)?;
-    let checked = checked(&options, interrupt)?;
-    let sources = Sources::new();
+    let job = Job::new(options.time_limit, options.memory_limit_bytes);
+    let work = {
+        let options = options.clone();
+        move |job: &Job| reported(&options, job)
+    };
+    let answer = match job.run(interrupt, work) {
+        Ended::Returned(Ok(answer)) => answer,
+        // A compiler that was ended is no error of the program.
+        Ended::Returned(Err(Error::Compile(_))) if job.watch.is_raised() => {
+            unfinished(&options, &job)?
+        }
+        Ended::Returned(Err(error)) => return Err(error),
+        Ended::Abandoned => match job.said() {
+            Some((text, status)) => {
+                abandoned_midway(&job);
+                Told {
+                    text,
+                    status,
+                    written: Ok(()),
+                }
+            }
+            None => unfinished(&options, &job)?,
+        },
+        Ended::Panicked => return Ok(Status::Failure),
+    };
+    crate::print(&answer.text)?;
+    answer.written?;
+    Ok(answer.status)
+}
+
+/// All that there is to tell.
+struct Told {
+    text: String,
+    status: Status,
+    /// Whether what was asked for besides is there.
+    written: Result<(), Error>,
+}
+
+fn reported(options: &Options, job: &Job) -> Result<Told, Error> {
+    let Checked { loaded, outcome } = checked(options, job)?;
+    job.watch.enter(Phase::Reporting);
     let file = options.file.display().to_string();
     let report = Report {
-        outcome: &checked.outcome,
-        program: &checked.loaded.program,
+        outcome: &outcome,
+        program: &loaded.program,
         file: &file,
     };
+    Ok(told(options, &report, &loaded.fingerprint))
+}
+
+fn told(options: &Options, report: &Report<'_>, fingerprint: &str) -> Told {
+    let sources = Sources::new();
     // Files first: an answer on the screen says that all is done. But it is too dear to be lost if they cannot be written.
-    let written = write_files(&options, &report, &sources, &checked.loaded.fingerprint);
-    crate::print(&answer(&options, &report, &sources))?;
-    written?;
-    Ok(status(&checked.outcome.verdict))
+    let written = write_files(options, report, &sources, fingerprint);
+    Told {
+        text: answer(options, report, &sources),
+        status: status(&report.outcome.verdict),
+        written,
+    }
+}
+
+/// Says at once what was found, in few words: there may be no time for more.
+fn short_answer(options: &Options, job: &Job) -> ViolationSink {
+    let (options, job) = (options.clone(), job.clone());
+    Box::new(move |program, violation| {
+        let short = Violation {
+            trace: Trace::default(),
+            ..violation.clone()
+        };
+        let verdict = Verdict::Violation(vec![short]);
+        let outcome = job.watch.outcome(options.engine, options.memory, verdict);
+        let report = Report {
+            outcome: &outcome,
+            program,
+            file: &options.file.display().to_string(),
+        };
+        let options = Options {
+            quiet: true,
+            ..options.clone()
+        };
+        let text = answer(&options, &report, &Sources::new());
+        job.say(text, status(&outcome.verdict));
+    })
+}
+
+/// Says why an answer is short.
+fn abandoned_midway(job: &Job) {
+    if let Some(reason) = job.watch.reason() {
+        let reason = words::reason(&reason);
+        crate::tell(format_args!(
+            "note: {reason}: this is all there was time to say"
+        ));
+    }
+}
+
+/// What can be told about a check that has not come back.
+fn unfinished(options: &Options, job: &Job) -> Result<Told, Error> {
+    if options.progress {
+        progress::erase();
+    }
+    let outcome = unfinished_outcome(options, job)?;
+    // Nothing of the program is part of such an answer.
+    let nothing = ProgramBuilder::new("nothing").build();
+    let report = Report {
+        outcome: &outcome,
+        program: &nothing.program(),
+        file: &options.file.display().to_string(),
+    };
+    Ok(told(options, &report, ""))
+}
+
+/// What is known about a check that has not come back.
+pub(crate) fn unfinished_outcome(options: &Options, job: &Job) -> Result<Outcome, Error> {
+    let outcome = job.watch.unfinished(options.engine, options.memory);
+    outcome
+        .ok_or_else(|| Error::Internal("internal error: a check was left for no reason".to_owned()))
 }
 
 /// A program, and what can be said about it.
@@ -44,11 +151,11 @@ pub(crate) struct Checked {
     pub(crate) outcome: Outcome,
 }
 
-pub(crate) fn checked(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<Checked, Error> {
+pub(crate) fn checked(options: &Options, job: &Job) -> Result<Checked, Error> {
     let mut checked = match options.engine {
-        Some(EngineKind::Bmc) => solve(options, interrupt, None)?,
-        Some(engine) => explore(options, engine, interrupt)?,
-        None => auto::check(options, interrupt)?,
+        Some(EngineKind::Bmc) => solve(options, job, None)?,
+        Some(engine) => explore(options, engine, job)?,
+        None => auto::check(options, job)?,
     };
     if let (Verdict::Verified(_), Some(property)) = (&checked.outcome.verdict, &options.property)
         && let Some(what) = property.unchecked
@@ -61,12 +168,12 @@ pub(crate) fn checked(options: &Options, interrupt: &Arc<AtomicBool>) -> Result<
 /// Engine `bmc` looks at the module itself; the program is for replaying.
 pub(crate) fn solve(
     options: &Options,
-    interrupt: &Arc<AtomicBool>,
+    job: &Job,
     effort: Option<Conflicts>,
 ) -> Result<Checked, Error> {
     let source = Source {
         wide_choices: true,
-        ..source(options)
+        ..source(options, job)
     };
     let (mut loaded, view) = source.load_with_view()?;
     // What was found is replayed in full: bounds are the formula's.
@@ -84,7 +191,7 @@ pub(crate) fn solve(
         silent_abort: options.silent_abort,
         effort,
     };
-    let search = search_options(options, interrupt);
+    let search = search_options(options, job);
     let _alive = options
         .progress
         .then(|| Clock::start("solving", options::error_columns()));
@@ -93,8 +200,9 @@ pub(crate) fn solve(
     Ok(Checked { loaded, outcome })
 }
 
-pub(crate) fn source(options: &Options) -> Source<'_> {
+pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
     Source {
+        job,
         file: &options.file,
         clang_args: &options.clang_args,
         unroll: options.unroll,
@@ -110,19 +218,15 @@ fn leaves_out_pure_rounds(options: &Options) -> bool {
     options.reductions.purity && options.engine.is_none_or(EngineKind::knows_purity)
 }
 
-fn explore(
-    options: &Options,
-    engine: EngineKind,
-    interrupt: &Arc<AtomicBool>,
-) -> Result<Checked, Error> {
-    let mut loaded = source(options).load()?;
-    let search = search_options(options, interrupt);
+fn explore(options: &Options, engine: EngineKind, job: &Job) -> Result<Checked, Error> {
+    let mut loaded = source(options, job).load()?;
+    let search = search_options(options, job);
     let outcome = driver::check(&mut loaded.program, engine, search)
         .map_err(|error| Error::Internal(error.to_string()))?;
     Ok(Checked { loaded, outcome })
 }
 
-pub(crate) fn search_options(options: &Options, interrupt: &Arc<AtomicBool>) -> SearchOptions {
+pub(crate) fn search_options(options: &Options, job: &Job) -> SearchOptions {
     let mut status_line = StatusLine::new(options::error_columns());
     SearchOptions {
         memory: options.memory,
@@ -130,12 +234,12 @@ pub(crate) fn search_options(options: &Options, interrupt: &Arc<AtomicBool>) -> 
         reductions: options.reductions,
         limits: Limits {
             executions: options.max_executions,
-            time: options.time_limit,
-            memory_bytes: options.memory_limit_bytes,
+            ..Limits::default()
         },
         jobs: options.jobs,
         keep_going: options.keep_going,
-        interrupted: Some(Arc::clone(interrupt)),
+        watch: Some(Arc::clone(&job.watch)),
+        reproduced: Some(short_answer(options, job)),
         progress: options
             .progress
             .then(|| Box::new(move |progress: &_| status_line.show(progress)) as _),
@@ -254,7 +358,7 @@ pub(crate) fn status(verdict: &Verdict) -> Status {
     match verdict {
         Verdict::Verified(_) => Status::Verified,
         Verdict::Violation(_) => Status::Violation,
-        Verdict::Unsupported { .. } => Status::Failure,
+        Verdict::Unsupported(_) => Status::Failure,
         Verdict::Inconclusive(_) => Status::Inconclusive,
     }
 }

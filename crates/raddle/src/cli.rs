@@ -87,7 +87,7 @@ pub struct CheckArgs {
     pub memory: Memory,
 
     /// Stop loops that are not proved finite after N iterations; the answer then covers no more than that. Engines that know
-    /// when a thread only waits do not count iterations in which it does
+    /// when a thread only waits do not count iterations in which it does; those that run the program bound no loops of libraries
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
@@ -111,11 +111,11 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_executions: Option<u64>,
 
-    /// Give up after S seconds (fractions allowed)
+    /// Give up after S seconds (fractions allowed), the compiler's included
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Option<std::time::Duration>,
 
-    /// Give up when more than this much memory is needed
+    /// Give up when more than this much memory is needed, the compiler's included [default: 80 % of what the machine has]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub memory_limit: Option<u64>,
 

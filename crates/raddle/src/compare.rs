@@ -5,9 +5,9 @@ use crate::check;
 use crate::cli::{CheckArgs, Engine, Format};
 use crate::error::Error;
 use crate::options::{AnswerFormat, ENGINES, Options};
+use crate::supervise::{Ended, Job};
 use raddle_report::compare::{self, Agreement, Answer};
-use raddle_search::{EngineKind, Reason, Verdict};
-use std::sync::Arc;
+use raddle_search::{Cause, EngineKind, Outcome, Reason, Verdict};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use std::time::Duration;
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// Checks a program with all engines and prints their answers.
-pub fn compare(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Error> {
+pub fn compare(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
     let only_check = [
         ("--engine", args.engine != Engine::Auto),
         ("--report", args.report.is_some()),
@@ -35,7 +35,9 @@ pub fn compare(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, E
             break;
         }
         options.engine = Some(kind);
-        let mut outcome = check::checked(&options, interrupt)?.outcome;
+        let Some((mut outcome, goes_on)) = outcome(&options, interrupt)? else {
+            return Ok(Status::Failure);
+        };
         // Having found nothing is no proof of what was not looked for.
         let lacks = kind == EngineKind::Bmc && options.checks.livelocks;
         if lacks && matches!(outcome.verdict, Verdict::Verified(_)) {
@@ -45,6 +47,9 @@ pub fn compare(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, E
             engine: name,
             outcome,
         });
+        if !goes_on {
+            break;
+        }
     }
     let text = match options.format {
         AnswerFormat::Text => compare::table(&answers, options.color),
@@ -60,6 +65,31 @@ pub fn compare(args: CheckArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, E
             "the engines do not agree on the verdict".to_owned(),
         )),
     }
+}
+
+/// What one engine says, and whether there is any use in asking the next: not if this one does not stop to take memory. None if it
+/// panicked.
+pub(crate) fn outcome(
+    options: &Options,
+    interrupt: &AtomicBool,
+) -> Result<Option<(Outcome, bool)>, Error> {
+    let job = Job::new(options.time_limit, options.memory_limit_bytes);
+    let work = {
+        let options = options.clone();
+        move |job: &Job| check::checked(&options, job).map(|checked| checked.outcome)
+    };
+    Ok(match job.run(interrupt, work) {
+        Ended::Returned(Ok(outcome)) => Some((outcome, true)),
+        Ended::Returned(Err(Error::Compile(_))) if job.watch.is_raised() => {
+            Some((check::unfinished_outcome(options, &job)?, true))
+        }
+        Ended::Returned(Err(error)) => return Err(error),
+        Ended::Abandoned => {
+            let goes_on = job.watch.cause() != Some(Cause::Memory);
+            Some((check::unfinished_outcome(options, &job)?, goes_on))
+        }
+        Ended::Panicked => None,
+    })
 }
 
 /// The engines of this version that know the memory model.

@@ -4,6 +4,7 @@
 //! so that reports can name lines and variables.
 
 use crate::rustc;
+use crate::supervise::Job;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -233,7 +234,11 @@ pub fn language(file: &Path) -> &'static str {
 }
 
 /// The program as LLVM IR text. The compiler's messages go to standard error as they are.
-pub fn to_ir(file: &Path, compiler_args: &[OsString]) -> Result<String, CompileError> {
+pub(crate) fn to_ir(
+    file: &Path,
+    compiler_args: &[OsString],
+    job: &Job,
+) -> Result<String, CompileError> {
     let text = read(file)?;
     let kind = kind(file)?;
     if text.is_empty() {
@@ -241,15 +246,15 @@ pub fn to_ir(file: &Path, compiler_args: &[OsString]) -> Result<String, CompileE
     }
     match kind {
         Kind::Ir => return Ok(lossy(text)),
-        Kind::Rust => return rustc::to_ir(file, compiler_args).map(lossy),
+        Kind::Rust => return rustc::to_ir(file, compiler_args, job).map(lossy),
         Kind::C | Kind::Cpp => {}
     }
     let named = env::var_os("RADDLE_CLANG").filter(|named| !named.is_empty());
     let clang = find_clang(named.as_deref(), env::var_os("PATH").as_deref())?;
-    let ir = run_clang(&clang, file, kind, compiler_args);
+    let ir = run_clang(&clang, file, kind, compiler_args, job);
     // What another compiler says of arguments that it does not know is of no use to anybody.
     let is_strange = ir.as_ref().map_or(true, String::is_empty);
-    if is_strange && named.is_some() && !is_clang(&clang) {
+    if is_strange && !job.watch.is_raised() && named.is_some() && !is_clang(&clang) {
         return Err(CompileError::NotClang { clang });
     }
     ir
@@ -280,6 +285,7 @@ fn run_clang(
     file: &Path,
     kind: Kind,
     clang_args: &[OsString],
+    job: &Job,
 ) -> Result<String, CompileError> {
     let mut command = Command::new(clang);
     if kind == Kind::Cpp {
@@ -294,7 +300,7 @@ fn run_clang(
     if io::stderr().is_terminal() {
         command.arg("-fcolor-diagnostics");
     }
-    let output = command
+    command
         .arg("-DRADDLE")
         .args(clang_args)
         .args(["-S", "-emit-llvm", "-g", "-O0"])
@@ -304,8 +310,9 @@ fn run_clang(
         .arg(file)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .output()
+        .stderr(Stdio::piped());
+    let output = job
+        .run_compiler(&mut command)
         .map_err(|error| CompileError::CannotRun {
             compiler: clang.into(),
             error,

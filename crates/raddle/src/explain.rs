@@ -208,19 +208,43 @@ const TOPICS: &[Topic] = &[
         names: &["verified"],
         text: "Verdict `verified`: no execution of the program goes wrong in what was looked for (`--check`), \
                within the model of docs/soundness.md. With `--unroll N` only executions count in which no loop goes \
-               round more than N times; the answer says so. Exit status 0.",
+               round more than N times; the answer says so. It is never said if no execution came to its end. Notes \
+               below it say what else was not looked at (`raddle explain coverage`). Exit status 0.",
     },
     Topic {
         names: &["inconclusive"],
         text: "Verdict `inconclusive`: a limit was reached (time, memory, executions, Ctrl-C, an endless loop) \
-               before everything was explored, and nothing wrong was found till then. Raise the limit, bound loops \
-               with `--unroll N`, or make the program smaller: fewer threads, fewer rounds. Exit status 3.",
+               before everything was explored, and nothing wrong was found till then. The answer says what was being done \
+               if that was not exploring. Without `--memory-limit` the limit is 80 % of the machine's memory. Raise the limit, bound loops \
+               with `--unroll N`, or make the program smaller: fewer threads, fewer rounds. Or nothing was found, but \
+               no execution came to its end: a bound cut all of them, threads wait or spin for good, or an assumption \
+               fails in each. Exit status 3; or 2, if executions reach what Raddle cannot run (`raddle explain \
+               unsupported`).",
     },
     Topic {
         names: &["unsupported"],
-        text: "Verdict `unsupported`: an execution reaches something that Raddle cannot run: a function that is \
-               only declared, inline assembly, an exception. Define a stub, or hide it behind `#ifndef RADDLE`: \
-               that macro is defined while checking. Exit status 2.",
+        text: "An execution reaches something that Raddle cannot run: a function that is \
+               only declared, inline assembly, an exception. The thread goes no further there; the search does, so \
+               violations elsewhere are found, and all that is out of reach is told at once. Without a violation the \
+               verdict is `inconclusive`, with exit status 2 (`\"reason_kind\": \"unsupported\"` in JSON). Define a stub, \
+               or hide it behind `#ifndef RADDLE`: that macro is defined while checking.",
+    },
+    Topic {
+        names: &["coverage"],
+        text: "What an answer rests on. Text has a note where something is odd: no thread was started besides main, or an \
+               assert was never reached. An assert is reached if an execution came to decide it. JSON has it all in \
+               `coverage`: `threads_started`, `ended` (did some execution come to its end), `cut_at` (the loops that \
+               `--unroll` cut), `asserts` with the places of those never reached, `unreached_functions` and \
+               `unreached_lines` of the program itself, not of libraries. `null` is what the engine does not know.",
+    },
+    Topic {
+        names: &["orderings", "memory-order", "relaxed", "seq_cst"],
+        text: "Orderings weaker than `seq_cst` (relaxed, acquire, release, acq_rel) allow more on real machines than is \
+               explored. Memory model `sc` explores all atomics as if they were `seq_cst`; `tso` and `pso` delay stores, but \
+               never reorder loads. For data races the orderings do count, under every model. So a violation is real, \
+               but a program with weak orderings that is verified may still go wrong in ways that are not looked at; \
+               where threads came to such orderings the answer says so, and in JSON in `weak_orderings`. Programs that \
+               have only `seq_cst` atomics and locks are not concerned.",
     },
     Topic {
         names: &["timeline", "execution", "trace"],
@@ -247,8 +271,10 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["json"],
         text: "`--format json` prints one object for scripts. Its members are stable: `verdict`, `complete`, \
-               `bound`, `reason`, `executions`, `violation` with `kind`, `message`, `location` and `trace`, \
-               `threads`, `events`, `seconds`, `peak_memory_bytes`.",
+               `bound`, `reason`, `reason_kind`, `executions` (`complete`, `blocked`, and how many of the blocked were \
+               `cut`), `violation` with `kind`, `message`, `location` and `trace`, `unsupported` (all that was out of \
+               reach), `threads`, `events`, `coverage`, `weak_orderings`, `notes`, `seconds`, `peak_memory_bytes`. \
+               `reason_kind` is `unsupported` where the exit status is 2.",
     },
     Topic {
         names: &["sarif"],
@@ -270,8 +296,10 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["unroll", "loop"],
         text: "Loops without a fixed number of rounds may make executions endless. Loops that only wait for another \
-               thread are recognised and need nothing. Others need `--unroll N`, which stops every loop that is not \
-               known to end after N rounds; the answer then covers no more than that.",
+               thread are recognised and need nothing. Others need `--unroll N`, which stops every loop of the program \
+               that is not known to end after N rounds; the answer then covers no more than that, and says how many \
+               executions were cut short. Loops of libraries (system headers, the standard library, packages) are not \
+               bounded by engines that run the program. If no execution came to its end, the answer is `inconclusive`.",
     },
     Topic {
         names: &["reductions", "purity", "await", "ifaa"],
@@ -302,7 +330,7 @@ const TOPICS: &[Topic] = &[
         names: &["exit-status"],
         text: "0: verified. 1: a violation was found. 2: the input or the command line is at fault: it does not compile, an \
                execution reaches something Raddle does not support, or an option is wrong. 3: inconclusive: a limit was \
-               reached.",
+               reached, or no execution came to its end.",
     },
 ];
 
@@ -314,7 +342,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "auto", "dpor", "rf", "rvf", "mcr", "bmc", "icb", "bpor", "naive",
         ],
     ),
-    ("memory models", &["sc", "tso", "pso"]),
+    ("memory models", &["sc", "tso", "pso", "orderings"]),
     (
         "checks",
         &[
@@ -347,6 +375,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "violation",
             "inconclusive",
             "unsupported",
+            "coverage",
             "exit-status",
         ],
     ),

@@ -12,19 +12,20 @@ pub mod compile;
 pub mod error;
 pub mod explain;
 mod load;
+mod machine;
 mod manual;
 pub mod options;
 mod progress;
 pub mod property;
 pub mod replay;
 mod rustc;
+mod supervise;
 
 use cli::{Cli, Command};
 use error::Error;
 use std::fmt;
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// What the process ends with. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +39,11 @@ pub enum Status {
 
 /// Runs a command; what is said of errors goes to standard error here.
 #[must_use]
-pub fn run(cli: Cli, interrupt: &Arc<AtomicBool>) -> Status {
+pub fn run(cli: Cli, interrupt: &AtomicBool) -> Status {
     let result = match cli.command {
         Command::Check(args) => check::check(*args, interrupt),
         Command::Compare(args) => compare::compare(*args, interrupt),
-        Command::Replay(args) => replay::replay(&args),
+        Command::Replay(args) => replay::replay(args, interrupt),
         Command::Bench(args) => bench::bench(&args, interrupt),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),
@@ -56,11 +57,6 @@ pub fn run(cli: Cli, interrupt: &Arc<AtomicBool>) -> Status {
     };
     match result {
         Ok(status) => status,
-        // clang dies of the same Ctrl-C as we do: that is no error of the program.
-        Err(_) if interrupt.load(Ordering::Relaxed) => {
-            tell(format_args!("inconclusive: it was interrupted"));
-            Status::Inconclusive
-        }
         Err(error) => {
             tell(format_args!("error: {error}"));
             if let Some(hint) = error.hint() {

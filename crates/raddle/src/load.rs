@@ -3,18 +3,21 @@
 use crate::cli::OnMainReturn;
 use crate::compile;
 use crate::error::Error;
+use crate::supervise::Job;
 use raddle_ir::Module;
 use raddle_program::Program;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{self, InterpOptions, Interpreter, LoadError};
 use raddle_report::trace_file;
-use raddle_search::Checks;
+use raddle_search::{Checks, Phase};
 use std::ffi::OsString;
 use std::path::Path;
 
 /// All that decides what the program does.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
+    /// What loading it is part of.
+    pub(crate) job: &'a Job,
     pub(crate) file: &'a Path,
     pub(crate) clang_args: &'a [OsString],
     pub(crate) unroll: Option<u32>,
@@ -36,7 +39,7 @@ pub(crate) struct Loaded {
 
 impl Source<'_> {
     pub(crate) fn load(&self) -> Result<Loaded, Error> {
-        let ir = compile::to_ir(self.file, self.clang_args)?;
+        let ir = self.ir()?;
         let fingerprint = trace_file::fingerprint(&ir);
         let program = self.program(ir)?;
         Ok(Loaded {
@@ -45,9 +48,17 @@ impl Source<'_> {
         })
     }
 
+    /// The program as the compiler has it.
+    fn ir(&self) -> Result<String, Error> {
+        self.job.watch.enter(Phase::Compiling);
+        let ir = compile::to_ir(self.file, self.clang_args, self.job)?;
+        self.job.watch.enter(Phase::Reading);
+        Ok(ir)
+    }
+
     /// The program, and the module to look at besides.
     pub(crate) fn load_with_view(&self) -> Result<(Loaded, View), Error> {
-        let ir = compile::to_ir(self.file, self.clang_args)?;
+        let ir = self.ir()?;
         let fingerprint = trace_file::fingerprint(&ir);
         let looked_at = InterpOptions {
             // Loops that are known to end are not bounded.
@@ -64,8 +75,10 @@ impl Source<'_> {
     }
 
     pub(crate) fn program(&self, ir: String) -> Result<Program, Error> {
-        Interpreter::load(self.module(ir)?, self.interpretation())
-            .map_err(|error| self.load_error(&error))
+        let module = self.module(ir)?;
+        // From here on the program runs: `main`, up to its first operation that others can notice.
+        self.job.watch.enter(Phase::Exploring);
+        Interpreter::load(module, self.interpretation()).map_err(|error| self.load_error(&error))
     }
 
     fn load_error(&self, error: &LoadError) -> Error {

@@ -41,7 +41,7 @@ fn report_panics() {
     }));
 }
 
-/// Ctrl-C ends the exploration with what is known so far; a second one ends the process at once.
+/// Ctrl-C (or being asked to end) ends the exploration with what is known so far; a second one ends the process at once.
 fn interrupt_flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);

@@ -3,6 +3,7 @@
 use raddle_report::words::grouped;
 use raddle_search::driver::Progress;
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -137,9 +138,22 @@ impl Drop for StatusLine {
     }
 }
 
+/// Nothing is shown any more: there is an answer.
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+/// Wipes away the line of somebody who does not come back to do so.
+pub(crate) fn erase() {
+    let mut error = std::io::stderr().lock();
+    IS_OVER.store(true, Ordering::Relaxed);
+    let _ = error.write_all(ERASE.as_bytes());
+}
+
 /// A status line that cannot be written is no reason to stop.
 fn write_line(text: &str) {
     let mut error = std::io::stderr().lock();
+    if IS_OVER.load(Ordering::Relaxed) {
+        return;
+    }
     let _ = error
         .write_all(text.as_bytes())
         .and_then(|()| error.flush());

@@ -5,6 +5,7 @@ use crate::cli::{Check, OnMainReturn, ReplayArgs};
 use crate::error::Error;
 use crate::load::Source;
 use crate::options::{self, checks};
+use crate::supervise::{Ended, Job};
 use clap::ValueEnum;
 use raddle_program::Program;
 use raddle_report::names::Names;
@@ -13,12 +14,33 @@ use raddle_report::text::{self, Look};
 use raddle_report::trace_file::{self, TraceFile};
 use raddle_report::words;
 use raddle_search::replay::{self, Found, Mismatch, Replayed, Schedule};
-use raddle_search::{Checks, Violation};
+use raddle_search::{Checks, Phase, Violation};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// Runs the execution of a file and shows it. The status is that of a violation if there is one.
-pub fn replay(args: &ReplayArgs) -> Result<Status, Error> {
+pub fn replay(args: ReplayArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
+    let job = Job::new(None, None);
+    let stopped = match job.run(interrupt, move |job| replayed(&args, job)) {
+        Ended::Returned(Err(Error::Compile(_))) if job.watch.is_raised() => true,
+        Ended::Returned(result) => {
+            let (text, status) = result?;
+            crate::print(&text)?;
+            return Ok(status);
+        }
+        Ended::Abandoned => true,
+        Ended::Panicked => false,
+    };
+    if let (true, Some(reason)) = (stopped, job.watch.reason()) {
+        crate::tell(format_args!("inconclusive: {}", words::reason(&reason)));
+        return Ok(Status::Inconclusive);
+    }
+    Ok(Status::Failure)
+}
+
+/// What is to be told, and the status.
+fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
     let trace = read(&args.trace)?;
     let schedule = trace.schedule().map_err(|error| Error::Trace {
         file: args.trace.clone(),
@@ -28,6 +50,7 @@ pub fn replay(args: &ReplayArgs) -> Result<Status, Error> {
     let clang_args: Vec<OsString> = trace.clang_args.iter().map(OsString::from).collect();
     let checks = saved_checks(&trace);
     let mut loaded = Source {
+        job,
         file: &program_file,
         clang_args: &clang_args,
         unroll: trace.options.unroll,
@@ -46,6 +69,7 @@ pub fn replay(args: &ReplayArgs) -> Result<Status, Error> {
             program_file.display()
         ));
     }
+    job.watch.enter(Phase::Replaying);
     let program = &mut loaded.program;
     let mut replayed = run(program, &schedule, &trace, changed)?;
     compare(program, &schedule, &replayed, &trace);
@@ -62,7 +86,7 @@ pub fn replay(args: &ReplayArgs) -> Result<Status, Error> {
         full: true,
         output: true,
     };
-    show(program, &schedule, replayed, &trace, found, look)
+    Ok(show(program, &schedule, replayed, &trace, found, look))
 }
 
 fn read(file: &Path) -> Result<TraceFile, Error> {
@@ -179,7 +203,7 @@ fn show(
     trace: &TraceFile,
     found: Option<Found>,
     look: Look,
-) -> Result<Status, Error> {
+) -> (String, Status) {
     let sources = Sources::new();
     let names = Names::new(program, &replayed.trace);
     let Some(found) = found else {
@@ -188,8 +212,7 @@ fn show(
             "not reproduced: the execution runs through, and does not end in `{}`\n",
             trace.violation.message
         );
-        crate::print(&text)?;
-        return Ok(Status::Verified);
+        return (text, Status::Verified);
     };
     let message = words::headline(&names, program, &found.kind);
     let violation = Violation {
@@ -211,6 +234,5 @@ fn show(
             trace.violation.message
         )
     };
-    crate::print(&text)?;
-    Ok(Status::Violation)
+    (text, Status::Violation)
 }

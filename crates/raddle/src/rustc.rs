@@ -4,6 +4,7 @@
 //! time. The program's own code stays unoptimised there, so that no access to shared memory is removed or merged.
 
 use crate::compile::CompileError;
+use crate::supervise::Job;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The program in a `.rs` file, with `main` in it, as LLVM IR text. rustc's messages go to standard error as they are.
-pub(crate) fn to_ir(file: &Path, args: &[OsString]) -> Result<Vec<u8>, CompileError> {
+pub(crate) fn to_ir(file: &Path, args: &[OsString], job: &Job) -> Result<Vec<u8>, CompileError> {
     let rustc = env::var_os("RADDLE_RUSTC")
         .filter(|named| !named.is_empty())
         .unwrap_or_else(|| "rustc".into());
@@ -25,7 +26,7 @@ pub(crate) fn to_ir(file: &Path, args: &[OsString]) -> Result<Vec<u8>, CompileEr
     if io::stderr().is_terminal() {
         command.arg("--color=always");
     }
-    let output = command
+    command
         .args(args)
         .args([
             "--crate-type=bin",
@@ -40,8 +41,9 @@ pub(crate) fn to_ir(file: &Path, args: &[OsString]) -> Result<Vec<u8>, CompileEr
         .arg(file)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .output()
+        .stderr(Stdio::piped());
+    let output = job
+        .run_compiler(&mut command)
         .map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => CompileError::NoRustc {
                 looked_for: rustc.clone(),

@@ -73,3 +73,37 @@ fn nobody_is_asked_where_the_exploration_is_what_is_wanted() {
         &["the limit of 70 000 executions was reached", "engine rf"],
     );
 }
+
+/// A value that cannot be tried in all its states, and beside it a violation that is too many rounds away for `bmc`.
+#[test]
+fn what_needs_no_wide_value_is_explored_where_a_formula_has_no_answer() {
+    let scratch = Scratch::new("auto-rest");
+    let text = r"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+int __VERIFIER_nondet_int(void);
+_Bool __VERIFIER_nondet_bool(void);
+static atomic_int x;
+static void *set(void *arg) { x = 1; return arg; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, set, 0);
+    if (!__VERIFIER_nondet_bool())
+        return __VERIFIER_nondet_int() == 7;
+    int rounds = 0;
+    while (x < 100) {
+        x++;
+        rounds++;
+    }
+    assert(CLAIM);
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+    let wrong = scratch.file("wrong.c", &text.replace("CLAIM", "rounds < 99"));
+    says(&check(&wrong, &[]), 1, &["rounds < 99", "engine rf"]);
+    let right = scratch.file("right.c", &text.replace("CLAIM", "rounds < 300"));
+    let bound = "more than 64 times, the last bound that was tried";
+    says(&check(&right, &[]), 3, &[bound, "engine bmc"]);
+}

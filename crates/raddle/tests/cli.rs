@@ -311,7 +311,7 @@ fn progress_is_shown_on_terminals_only() {
     let scratch = Scratch::new("progress");
     let file = scratch.file("a.c", ENDLESS);
     for engine in ["dpor", "rf", "rvf"] {
-        let limited = ["--time-limit", "0.6", "--no-ifaa", "--engine", engine];
+        let limited = ["--time-limit", "3", "--no-ifaa", "--engine", engine];
         let output = check(&file, &limited);
         says(&output, 3, &["the time limit"]);
         assert!(output.stderr.is_empty());
@@ -345,7 +345,7 @@ fn an_interrupted_solver_is_inconclusive() {
         let (shown, output) = interrupted(&file, &["--engine", "bmc"]);
         assert!(shown.starts_with("\rsolving, "), "{shown:?}");
         assert!(shown.ends_with("\r\u{1b}[K"), "{shown:?}");
-        says(&output, 3, &["inconclusive: it was interrupted ("]);
+        says(&output, 3, &["inconclusive: it was interrupted while "]);
     }
 }
 

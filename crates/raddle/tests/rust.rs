@@ -49,6 +49,44 @@ fn a_failed_assertion_is_a_panic_in_the_line_that_the_user_wrote() {
 }
 
 #[test]
+fn a_bound_on_loops_is_not_for_those_of_the_library() {
+    for bound in ["1", "10", "14"] {
+        let args = ["--format", "json", "--unroll", bound];
+        let output = common::check(&programs().join("lost_update.rs"), &args);
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{bound}: {answer}");
+        assert_eq!(answer["violation"]["kind"], "panic");
+    }
+}
+
+#[test]
+fn weak_orderings_are_the_librarys_or_the_users() {
+    let (_, answer) = check("lost_update.rs");
+    let weak = &answer["weak_orderings"];
+    assert_eq!(weak["explored_as"], "seq_cst");
+    assert_eq!(weak["in_user_code"], false, "{weak}");
+    let (_, answer) = check("relaxed_flag.rs");
+    let weak = &answer["weak_orderings"];
+    assert_eq!(weak["in_user_code"], true, "{weak}");
+    assert_eq!(answer["notes"][0]["kind"], "weak-orderings");
+}
+
+#[test]
+fn asserts_of_rust_are_known() {
+    let scratch = Scratch::new("rust-asserts");
+    let text = "fn check(x: u32) {\n    assert!(x < 10);\n    if x == 7 {\n        assert_eq!(x, 8);\n    }\n}\n\
+                fn main() {\n    let t = std::thread::spawn(|| check(1));\n    t.join().unwrap();\n}\n";
+    let file = scratch.file("asserts.rs", text);
+    let output = common::check(&file, &["--format", "json"]);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{answer}");
+    let asserts = &answer["coverage"]["asserts"];
+    assert_eq!(asserts["total"], 2, "{asserts}");
+    assert_eq!(asserts["reached"], 1);
+    assert_eq!(asserts["unreached"][0]["line"], 4);
+}
+
+#[test]
 fn a_race_through_a_relaxed_flag_is_found() {
     let (status, answer) = check("relaxed_flag.rs");
     assert_eq!(status, Some(1), "{answer}");

@@ -16,7 +16,7 @@ use std::collections::btree_map::Entry;
 use std::rc::Rc;
 
 /// Position bits of a private address number.
-const POSITION_BITS: u32 = 20;
+pub(super) const POSITION_BITS: u32 = 20;
 /// Private positions from here on are thread-local variables.
 const THREAD_LOCALS: usize = 0xF_0000;
 /// An address may lead to this many places.
@@ -88,26 +88,6 @@ impl Encoder<'_> {
                 let count = self.scalar(state, *count, *count_ty)?;
                 let address = self.alloca(state, result, *ty, &count)?;
                 self.set(state, result, vec![address]);
-            }
-            InstKind::Load {
-                ty, ptr, atomic, ..
-            } => {
-                let address = self.pointer(state, *ptr)?;
-                let order = atomic.map_or(Order::Plain, |(ordering, _)| order_of(ordering));
-                let values = self.load_value(state, *ty, &address, order)?;
-                self.set(state, result, values);
-            }
-            InstKind::Store {
-                ty,
-                value,
-                ptr,
-                atomic,
-                ..
-            } => {
-                let address = self.pointer(state, *ptr)?;
-                let values = self.operand(state, *value, *ty)?;
-                let order = atomic.map_or(Order::Plain, |(ordering, _)| order_of(ordering));
-                self.store_value(state, *ty, &address, &values, order)?;
             }
             InstKind::Fence { ordering, scope } => {
                 if *scope != SyncScope::SingleThread {
@@ -220,6 +200,7 @@ impl Encoder<'_> {
     }
 
     pub(super) fn fence(&mut self, state: &State, order: Order) {
+        self.note_weak(state, &[], order);
         let what = match order {
             Order::SeqCst => What::Fence { stores_only: false },
             Order::Release | Order::AcqRel => What::Fence { stores_only: true },
@@ -251,7 +232,9 @@ impl Encoder<'_> {
             if position >= THREAD_LOCALS {
                 return Err(unsupported("so many private variables"));
             }
-            state.private.push(Rc::new(Contents::new(size, None)));
+            let mut contents = Contents::new(size, None);
+            contents.ty = Some(ty);
+            state.private.push(Rc::new(contents));
             let number = PRIVATE_THREAD << POSITION_BITS | position as u32;
             return Ok(Sym::constant(64, u64::from(number) << 32 | OFFSET_BIAS));
         };
@@ -314,7 +297,12 @@ impl Encoder<'_> {
     }
 
     /// The numbers that an address may be, as far as an access of this size is possible there.
-    fn places(&mut self, state: &State, address: &Sym, size: u64) -> Result<Vec<u64>, Stop> {
+    pub(super) fn places(
+        &mut self,
+        state: &State,
+        address: &Sym,
+        size: u64,
+    ) -> Result<Vec<u64>, Stop> {
         let objects = match &address.set {
             Set::Values(values) => return Ok(values.to_vec()),
             Set::Objects(objects) => Rc::clone(objects),

@@ -6,7 +6,6 @@ use crate::events::{Access, What};
 use crate::facts::{Cell, Region};
 use crate::state::State;
 use crate::value::{Set, Sym};
-use raddle_ir::TypeId;
 use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::{ValueLayout, ValuePiece};
 use raddle_program::{AccessKind, Fault, Order, Stop};
@@ -15,50 +14,19 @@ use std::rc::Rc;
 impl Encoder<'_> {
     // ---- values
 
-    /// A plain access to several fields at once goes field by field, as the interpreter does it.
-    fn pieces(&mut self, layout: &ValueLayout, address: &Sym, order: Order) -> Vec<ValuePiece> {
-        const SMALLEST_FIELD: u64 = 4;
-        let base = address
-            .set
-            .values()
-            .and_then(|values| values.last().copied());
-        let (Order::Plain, Some(base)) = (order, base) else {
-            return layout.pieces.clone();
-        };
-        let mut pieces = Vec::with_capacity(layout.pieces.len());
-        for &piece in &layout.pieces {
-            match self.view.field_end(base.wrapping_add(piece.offset)) {
-                Some(end) if end >= SMALLEST_FIELD && end < u64::from(piece.size) => {
-                    let size = piece.size / 2;
-                    pieces.push(ValuePiece { size, ..piece });
-                    pieces.push(ValuePiece {
-                        offset: piece.offset + u64::from(size),
-                        shift: piece.shift + size * 8,
-                        size,
-                        ..piece
-                    });
-                }
-                _ => pieces.push(piece),
-            }
-        }
-        pieces
-    }
-
     pub(super) fn load_value(
         &mut self,
         state: &mut State,
-        ty: TypeId,
+        layout: &ValueLayout,
         address: &Sym,
-        order: Order,
+        (pieces, order): (&[ValuePiece], Order),
     ) -> Result<Vec<Sym>, Stop> {
-        let layout = self.view.layout(ty)?;
-        let pieces = self.pieces(&layout, address, order);
         let is_block = order.is_atomic() && pieces.len() > 1;
         if is_block {
             self.begin_block_of(state);
         }
         let mut parts: Vec<Vec<(u8, Sym)>> = vec![Vec::new(); layout.widths.len()];
-        for piece in &pieces {
+        for piece in pieces {
             let at = self.plus(address, &Sym::constant(64, piece.offset));
             let value = self.load(state, &at, piece.size, order)?;
             parts[piece.slot].push((piece.shift, value));
@@ -75,18 +43,15 @@ impl Encoder<'_> {
     pub(super) fn store_value(
         &mut self,
         state: &mut State,
-        ty: TypeId,
         address: &Sym,
         values: &[Sym],
-        order: Order,
+        (pieces, order): (&[ValuePiece], Order),
     ) -> Result<(), Stop> {
-        let layout = self.view.layout(ty)?;
-        let pieces = self.pieces(&layout, address, order);
         let is_block = order.is_atomic() && pieces.len() > 1;
         if is_block {
             self.begin_block_of(state);
         }
-        for piece in &pieces {
+        for piece in pieces {
             let at = self.plus(address, &Sym::constant(64, piece.offset));
             let value = part_of(&values[piece.slot], piece.shift, piece.size);
             self.store(state, &at, piece.size, &value, order)?;
@@ -127,6 +92,7 @@ impl Encoder<'_> {
         }
         if !accesses.is_empty() {
             self.note_touches(&accesses, order);
+            self.note_weak(state, &accesses, order);
             let step = self.step(state, What::Load, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].is_atomic = is_split;
@@ -169,6 +135,7 @@ impl Encoder<'_> {
         }
         if !accesses.is_empty() {
             self.note_touches(&accesses, order);
+            self.note_weak(state, &accesses, order);
             let step = self.step(state, What::Store, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].is_atomic = is_split;
@@ -224,6 +191,7 @@ impl Encoder<'_> {
         }
         if !accesses.is_empty() {
             self.note_touches(&accesses, order);
+            self.note_weak(state, &accesses, order.min(failure));
             let step = self.step(state, What::Update, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].failure = failure;
@@ -248,6 +216,31 @@ impl Encoder<'_> {
         for access in accesses {
             let way = (access.is_write, order == Order::Plain);
             self.facts.touch(access.cell, self.thread, way);
+        }
+    }
+
+    /// Remembers the first weak orderings: of the user's own atomics, and of libraries.
+    pub(super) fn note_weak(&mut self, state: &State, accesses: &[Access], order: Order) {
+        let known = self.out.weak;
+        if !order.is_weak() || known.user.is_some() {
+            return;
+        }
+        let tables = self.view.tables();
+        let is_guard = |access: &Access| {
+            let object = access.cell.region.object;
+            tables.object_info(object).is_guard()
+        };
+        if accesses.iter().any(is_guard) {
+            return;
+        }
+        let frames = state.frames.iter().rev();
+        let points = frames.map(|frame| (&frame.code, frame.block, frame.index));
+        let is_users = self.view.atomics_are_users(points);
+        let at = self.position(state);
+        if is_users {
+            self.out.weak.user = Some(at);
+        } else {
+            self.out.weak.library = known.library.or(Some(at));
         }
     }
 
@@ -325,7 +318,7 @@ impl Encoder<'_> {
         }
         // Whoever reads what never changes may race with whoever writes it once more.
         if !is_known || self.options.checks.races {
-            self.out.firsts.entry(cell).or_insert(first.word);
+            self.note_first(cell)?;
             accesses.push(Access {
                 cell,
                 is_write: false,
@@ -335,6 +328,16 @@ impl Encoder<'_> {
             });
         }
         Ok(value)
+    }
+
+    /// Notes what a cell holds when the first thread is started. Whatever is read has a value then, by whomever.
+    pub(super) fn note_first(&mut self, cell: Cell) -> Result<(), Stop> {
+        if !self.out.firsts.contains_key(&cell) {
+            let contents = self.first_contents(cell.region)?;
+            let first = contents.load(cell.offset, cell.size);
+            self.out.firsts.insert(cell, first.word);
+        }
+        Ok(())
     }
 
     /// A new word whose bits are fixed as far as all numbers of a set agree on them.
@@ -385,10 +388,7 @@ impl Encoder<'_> {
         for cell in self.facts.cells(region, offset, size) {
             let part = part_of(value, ((cell.offset - offset) * 8) as u8, cell.size);
             self.facts.store(cell, &part.set);
-            if !self.out.firsts.contains_key(&cell) {
-                let first = self.first_contents(region)?.load(cell.offset, cell.size);
-                self.out.firsts.insert(cell, first.word);
-            }
+            self.note_first(cell)?;
             accesses.push(Access {
                 cell,
                 is_write: true,

@@ -201,19 +201,19 @@ impl Encoder<'_> {
         mutex: Place,
     ) -> Result<(), Stop> {
         if self.knows(state, region_of(condition)) {
-            // Nobody else could signal it.
+            // Nobody else does signal it.
             self.check_undestroyed_here(state, condition)?;
             self.give_up(state, mutex)?;
-            self.wait_for(state, Bit::FALSE, Awaited::Itself);
+            self.wait_for(state, Bit::FALSE, Awaited::Anybody)?;
             return Ok(());
         }
         let entered = self.begin_waiting(state, condition, mutex)?;
-        let passes = self.fresh_bit();
+        let passes = self.passes_a_signal(state);
         let at = self.out.waiters.len();
         let cell = self.facts.cells(region_of(condition), condition.1, 4)[0];
         let lost = entered.making.clone();
         let lost = lost.map(|making| (cell, Rule::Another(making)));
-        self.wait_for(state, passes, Awaited::Signal(at, lost));
+        self.wait_for(state, passes, Awaited::Signal(at, lost))?;
         self.end_waiting(state, condition, entered, Bit::FALSE)?;
         self.lock(state, mutex)?;
         Ok(())

@@ -108,7 +108,11 @@ impl Encoder<'_> {
             let old = self.peek(state, region, offset)?;
             if let Some(rule) = rule {
                 let passes = rule.holds(&mut self.out.bits, &old.word);
-                self.wait_for(state, passes, Awaited::Itself);
+                let on = match rule.is_of_lock() {
+                    true => Awaited::Itself,
+                    false => Awaited::Anybody,
+                };
+                self.wait_for(state, passes, on)?;
             }
             let new = change(self, &old);
             let contents = state.own.get_mut(&region).expect("peeked at");
@@ -116,9 +120,9 @@ impl Encoder<'_> {
             return Ok((old, None));
         }
         if let Some(rule) = &rule {
-            let passes = self.fresh_bit();
+            let passes = self.passes(state, place, rule, Vec::new())?;
             let cell = self.facts.cells(region, offset, 4)[0];
-            self.wait_for(state, passes, Awaited::Cell(cell, rule.clone()));
+            self.wait_for(state, passes, Awaited::Cell(cell, rule.clone()))?;
         }
         let mut accesses = Vec::new();
         let old = self.read(state, (region, offset), 4, Bit::TRUE, &mut accesses)?;
@@ -147,9 +151,9 @@ impl Encoder<'_> {
         if self.knows(state, region) {
             return self.change_cell(state, place, Some(rule), |_, old| old.clone());
         }
-        let passes = self.fresh_bit();
+        let passes = self.passes(state, place, &rule, Vec::new())?;
         let cell = self.facts.cells(region, offset, 4)[0];
-        self.wait_for(state, passes, Awaited::Cell(cell, rule.clone()));
+        self.wait_for(state, passes, Awaited::Cell(cell, rule.clone()))?;
         let mut accesses = Vec::new();
         let seen = self.read(state, (region, offset), 4, Bit::TRUE, &mut accesses)?;
         let allowed = rule.holds(&mut self.out.bits, &seen.word);

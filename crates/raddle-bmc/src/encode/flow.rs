@@ -105,9 +105,10 @@ impl Encoder<'_> {
     ) -> Result<After, Stop> {
         match kind {
             InstKind::Call(call) => self.call(state, call, result),
+            InstKind::Load { .. } | InstKind::Store { .. } => {
+                self.load_or_store(state, kind, result)
+            }
             InstKind::Alloca { .. }
-            | InstKind::Load { .. }
-            | InstKind::Store { .. }
             | InstKind::Fence { .. }
             | InstKind::CmpXchg { .. }
             | InstKind::AtomicRmw { .. } => {

@@ -101,12 +101,13 @@ impl Encoder<'_> {
     fn await_wake(&mut self, state: &mut State, place: Place) -> Result<(), Stop> {
         let enter = self.entered(state)?;
         if self.knows(state, region_of(place)) {
-            // Nobody else could wake it.
-            self.wait_for(state, Bit::FALSE, Awaited::Itself);
+            // Nobody else does wake it.
+            self.wait_for(state, Bit::FALSE, Awaited::Anybody)?;
             return Ok(());
         }
-        let passes = self.fresh_bit();
-        self.wait_for(state, passes, Awaited::Signal(self.out.waiters.len(), None));
+        let passes = self.passes_a_signal(state);
+        let on = Awaited::Signal(self.out.waiters.len(), None);
+        self.wait_for(state, passes, on)?;
         self.leave_at(state, place, enter, Bit::FALSE);
         Ok(())
     }

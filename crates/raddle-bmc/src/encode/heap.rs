@@ -12,7 +12,7 @@ use raddle_program::{AccessKind, Fault, ObjectId, ObjectKind, Order, Stop};
 
 /// The largest block of memory, and the most bytes that are copied at once.
 const LARGEST_BLOCK: u64 = 1 << 20;
-const LONGEST_COPY: u64 = 4096;
+pub(super) const LONGEST_COPY: u64 = 4096;
 /// Where the cell lies that says whether an object has died.
 pub(crate) const LIFE: u64 = 1 << 40;
 
@@ -124,30 +124,12 @@ impl Encoder<'_> {
         length.ok_or_else(|| unsupported("a copy of a length that is not known, or large"))
     }
 
-    /// How many bytes to copy or fill at once: as the fields of the variables lie.
-    pub(super) fn chunk(&mut self, addresses: &[&Sym], done: u64, left: u64) -> u8 {
-        let mut size = left.min(8);
-        for address in addresses {
-            let Some(base) = address.as_constant() else {
-                continue;
-            };
-            let at = base.wrapping_add(done);
-            if let Some(end) = self.view.field_end(at) {
-                size = size.min(end.max(1));
-            }
-            // Blocks without a type are accessed in aligned words.
-            let aligned = 1u64 << at.trailing_zeros().min(3);
-            size = size.min(aligned);
-        }
-        1 << size.max(1).ilog2()
-    }
-
     pub(super) fn fill(&mut self, state: &mut State, args: &Args) -> Result<(), Stop> {
         let length = self.length(&args[2])?;
         let byte = args[1].word.extract(0, 8);
         let mut done = 0;
         while done < length {
-            let size = self.chunk(&[&args[0]], done, length - done);
+            let size = self.chunk(state, &[&args[0]], done, length - done);
             let mut word = byte.clone();
             for _ in 1..size {
                 word = word.concat(&byte);
@@ -164,7 +146,7 @@ impl Encoder<'_> {
         let (to, from) = (args[0].clone(), args[1].clone());
         let mut done = 0;
         while done < length {
-            let size = self.chunk(&[&to, &from], done, length - done);
+            let size = self.chunk(state, &[&to, &from], done, length - done);
             let source = self.plus(&from, &Sym::constant(64, done));
             let target = self.plus(&to, &Sym::constant(64, done));
             let value = self.load(state, &source, size, Order::Plain)?;
@@ -194,7 +176,7 @@ impl Encoder<'_> {
         let mut pieces = Vec::new();
         let mut done = 0;
         while done < length {
-            let size = self.chunk(&[to, from], done, length - done);
+            let size = self.chunk(state, &[to, from], done, length - done);
             let source = self.plus(from, &Sym::constant(64, done));
             pieces.push((done, size, self.load(state, &source, size, Order::Plain)?));
             done += u64::from(size);

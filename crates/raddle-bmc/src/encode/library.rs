@@ -69,6 +69,7 @@ impl Encoder<'_> {
             let arg = args.get(at);
             arg.is_some_and(|arg| arg.as_constant().is_none() && arg.set.values().is_some())
         });
+        let unknown = unknown.or_else(|| self.address_that_cuts(state, name, &args));
         if let Some(at) = unknown
             && let Some(ways) = self.ways(state, &args[at])
         {
@@ -437,6 +438,9 @@ impl Encoder<'_> {
                 "which thread is joined is not known",
             ));
         };
+        if state.block.is_some() {
+            return Err(unsupported_call(name, "inside of an atomic block"));
+        }
         let wants_value = args[1].as_constant() != Some(0);
         let mut of = Vec::new();
         let mut may_pass = Bit::FALSE;
@@ -461,7 +465,7 @@ impl Encoder<'_> {
                 value = Sym::ite(&mut self.out.bits, is_it, &returned, &value);
             }
         }
-        self.wait_for(state, may_pass, crate::events::Awaited::Threads(of.clone()));
+        self.wait_for(state, may_pass, crate::events::Awaited::Threads(of.clone()))?;
         let guard = state.path.guard();
         if guard == Bit::FALSE {
             return Ok(());

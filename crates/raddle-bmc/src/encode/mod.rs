@@ -6,7 +6,7 @@
 //!
 //! - `flow`: blocks, calls and returns, threads. `bound`: where a bound was exceeded. `idle`: rounds of loops that come to nothing.
 //! - `compute`: instructions that do not touch memory.
-//! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates.
+//! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates. `pieces`: how these are cut.
 //! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`,
 //!   `rwlock`, `barrier`, `condition`: locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
 //!   all others, with `futex`, which are run as the interpreter runs them. `variadic`: lists of arguments. `intrinsics`: `llvm.*`.
@@ -27,6 +27,7 @@ mod intrinsics;
 mod library;
 mod models;
 mod mutex;
+mod pieces;
 mod rwlock;
 mod strings;
 mod sync;
@@ -54,13 +55,13 @@ use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::{ModelCall, View};
 use raddle_program::tables::NewObject;
 use raddle_program::{Fault, Limit, ObjectId, Order, SrcId, Stop, ThreadId, Unsupported};
-use raddle_search::Checks;
+use raddle_search::{Checks, Watch};
 use rustc_hash::{FxHashMap, FxHashSet};
+
 use std::collections::btree_map::Entry;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// How a program is encoded.
 #[derive(Clone, Copy, Debug)]
@@ -78,21 +79,10 @@ pub(crate) struct EncodeOptions<'a> {
     pub(crate) exit_with_main: bool,
     /// Does `abort` end the process in silence?
     pub(crate) silent_abort: bool,
-    /// When to give up.
-    pub(crate) deadline: Option<Instant>,
-    pub(crate) interrupt: Option<&'a AtomicBool>,
+    /// Says when to give up.
+    pub(crate) watch: &'a Watch,
     /// Give up if the formula becomes large.
     pub(crate) is_short: bool,
-}
-
-impl EncodeOptions<'_> {
-    fn is_over(&self) -> bool {
-        let is_raised = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        self.interrupt.is_some_and(is_raised)
-            || self
-                .deadline
-                .is_some_and(|deadline| Instant::now() >= deadline)
-    }
 }
 
 /// What a thread runs.
@@ -232,7 +222,7 @@ impl<'a> Encoder<'a> {
             if let Some(state) = self.meet(states)? {
                 self.advance(state)?;
             }
-            if self.options.is_over() {
+            if self.options.watch.is_over() {
                 return Err(Stop::Limit(LATE));
             }
             self.blocks += 1;
@@ -387,6 +377,9 @@ impl<'a> Encoder<'a> {
     /// The state goes no further.
     fn stopped(&mut self, state: &State, stop: Stop) -> Result<(), Stop> {
         let guard = state.path.guard();
+        if state.block.is_some() && !matches!(stop, Stop::Fault(_)) {
+            self.out.open_blocks.push(guard);
+        }
         match stop {
             Stop::Fault(fault) => {
                 self.leave_all(state, &fault);

@@ -333,12 +333,16 @@ impl Encoder<'_> {
 
     /// Returns what the call returns.
     pub(super) fn lock(&mut self, state: &mut State, mutex: Place) -> Result<Sym, Stop> {
+        if state.block.is_some() && !self.knows(state, region_of(mutex)) {
+            // Whether it is free in the middle of an atomic block must be seen.
+            self.facts.tangle(mutex);
+        }
         let Some(kind) = self.kind_of_sections(state, mutex)? else {
             return self.lock_cell(state, mutex);
         };
         if let Some(held) = state.held.get_mut(&mutex) {
             match kind {
-                MutexKind::Normal => self.wait_for(state, Bit::FALSE, Awaited::Itself),
+                MutexKind::Normal => self.wait_for(state, Bit::FALSE, Awaited::Itself)?,
                 MutexKind::Recursive => held.depth += 1,
                 MutexKind::ErrorCheck => return Ok(Sym::constant(32, EDEADLK)),
             }
@@ -351,7 +355,7 @@ impl Encoder<'_> {
         if !self.knows(state, region_of(mutex)) {
             if self.facts.is_blocking(mutex) {
                 let passes = self.fresh_bit();
-                self.wait_for(state, passes, Awaited::Mutex(mutex));
+                self.wait_for(state, passes, Awaited::Mutex(mutex))?;
             }
             let lock = self.step(state, What::Lock, Order::SeqCst);
             self.out.steps[lock].object = Some(mutex);
@@ -392,20 +396,22 @@ impl Encoder<'_> {
         let is_known = self.knows(state, region_of(mutex));
         if !is_known {
             let on = self.owner_of(state, mutex)?;
-            let passes = self.fresh_bit();
-            self.wait_for(state, passes, on);
+            let passes = match state.block {
+                None => self.fresh_bit(),
+                Some(_) => {
+                    let (kind, accesses) = self.kind(state, mutex)?;
+                    let rule = self.free_for(kind);
+                    self.passes(state, mutex, &rule, accesses)?
+                }
+            };
+            self.wait_for(state, passes, on)?;
         }
         let (kind, accesses) = self.kind(state, mutex)?;
-        let bits = &mut self.out.bits;
-        let rule = Rule::FreeOrOf {
-            owner: self.out.threads[self.thread].handle as u32,
-            gone: DESTROYED,
-            again: bits.bit_or(kind.is_recursive, kind.checks),
-        };
+        let rule = self.free_for(kind);
         if is_known {
             let old = self.peek(state, region_of(mutex), mutex.1)?;
             let passes = rule.holds(&mut self.out.bits, &old.word);
-            self.wait_for(state, passes, Awaited::Itself);
+            self.wait_for(state, passes, Awaited::Itself)?;
         }
         let mut again = Bit::FALSE;
         let (old, step) = self.change_cell(state, mutex, None, |encoder, old| {
@@ -431,6 +437,15 @@ impl Encoder<'_> {
         Ok(Sym::ite(&mut self.out.bits, refused, &error, &zero))
     }
 
+    /// When the thread gets a mutex of this kind.
+    fn free_for(&mut self, kind: Kind) -> Rule {
+        Rule::FreeOrOf {
+            owner: self.out.threads[self.thread].handle as u32,
+            gone: DESTROYED,
+            again: self.out.bits.bit_or(kind.is_recursive, kind.checks),
+        }
+    }
+
     /// Whom a thread waits for that wants a mutex which is a cell.
     fn owner_of(&mut self, state: &mut State, mutex: Place) -> Result<Awaited, Stop> {
         let region = region_of(mutex);
@@ -439,8 +454,6 @@ impl Encoder<'_> {
             Some(kind) => WaitsForItself::Known(kind == MutexKind::Normal),
             None => {
                 let beside = self.facts.cells(region, BESIDE + mutex.1, 4)[0];
-                let first = self.first_contents(region)?.load(BESIDE + mutex.1, 4);
-                self.out.firsts.entry(beside).or_insert(first.word);
                 let fixed = self.static_kind(state, mutex)?;
                 let is_normal = fixed == Some(MutexKind::Normal);
                 WaitsForItself::If(beside, is_normal)

@@ -283,8 +283,7 @@ impl Encoder<'_> {
         let beside = self.facts.cells(region, BESIDE + place.1, 4)[0];
         let making = self.facts.is_watched(place).then_some(beside);
         if making.is_some() {
-            let first = self.first_contents(region)?.load(beside.offset, 4);
-            self.out.firsts.entry(beside).or_insert(first.word);
+            self.note_first(beside)?;
         }
         self.out.locks.insert(cell, making);
         Ok(())

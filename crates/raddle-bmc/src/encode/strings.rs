@@ -229,7 +229,7 @@ impl Encoder<'_> {
                 encoder.end(now, Bit::TRUE, Sym::zero(32), ends);
                 return Ok(());
             }
-            let size = encoder.chunk(&[&args[0], &args[1]], done, length - done);
+            let size = encoder.chunk(now, &[&args[0], &args[1]], done, length - done);
             let offset = Sym::constant(64, done);
             let at = [&args[0], &args[1]].map(|base| encoder.plus(base, &offset));
             let left = encoder.load(now, &at[0], size, Order::Plain)?;

@@ -10,13 +10,13 @@
 
 use super::library::Args;
 use super::{Encoder, unsupported_call};
-use crate::events::{Awaited, Change, Handover, Place, Rule, Wait, What};
+use crate::events::{Access, Awaited, Beyond, Change, Handover, Place, Rule, Wait, What};
 use crate::facts::Region;
 use crate::order::FixedOrder;
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::Bit;
-use raddle_program::{AccessKind, Fault, Order, Stop};
+use raddle_program::{AccessKind, Fault, Order, Stop, Unsupported};
 
 /// What trying in vain returns.
 pub(super) const EBUSY: u64 = 16;
@@ -34,6 +34,8 @@ const CPP_WAIT: &str = "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutex
 /// What the cell of a one-time initialiser holds while it runs, and afterwards.
 const RUNNING: u32 = 1;
 const DONE: u32 = 2;
+/// What is refused where an atomic block has to wait in its middle.
+const BREAK: &str = "an atomic block that has to wait in its middle (not supported by bmc)";
 
 pub(super) fn region_of(place: Place) -> Region {
     Region {
@@ -67,7 +69,16 @@ impl Encoder<'_> {
     }
 
     /// The thread goes on only if `passes` holds.
-    pub(super) fn wait_for(&mut self, state: &mut State, passes: Bit, on: Awaited) {
+    pub(super) fn wait_for(
+        &mut self,
+        state: &mut State,
+        passes: Bit,
+        on: Awaited,
+    ) -> Result<(), Stop> {
+        // They are read in the end, also where nobody comes to access them.
+        for cell in on.cells() {
+            self.note_first(cell)?;
+        }
         // Whoever waits in a critical section may wait for a thread that wants to enter it.
         for &mutex in state.held.keys() {
             self.facts.block(mutex);
@@ -82,6 +93,54 @@ impl Encoder<'_> {
             });
         }
         state.path.push(&mut self.out.bits, passes);
+        Ok(())
+    }
+
+    /// Whether an operation on a cell goes on by this rule: it may have to wait till then. Inside of an atomic block that is seen at
+    /// once: the block goes on without a break, or others come in between.
+    pub(super) fn passes(
+        &mut self,
+        state: &mut State,
+        place: Place,
+        rule: &Rule,
+        mut accesses: Vec<Access>,
+    ) -> Result<Bit, Stop> {
+        if state.block.is_none() {
+            return Ok(self.fresh_bit());
+        }
+        let seen = (region_of(place), place.1);
+        let seen = self.read(state, seen, 4, Bit::TRUE, &mut accesses)?;
+        if !accesses.is_empty() {
+            let step = self.step(state, What::Sync, Order::SeqCst);
+            self.out.steps[step].accesses = accesses;
+            self.out.steps[step].object = Some(place);
+        }
+        let passes = rule.holds(&mut self.out.bits, &seen.word);
+        self.refuse_break(state, !passes);
+        Ok(passes)
+    }
+
+    /// Whether a thread that waits for a signal gets one. Inside of an atomic block it has to wait for that.
+    pub(super) fn passes_a_signal(&mut self, state: &State) -> Bit {
+        if state.block.is_none() {
+            return self.fresh_bit();
+        }
+        self.refuse_break(state, Bit::TRUE);
+        Bit::FALSE
+    }
+
+    /// An atomic block that has to wait lets others go on meanwhile: what it does after that is not encoded.
+    pub(super) fn refuse_break(&mut self, state: &State, waits: Bit) {
+        let guard = self.out.bits.bit_and(state.path.guard(), waits);
+        if state.block.is_some() && guard != Bit::FALSE {
+            let at = self.position(state);
+            self.out.beyond.push(Beyond {
+                guard,
+                what: Unsupported::Instruction { what: BREAK.into() },
+                thread: self.out.threads[self.thread].id,
+                at,
+            });
+        }
     }
 
     /// Operations on synchronisation objects, with what they return. None if `name` is none of them.

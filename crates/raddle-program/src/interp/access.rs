@@ -310,7 +310,7 @@ impl Machine<'_> {
     /// The pieces of an access. A plain access of several fields at once (a struct passed in a register) goes field by
     /// field, so that all accesses to a field have its size. Fields of one or two bytes are left alone: arrays of bytes
     /// serve as room for anything.
-    fn pieces(&self, layout: &Rc<Layout>, address: u64, order: Order) -> Vec<Piece> {
+    pub(super) fn pieces(&self, layout: &Rc<Layout>, address: u64, order: Order) -> Vec<Piece> {
         const SMALLEST_FIELD: u64 = 4;
         if order.is_atomic() {
             return layout.pieces.clone();

@@ -7,7 +7,7 @@ use crate::fault::Stop;
 use raddle_ir::passes::{Cfg, Liveness};
 use raddle_ir::{BlockId, Body, FuncId, InstKind, Operand, TypeId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 /// The registers of a value: `len` slots from `start`.
@@ -47,9 +47,23 @@ pub(crate) struct Code {
     /// Computed when first needed: most functions have no operation that another thread sees.
     liveness: OnceCell<Liveness>,
     live: RefCell<FxHashMap<Point, Rc<[u32]>>>,
+    /// By block: how many of its instructions were run, or begun; the terminator counts as one.
+    run: Vec<Cell<u32>>,
 }
 
 impl Code {
+    /// The instruction (or the terminator) was run, or begun, and all before it.
+    #[inline]
+    pub(crate) fn note_run(&self, block: u32, index: u32) {
+        let run = &self.run[block as usize];
+        run.set(run.get().max(index + 1));
+    }
+
+    /// How many instructions of a block were run.
+    pub(crate) fn run_of(&self, block: usize) -> u32 {
+        self.run[block].get()
+    }
+
     /// The slots of live values at a point, ascending.
     pub(crate) fn live(&self, point: Point) -> Rc<[u32]> {
         if let Some(slots) = self.live.borrow().get(&point) {
@@ -146,9 +160,10 @@ pub(crate) fn prepare(world: &mut World, function: FuncId) -> Result<Code, Stop>
         }
     }
     let unbounded = match world.options.unroll {
-        Some(_) => Unbounded::new(&world.module, &body),
+        Some(_) => Unbounded::new(&world.module, function, &body),
         None => Unbounded::default(),
     };
+    let run = vec![Cell::new(0); body.blocks.len()];
     Ok(Code {
         function,
         body,
@@ -159,5 +174,6 @@ pub(crate) fn prepare(world: &mut World, function: FuncId) -> Result<Code, Stop>
         unbounded,
         liveness: OnceCell::new(),
         live: RefCell::default(),
+        run,
     })
 }

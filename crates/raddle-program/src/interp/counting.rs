@@ -1,10 +1,11 @@
 //! Which loops end by themselves: only the others are cut by a bound.
 
 use super::arith;
+use crate::tables::is_library_file;
 use raddle_ir::inst::{BinaryOp, IntPredicate};
 use raddle_ir::passes::{Cfg, Dominators, Loop, Loops};
 use raddle_ir::{
-    BlockId, Body, ConstId, Constant, InstKind, Module, Operand, Terminator, Type, ValueId,
+    BlockId, Body, ConstId, Constant, FuncId, InstKind, Module, Operand, Terminator, Type, ValueId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -15,10 +16,12 @@ pub(crate) struct Unbounded {
     pub(crate) back_edges: FxHashSet<(BlockId, BlockId)>,
     /// The blocks of those that have a header, by it.
     blocks: FxHashMap<BlockId, FxHashSet<BlockId>>,
+    /// The headers of those that users did not write.
+    library: FxHashSet<BlockId>,
 }
 
 impl Unbounded {
-    pub(crate) fn new(module: &Module, body: &Body) -> Self {
+    pub(crate) fn new(module: &Module, function: FuncId, body: &Body) -> Self {
         let cfg = Cfg::new(body);
         let dominators = Dominators::new(&cfg);
         let loops = Loops::new(&cfg, &dominators);
@@ -39,7 +42,16 @@ impl Unbounded {
             unbounded.headers.insert(to);
             unbounded.back_edges.insert((from, to));
         }
+        let headers = unbounded.headers.iter().copied();
+        unbounded.library = headers
+            .filter(|&header| is_library(module, function, body, header))
+            .collect();
         unbounded
+    }
+
+    /// Is the loop with this header part of a library?
+    pub(crate) fn is_library(&self, header: BlockId) -> bool {
+        self.library.contains(&header)
     }
 
     /// Is a loop still run when `block` is entered? Of a cycle without header that is not known.
@@ -47,6 +59,20 @@ impl Unbounded {
         let blocks = self.blocks.get(&header);
         blocks.is_none_or(|blocks| blocks.contains(&block))
     }
+}
+
+/// Did users not write the block? It is known by the position of its end, or else of its instructions, or of the function.
+/// Without any position everything is the user's.
+fn is_library(module: &Module, function: FuncId, body: &Body, block: BlockId) -> bool {
+    let block = &body.blocks[block.index()];
+    let locs = block.insts.iter().rev().map(|inst| inst.loc);
+    let own = std::iter::once(block.terminator_loc)
+        .chain(locs)
+        .flatten()
+        .filter_map(|loc| module.debug.locs.get(loc.index()))
+        .find(|loc| loc.line != 0);
+    let at = own.or(module.function(function).defined_at.as_ref());
+    at.is_some_and(|at| is_library_file(&at.file))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

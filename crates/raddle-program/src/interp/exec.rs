@@ -83,17 +83,21 @@ impl Machine<'_> {
             let Some(block) = code.body.blocks.get(frame.block as usize) else {
                 return Err(unsupported("a jump to a block that does not exist"));
             };
+            let point = (frame.block, frame.index);
             let done = match block.insts.get(frame.index as usize) {
-                Some(inst) => self.execute(&code, inst)?,
-                None => self.terminate(&code, &block.terminator)?,
+                Some(inst) => self.execute(&code, inst),
+                None => self.terminate(&code, &block.terminator),
             };
-            match done {
-                Done::Next => {
-                    let frame = self.frame();
-                    frame.index += 1;
-                    frame.log.clear();
-                }
-                Done::Jumped => {}
+            if let Ok(Done::Next) = done {
+                let frame = self.frame();
+                frame.index += 1;
+                frame.log.clear();
+                continue;
+            }
+            // Wherever a block is left, even for a while.
+            code.note_run(point.0, point.1);
+            match done? {
+                Done::Next | Done::Jumped => {}
                 Done::Visible(op) => return Ok(Step::Visible(op)),
                 Done::Switched => return Ok(Step::Continue),
             }

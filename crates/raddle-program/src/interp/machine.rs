@@ -1,6 +1,6 @@
 //! One thread while it runs: from one visible operation to the next.
 
-mod position;
+pub(super) mod position;
 
 use super::code::{Code, Point};
 use super::local::{Frame, FrameExtra, IrFrame, Link, Local, NativeFrame, ThreadState};
@@ -237,6 +237,9 @@ impl<'a> Machine<'a> {
 
     fn suspended(mut self, op: Op, child: Option<Box<Transition<Local>>>) -> Transition<Local> {
         let at = self.position();
+        if op.is_weak() {
+            self.note_weak(&op, at);
+        }
         let top = match self.top {
             Top::Ir(frame) => {
                 let point = Point::Before(frame.block, frame.index);

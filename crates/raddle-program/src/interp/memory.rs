@@ -2,6 +2,7 @@
 
 use super::layout;
 use super::machine::Machine;
+use super::world::World;
 use crate::fault::{AccessKind, Fault, Stop, Unsupported};
 use crate::ids::{LocId, ObjectId, SrcId};
 use crate::models::{self, Access};
@@ -580,7 +581,14 @@ impl Machine<'_> {
     /// `None` where nothing is known.
     pub(crate) fn field_end(&self, address: u64) -> Option<u64> {
         let (ty, offset) = self.type_at(address)?;
-        let types = &self.world.module.types;
+        self.world.field_end(ty, offset)
+    }
+}
+
+impl World {
+    /// How many bytes the field at an offset of a variable goes on, as far as it matters for copies.
+    pub(super) fn field_end(&self, ty: TypeId, offset: u64) -> Option<u64> {
+        let types = &self.module.types;
         // Arrays of variables: `alloca T, n`.
         let step = types.alloc_size(ty).ok().filter(|&step| step > 0)?;
         let offset = offset % step;
@@ -588,7 +596,7 @@ impl Machine<'_> {
             Some((start, size)) => start + size - offset,
             None => 1,
         };
-        (end > 1 || !self.world.is_from_rustc()).then_some(end)
+        (end > 1 || !self.is_from_rustc()).then_some(end)
     }
 }
 

@@ -3,7 +3,7 @@
 //! - [`local`]: local states, canonical and compact.
 //! - `world`: code and caches, shared by all threads.
 //! - `bodies`, `code`, `counting`: functions, parsed, prepared and analysed when first called.
-//! - `rounds`: loops that are cut by a bound.
+//! - `rounds`: loops that are cut by a bound. `coverage`: what was run.
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
 //! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
@@ -20,6 +20,7 @@ mod calls;
 mod code;
 mod constants;
 mod counting;
+mod coverage;
 mod exec;
 pub(crate) mod float;
 mod flow;
@@ -37,6 +38,7 @@ pub use local::Local;
 pub use memory::Place;
 
 use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, Transition};
+use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::ThreadId;
 use crate::op::Value;
 use crate::tables::Tables;
@@ -200,6 +202,14 @@ impl Semantics for Interpreter {
             ));
         }
         self.world.text_at(tables, address).map(Meaning::Text)
+    }
+
+    fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage> {
+        coverage::coverage(&mut self.world, tables)
+    }
+
+    fn weak_orderings(&self) -> WeakOrderings {
+        self.world.weak
     }
 
     fn ignores_result(&self, local: &Local) -> bool {

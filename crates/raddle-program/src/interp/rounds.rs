@@ -5,10 +5,14 @@
 //! comes back to where it was. So where the engine leaves such rounds out ([`InterpOptions::leaves_out_pure_rounds`]) they are
 //! not counted: rounds with operations that left memory as it was, and behind which the thread is where it was at their start.
 //!
+//! Loops of libraries are not counted at all ([`Unbounded::is_library`]): users bound the rounds of their own loops, and what
+//! cuts a thread short inside a library (filling a table, say, before the first thread starts) cuts everything behind it.
+//!
 //! A loop is cut when *more* than the bound were counted. Not counting a round is therefore always sound: it can only make the
 //! bound come later. That is why a hash of the state at the start of the round is good enough to compare it.
 //!
 //! [`InterpOptions::leaves_out_pure_rounds`]: super::InterpOptions::leaves_out_pure_rounds
+//! [`Unbounded::is_library`]: super::counting::Unbounded::is_library
 
 use super::code::{Code, Point};
 use super::local::{Local, ThreadState};
@@ -104,7 +108,7 @@ impl Machine<'_> {
                 rounds.depth != depth || code.unbounded.stays(BlockId(rounds.header), target)
             });
         }
-        if !code.unbounded.headers.contains(&target) {
+        if !code.unbounded.headers.contains(&target) || code.unbounded.is_library(target) {
             return Ok(());
         }
         let start = self.round_start(code, target);

@@ -6,14 +6,16 @@
 
 use super::code::Code;
 use super::float;
-use super::layout::Layout;
+use super::layout::{Layout, Piece};
 use super::local::{NativeFrame, ThreadState};
 use super::machine::{Machine, Values};
 use super::world::{Callee, World};
 use super::{InterpOptions, LoadError};
+use crate::coverage::CodeCoverage;
 use crate::fault::{Stop, Unsupported};
 use crate::ids::{ObjectId, SrcId, ThreadId};
 use crate::models::{self, Outcome, Pause, Request, Script};
+use crate::op::Order;
 use crate::tables::{NewObject, ObjectKind, Tables};
 use raddle_ir::inst::{BinaryOp, CastOp, FloatPredicate};
 use raddle_ir::{Body, ConstId, DebugLocId, FloatKind, FuncId, GlobalId, Module, TypeId, ValueId};
@@ -72,6 +74,17 @@ impl FunctionView {
     pub fn is_unbounded(&self, header: raddle_ir::BlockId) -> bool {
         self.0.unbounded.headers.contains(&header)
     }
+
+    /// Is the loop with this header, which is not known to end, part of a library? A bound that users ask for is not meant for it.
+    #[must_use]
+    pub fn is_library_loop(&self, header: raddle_ir::BlockId) -> bool {
+        self.0.unbounded.is_library(header)
+    }
+
+    /// Tells [`View::coverage`] that an execution comes to an instruction (or the terminator) of a block.
+    pub fn note_run(&self, block: raddle_ir::BlockId, index: usize) {
+        self.0.note_run(block.0, index as u32);
+    }
 }
 
 /// Some bytes of a value, and where they are in its slots.
@@ -93,17 +106,22 @@ pub struct ValueLayout {
     pub store_size: u64,
 }
 
-impl From<&Layout> for ValueLayout {
-    fn from(layout: &Layout) -> Self {
-        let piece = |piece: &super::layout::Piece| ValuePiece {
+impl From<&Piece> for ValuePiece {
+    fn from(piece: &Piece) -> Self {
+        Self {
             offset: piece.offset,
             size: piece.size,
             slot: piece.slot as usize,
             shift: piece.shift,
-        };
+        }
+    }
+}
+
+impl From<&Layout> for ValueLayout {
+    fn from(layout: &Layout) -> Self {
         Self {
             widths: layout.masks.iter().map(|mask| mask.count_ones()).collect(),
-            pieces: layout.pieces.iter().map(piece).collect(),
+            pieces: layout.pieces.iter().map(ValuePiece::from).collect(),
             store_size: layout.store_size,
         }
     }
@@ -184,6 +202,11 @@ impl View {
 
     pub fn tables_mut(&mut self) -> &mut Tables {
         &mut self.tables
+    }
+
+    /// What of the user's code [`FunctionView::note_run`] was told of. Positions are those of the view's tables.
+    pub fn coverage(&mut self) -> Option<CodeCoverage> {
+        super::coverage::coverage(&mut self.world, &mut self.tables)
     }
 
     /// The tables alone, when there is nothing more to look at.
@@ -336,9 +359,23 @@ impl View {
         self.machine(ThreadId::MAIN).gep_offset(source, indices)
     }
 
-    /// Where a plain access to several fields at once is to be cut: how many bytes the field at the address goes on.
+    /// The pieces that a plain access to an address consists of.
+    pub fn plain_pieces(&mut self, ty: TypeId, address: u64) -> Result<Vec<ValuePiece>, Stop> {
+        let layout = self.world.layout(ty)?;
+        let pieces = self
+            .machine(ThreadId::MAIN)
+            .pieces(&layout, address, Order::Plain);
+        Ok(pieces.iter().map(ValuePiece::from).collect())
+    }
+
+    /// How many bytes the field at an address goes on, where copies are cut; not for private variables.
     pub fn field_end(&mut self, address: u64) -> Option<u64> {
         self.machine(ThreadId::MAIN).field_end(address)
+    }
+
+    /// The same for a variable of a known type.
+    pub fn field_end_in(&self, ty: TypeId, offset: u64) -> Option<u64> {
+        self.world.field_end(ty, offset)
     }
 
     /// A stack variable that other threads may see, or a heap block: the `counter`-th of its thread.
@@ -379,6 +416,15 @@ impl View {
     /// Source position of an instruction.
     pub fn source(&mut self, function: FuncId, loc: Option<DebugLocId>) -> SrcId {
         self.world.source(&mut self.tables, function, loc)
+    }
+
+    /// Is an atomic operation the user's, and not one that a library does on its own account? The innermost point comes first.
+    pub fn atomics_are_users<'a>(
+        &self,
+        points: impl Iterator<Item = (&'a FunctionView, raddle_ir::BlockId, usize)>,
+    ) -> bool {
+        let points = points.map(|(code, block, index)| (&*code.0, block.0, index as u32));
+        self.world.atomics_are_users(points)
     }
 
     /// Does a library function take precedence over this definition?

@@ -4,11 +4,13 @@ use super::InterpOptions;
 use super::bodies::{Bodies, does_not_capture};
 use super::code::{self, Code};
 use super::layout::{self, Layout};
+use super::machine::position::debug_loc;
 use super::memory::THREAD_LOCALS;
+use crate::coverage::WeakOrderings;
 use crate::fault::Stop;
 use crate::ids::{ObjectId, SrcId};
 use crate::models::{self, ModelId};
-use crate::tables::{SourceLoc, Tables};
+use crate::tables::{SourceLoc, Tables, is_library_file};
 use raddle_ir::passes::{BitSet, Escapes};
 use raddle_ir::{Constant, DebugLocId, FuncId, GlobalId, Module, TypeId};
 use rustc_hash::FxHashMap;
@@ -56,6 +58,8 @@ pub(crate) struct World {
     sources: FxHashMap<(FuncId, Option<DebugLocId>), SrcId>,
     /// Positions in libraries with the positions that they were called from.
     called: FxHashMap<(SrcId, SrcId), SrcId>,
+    /// The first weak orderings that threads came to.
+    pub(crate) weak: WeakOrderings,
 }
 
 impl World {
@@ -86,6 +90,7 @@ impl World {
             named_objects: FxHashMap::default(),
             sources: FxHashMap::default(),
             called: FxHashMap::default(),
+            weak: WeakOrderings::default(),
         }
     }
 
@@ -265,6 +270,31 @@ impl World {
         })
     }
 
+    /// Does the user's code do the atomic operation that the innermost of these points is at: itself, or by a library function
+    /// that does nothing else?
+    pub(crate) fn atomics_are_users<'a>(
+        &self,
+        points: impl Iterator<Item = (&'a Code, u32, u32)>,
+    ) -> bool {
+        for (code, block, index) in points {
+            let mut loc = debug_loc(code, block, index);
+            if loc.is_none() {
+                let at = self.module.function(code.function).defined_at.as_ref();
+                match at {
+                    Some(at) if is_atomics_file(&at.file) => continue,
+                    _ => return at.is_none_or(|at| !is_library_file(&at.file)),
+                }
+            }
+            while let Some(at) = loc.and_then(|loc| self.module.debug.locs.get(loc.index())) {
+                if !is_atomics_file(&at.file) {
+                    return !is_library_file(&at.file);
+                }
+                loc = at.inlined_at;
+            }
+        }
+        false
+    }
+
     fn debug_source(&mut self, tables: &mut Tables, loc: DebugLocId, depth: u32) -> SrcId {
         // A chain that leads back to itself is malformed; real ones are short.
         const MAX_INLINED: u32 = 1000;
@@ -283,6 +313,22 @@ impl World {
             inlined_at,
         })
     }
+}
+
+/// Is it a file of a library that defines atomics, and nothing that would use them?
+fn is_atomics_file(file: &str) -> bool {
+    is_library_file(file)
+        && [
+            "/sync/atomic.rs",
+            "/sync/atomic/mod.rs",
+            "/intrinsics/mod.rs",
+            "/bits/atomic_base.h",
+            "/atomic",
+            "/std_atomic.h",
+            "/stdatomic.h",
+        ]
+        .iter()
+        .any(|name| file.ends_with(name))
 }
 
 /// Does the function throw or catch an exception?

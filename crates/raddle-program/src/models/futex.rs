@@ -1,7 +1,8 @@
 //! Linux futexes: what locks of other languages' libraries are made of.
 //!
-//! The queue of a futex is that of a condition variable at the word's address. To look at the word and to enter the queue is
-//! one step, as in the kernel: an atomic block. Entering takes a mutex, as it does for condition variables; it has its cell at
+//! The address of the word is the name of a queue. Whoever waits reads the word; whoever wakes does not touch it, so it may be
+//! freed by then, or be no address at all. The queue is that of a condition variable, in memory that only these models know
+//! ([`Script::queue_of`]). To look at the word and to enter the queue is one step, as in the kernel: an atomic block. Entering takes a mutex, as it does for condition variables; it has its cell at
 //! the next byte and is held inside of blocks only. How many threads wait without having been woken is counted by a
 //! semaphore at the byte after that, since who wakes is told how many it woke.
 
@@ -103,21 +104,24 @@ fn notify_all(cx: &mut Script<'_, '_>) -> ModelResult {
 impl Script<'_, '_> {
     /// Waits while the word has a value. Returns 0 if woken, or an error number.
     fn futex_wait(&mut self, word: u64, value: u64, has_deadline: bool) -> Result<u64, Pause> {
-        let (mutex, waiting) = (word.wrapping_add(1), word.wrapping_add(2));
         self.atomic_begin()?;
         let is_expected = self.load(word, 4, Order::SeqCst)? == value & 0xFFFF_FFFF;
+        let Some(queue) = self.queue_of(word)? else {
+            return Err(self.unsupported("a word that no other thread can see"));
+        };
+        let (mutex, waiting) = (queue.wrapping_add(1), queue.wrapping_add(2));
         if is_expected {
             let released = self.cell(mutex)?;
             self.sync(mutex, SyncAction::Lock)?;
             self.sync(waiting, SyncAction::SemPost)?;
-            self.sync(word, SyncAction::CondRelease { mutex: released })?;
+            self.sync(queue, SyncAction::CondRelease { mutex: released })?;
         }
         self.atomic_end()?;
         if !is_expected {
             return Ok(EAGAIN);
         }
         if !has_deadline {
-            self.sync(word, SyncAction::CondAwait)?;
+            self.sync(queue, SyncAction::CondAwait)?;
             return Ok(0);
         }
         let action = if self.choice(2)? == 0 {
@@ -126,7 +130,7 @@ impl Script<'_, '_> {
             SyncAction::CondTimeout
         };
         self.atomic_begin()?;
-        let result = self.sync(word, action)?;
+        let result = self.sync(queue, action)?;
         if result != 0 {
             self.sync(waiting, SyncAction::SemTryWait)?;
         }
@@ -136,11 +140,14 @@ impl Script<'_, '_> {
 
     /// Wakes so many threads at most, and returns how many it woke.
     fn futex_wake(&mut self, word: u64, most: u64) -> Result<u64, Pause> {
-        let waiting = word.wrapping_add(2);
+        let Some(queue) = self.queue_of(word)? else {
+            return Ok(0);
+        };
+        let waiting = queue.wrapping_add(2);
         let mut woken = 0;
         self.atomic_begin()?;
         while woken < most && self.sync(waiting, SyncAction::SemTryWait)? == 0 {
-            self.sync(word, SyncAction::Signal)?;
+            self.sync(queue, SyncAction::Signal)?;
             woken += 1;
         }
         self.atomic_end()?;

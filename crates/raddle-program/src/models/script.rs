@@ -586,6 +586,20 @@ impl<'m, 'a> Script<'m, 'a> {
         self.machine.tables.resolve(address)
     }
 
+    /// The address at which the queue of a futex has its cells: memory of its own, as the kernel's is. None where no word can be,
+    /// and nobody can wait. Not a step.
+    pub(super) fn queue_of(&mut self, word: u64) -> Result<Option<u64>, Pause> {
+        let tables = &mut *self.machine.tables;
+        let Some((object, offset)) = tables.resolve(word) else {
+            return Ok(None);
+        };
+        if !(0..tables.object_info(object).size.cast_signed()).contains(&offset) {
+            return Ok(None);
+        }
+        let queues = tables.queues(object)?;
+        Ok(Some(tables.address(queues, offset)))
+    }
+
     /// Checks that an access to `size` bytes is in order, and says where they are. Not a step.
     pub fn place(&mut self, address: u64, size: u64, access: AccessKind) -> Result<Place, Pause> {
         // Where private memory ends is seen when it is accessed.

@@ -6,6 +6,7 @@ mod order;
 mod state;
 
 use crate::Report;
+use crate::covered;
 use crate::names::{Names, short};
 use crate::source::{Sources, position};
 use crate::text::{Look, Writer, circumstances, stuck};
@@ -155,23 +156,36 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn data(&self) -> Data {
         let outcome = self.report.outcome;
-        let (verdict, summary, hints) = match &outcome.verdict {
+        let (verdict, summary, mut hints) = match &outcome.verdict {
             Verdict::Violation(_) => ("violation", String::new(), Vec::new()),
             Verdict::Verified(bound) => ("verified", words::coverage(bound), Vec::new()),
             Verdict::Inconclusive(reason) => (
                 "inconclusive",
                 words::reason(reason),
                 vec![
-                    "no violation was found in the part that was explored".to_owned(),
+                    words::found_so_far(reason).to_owned(),
                     words::reason_hint(reason).to_owned(),
                 ],
             ),
-            Verdict::Unsupported { what, .. } => (
-                "unsupported",
-                words::unsupported(what),
-                vec![words::unsupported_hint(what).to_owned()],
+            Verdict::Unsupported(beyond) => (
+                "inconclusive",
+                words::out_of_reach(beyond.len()),
+                beyond
+                    .first()
+                    .map(|first| words::unsupported_hint(&first.what).to_owned())
+                    .into_iter()
+                    .collect(),
             ),
         };
+        let tables = self.program.tables();
+        let out_of_reach = outcome.beyond().iter().map(|beyond| {
+            let place = self.sources.place(tables, beyond.at);
+            let place = place.map_or(String::new(), |place| format!("{place}: "));
+            format!("{place}unsupported: {}", words::unsupported(&beyond.what))
+        });
+        hints.extend(out_of_reach);
+        let notes = covered::notes(self.report, self.sources).into_iter();
+        hints.extend(notes.map(|note| format!("note: {}", note.text)));
         // The program itself comes first, whatever else its execution touches.
         self.file(self.report.file);
         let violations = match &outcome.verdict {
@@ -200,6 +214,9 @@ impl Builder<'_> {
                 ("complete", words::grouped(it.complete)),
                 ("blocked", words::grouped(it.blocked)),
             ]);
+            if it.cut > 0 {
+                numbers.push(("cut short", words::grouped(it.cut)));
+            }
         }
         numbers.extend([
             ("time", words::seconds(it.elapsed)),

@@ -22,6 +22,7 @@ use crate::ending;
 use crate::purity::Attempt;
 use crate::replay::{self, Schedule, ScheduleStep};
 use crate::verdict::Causality;
+use crate::watch::Watch;
 use model::{Builder, Model, closes};
 use observe::{ALIVE, Observer};
 use paths::Paths;
@@ -35,7 +36,6 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 /// So many models are solved before the seeds found are run. The larger, the more seeds are found twice.
 const ROUND: usize = 16;
@@ -48,8 +48,7 @@ pub(crate) struct Setup {
     pub(crate) races: bool,
     /// Workers.
     pub(crate) jobs: usize,
-    pub(crate) deadline: Option<Instant>,
-    pub(crate) interrupt: Option<Arc<AtomicBool>>,
+    pub(crate) watch: Arc<Watch>,
 }
 
 /// The state of the exploration.
@@ -205,14 +204,14 @@ impl Search {
         let mut known = std::mem::take(&mut self.known);
         known.follow(&mut self.paths);
         let known_races = std::mem::take(&mut self.known_races);
-        let interrupt = self.setup.interrupt.clone();
+        let watch = Arc::clone(&self.setup.watch);
         let cancelled = AtomicBool::new(false);
         let context = Context {
             paths: &known,
             limits: Limits {
                 conflicts: None,
-                deadline: self.setup.deadline,
-                interrupt: interrupt.as_deref(),
+                deadline: watch.deadline(),
+                interrupt: Some(watch.flag()),
             },
             known_races: &known_races,
             cancelled: &cancelled,

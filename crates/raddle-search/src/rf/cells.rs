@@ -19,8 +19,6 @@ pub(crate) struct Cells {
     count: CellId,
     /// The cell of each location that is one.
     whole: Vec<CellId>,
-    /// Locations of memory that are one cell.
-    whole_locs: Vec<LocId>,
     /// The cells that begin at a position of the arena, in locations that are not one cell.
     parts: FxHashMap<u32, CellId>,
     /// For locations that are not one cell: with how many others they shared bytes when they were cut, and the cells of
@@ -44,30 +42,38 @@ fn slot(table: &mut Vec<CellId>, index: usize, count: &mut CellId) -> CellId {
 }
 
 impl Cells {
-    /// Takes notice of new locations. True if a location that was one cell no longer is.
+    /// Takes notice of new locations. True if a location that was one cell no longer is, or is cut otherwise.
     pub(crate) fn refresh(&mut self, tables: &Tables) -> bool {
-        if self.known_locs == tables.loc_count() {
-            return false;
+        let mut changed = false;
+        // Two locations share bytes from the moment that there are both. So all that can have changed is what the new ones share
+        // bytes with, and they themselves, should they have been asked for already.
+        for index in self.known_locs..tables.loc_count() {
+            let loc = LocId::from_index(index);
+            for &loc in tables.overlaps(loc).iter().chain([&loc]) {
+                changed |= self.is_outdated(tables, loc);
+            }
         }
         self.known_locs = tables.loc_count();
-        let whole = &mut self.whole;
-        let before = self.whole_locs.len();
-        self.whole_locs.retain(|loc| {
-            let mixed = tables.loc_info(*loc).mixed;
-            if mixed {
-                whole[loc.index()] = NONE;
-            }
-            !mixed
-        });
-        let mut changed = self.whole_locs.len() < before;
-        changed |= self
-            .cut
-            .iter()
-            .any(|(&loc, &(others, _))| tables.overlaps(loc).len() != others);
         if changed {
             self.cut.clear();
         }
         changed
+    }
+
+    /// Is a location another cell, or other cells, than it was? One that was one cell and is not is so no longer.
+    fn is_outdated(&mut self, tables: &Tables, loc: LocId) -> bool {
+        let cut = self.cut.get(&loc);
+        if cut.is_some_and(|&(others, _)| tables.overlaps(loc).len() != others) {
+            return true;
+        }
+        let is_mixed = tables.loc_info(loc).mixed;
+        match self.whole.get_mut(loc.index()) {
+            Some(cell) if is_mixed && *cell != NONE => {
+                *cell = NONE;
+                true
+            }
+            _ => false,
+        }
     }
 
     /// The cells of the bytes of a location that is not one cell.
@@ -119,12 +125,7 @@ impl Cells {
 
     #[cold]
     fn new_whole(&mut self, loc: LocId) -> CellId {
-        let before = self.count;
-        let id = slot(&mut self.whole, loc.index(), &mut self.count);
-        if self.count > before {
-            self.whole_locs.push(loc);
-        }
-        id
+        slot(&mut self.whole, loc.index(), &mut self.count)
     }
 
     #[inline]

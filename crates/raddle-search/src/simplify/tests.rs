@@ -78,7 +78,8 @@ fn simplified_executions_show_the_violation_with_fewest_switches() {
                 trace,
                 at,
             } = &violation;
-            let confirmed = replay::confirm(&mut program, schedule, kind, *thread);
+            let confirmed =
+                replay::confirm(&mut program, schedule, kind, *thread, &Watch::default());
             assert_eq!(confirmed.as_ref(), Ok(trace), "{seed}\n{built}");
             assert_eq!(
                 ViolationKey::new(kind, *at),
@@ -86,10 +87,10 @@ fn simplified_executions_show_the_violation_with_fewest_switches() {
             );
             // Doing it again changes nothing.
             assert!(
-                simplify(&mut program, schedule, kind, *thread).is_none(),
+                simplify(&mut program, schedule, kind, *thread, &Watch::default()).is_none(),
                 "{seed}\n{built}"
             );
-            let events = Events::run(&mut program, schedule);
+            let events = Events::run(&mut program, schedule, &Watch::default());
             let Some(events) = events else { continue };
             let chains = Chains::new(&events);
             let order: Vec<usize> = (0..events.list.len()).collect();
@@ -120,11 +121,12 @@ fn delayed_stores_reach_memory_as_soon_as_they_may() {
                     trace,
                     ..
                 } = &violation;
-                let confirmed = replay::confirm(&mut program, schedule, kind, *thread);
+                let confirmed =
+                    replay::confirm(&mut program, schedule, kind, *thread, &Watch::default());
                 assert_eq!(confirmed.as_ref(), Ok(trace), "{seed} {memory:?}\n{built}");
-                let again = simplify(&mut program, schedule, kind, *thread);
+                let again = simplify(&mut program, schedule, kind, *thread, &Watch::default());
                 let cost = |program: &mut Program, schedule: &Schedule| {
-                    let events = Events::run(program, schedule).unwrap();
+                    let events = Events::run(program, schedule, &Watch::default()).unwrap();
                     let order: Vec<usize> = (0..events.list.len()).collect();
                     (switches(&events, &order), delays(&events, &order))
                 };
@@ -165,7 +167,7 @@ fn only_what_has_to_be_is_delayed() {
     let [violation] = found.as_slice() else {
         panic!("{found:?}")
     };
-    let events = Events::run(&mut program, &violation.schedule).unwrap();
+    let events = Events::run(&mut program, &violation.schedule, &Watch::default()).unwrap();
     let order: Vec<usize> = (0..events.list.len()).collect();
     assert_eq!(delays(&events, &order), 1);
     // main, right, left, right
@@ -177,12 +179,13 @@ fn the_greedy_order_is_an_order() {
     for seed in 0..100 {
         let mut program = generate(seed, &GenOptions::default()).program();
         for violation in violations(&mut program, EngineKind::Dpor, MemoryModel::Sc) {
-            let Some(events) = Events::run(&mut program, &violation.schedule) else {
+            let Some(events) = Events::run(&mut program, &violation.schedule, &Watch::default())
+            else {
                 continue;
             };
             let chains = Chains::new(&events);
             let mut position = chains.start();
-            for turn in chains.greedy() {
+            for turn in chains.greedy(&Watch::default()).unwrap() {
                 chains.take_turn(&mut position, turn, |_| ());
             }
             assert!(chains.is_end(&position));
@@ -231,7 +234,7 @@ fn what_the_fault_does_not_need_is_dropped() {
         other => panic!("{other:?}"),
     };
     let kind = ViolationKind::Fault(fault);
-    let simple = simplify(&mut program, &schedule, &kind, thread).unwrap();
+    let simple = simplify(&mut program, &schedule, &kind, thread, &Watch::default()).unwrap();
     // `left` reads before `right` writes, and `right` reads what `left` wrote over it: three switches between them.
     assert_eq!(threads(&simple.schedule), [0, 0, 0, 2, 2, 3, 3, 2, 3]);
     assert_eq!(simple.kind, kind);

@@ -9,7 +9,6 @@ mod table;
 pub use args::{BenchArgs, BenchFormat};
 
 use crate::Status;
-use crate::check;
 use crate::cli::{Cli, Command, name_of};
 use crate::error::Error;
 use crate::options::Options;
@@ -21,7 +20,6 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -103,7 +101,7 @@ const TIME_WITHOUT_FIGURE: Duration = Duration::from_secs(1);
 const TIME_OF_LONG_RUNS: Duration = Duration::from_secs(100);
 
 /// Runs what was asked for, prints the table, and says whether all is as expected.
-pub fn bench(args: &BenchArgs, interrupt: &Arc<AtomicBool>) -> Result<Status, Error> {
+pub fn bench(args: &BenchArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
     let directory = match &args.dir {
         Some(directory) => directory.clone(),
         None => expected::find_directory().ok_or(BenchError::NoDirectory)?,
@@ -193,12 +191,7 @@ fn select<'a>(
 }
 
 /// Runs one program as `raddle check` would.
-fn compare(
-    directory: &Path,
-    task: Task<'_>,
-    how: (&str, &str),
-    interrupt: &Arc<AtomicBool>,
-) -> Row {
+fn compare(directory: &Path, task: Task<'_>, how: (&str, &str), interrupt: &AtomicBool) -> Row {
     let Task {
         program,
         run,
@@ -221,10 +214,14 @@ fn compare(
         seconds: 0.0,
         error: None,
     };
-    let outcome =
-        options(directory, task, how).and_then(|options| check::checked(&options, interrupt));
+    let outcome = options(directory, task, how)
+        .and_then(|options| crate::compare::outcome(&options, interrupt));
     let outcome = match outcome {
-        Ok(checked) => checked.outcome,
+        Ok(Some((outcome, _))) => outcome,
+        Ok(None) => {
+            row.error = Some("internal error".to_owned());
+            return row;
+        }
         Err(error) => {
             row.error = Some(error.to_string());
             return row;
@@ -245,8 +242,9 @@ fn compare(
             };
             return row;
         }
-        Verdict::Unsupported { what, .. } => {
-            row.error = Some(format!("{what:?}"));
+        Verdict::Unsupported(beyond) => {
+            let first = beyond.first();
+            row.error = first.map(|first| format!("{:?}", first.what));
             return row;
         }
     };

@@ -4,6 +4,7 @@ use super::{Machine, Top};
 use crate::ids::SrcId;
 use crate::interp::code::Code;
 use crate::interp::local::{Frame, Link};
+use crate::op::Op;
 use raddle_ir::debug::{SourceType, SourceTypeId};
 use raddle_ir::{DebugLocId, InstKind, Operand};
 use std::rc::Rc;
@@ -46,6 +47,46 @@ impl Machine<'_> {
         None
     }
 
+    /// Remembers the first weak orderings: of the user's own atomics, and of libraries.
+    pub(crate) fn note_weak(&mut self, op: &Op, at: SrcId) {
+        let known = self.world.weak;
+        if known.user.is_some() || self.is_guard(op) {
+            return;
+        }
+        if self.atomics_are_users() {
+            self.world.weak.user = Some(at);
+        } else {
+            self.world.weak.library = known.library.or(Some(at));
+        }
+    }
+
+    /// The flag by which compilers run the initialiser of a static variable once: its orderings are not the program's.
+    fn is_guard(&self, op: &Op) -> bool {
+        let (Op::Load { loc, .. } | Op::Store { loc, .. }) = *op else {
+            return false;
+        };
+        let object = self.tables.loc_info(loc).object;
+        self.tables.object_info(object).is_guard()
+    }
+
+    /// Is the present atomic operation the user's?
+    fn atomics_are_users(&self) -> bool {
+        let top = match &self.top {
+            Top::Ir(frame) => Some((&*frame.code, frame.block, frame.index)),
+            _ => None,
+        };
+        let callers =
+            std::iter::successors(self.state.callers.as_ref(), |here| here.below.as_ref());
+        let callers = callers.filter_map(|here| match &here.frame {
+            Frame::Ir(frame) => {
+                let code = self.world.cached_code(frame.function)?;
+                Some((&**code, frame.block, frame.index))
+            }
+            _ => None,
+        });
+        self.world.atomics_are_users(top.into_iter().chain(callers))
+    }
+
     /// The code and point of the innermost interpreted frame below the top.
     fn calling_frame(&self) -> Option<(Rc<Code>, u32, u32)> {
         let mut link = self.state.callers.as_ref();
@@ -85,7 +126,7 @@ impl Machine<'_> {
     }
 }
 
-fn debug_loc(code: &Code, block: u32, index: u32) -> Option<DebugLocId> {
+pub(in crate::interp) fn debug_loc(code: &Code, block: u32, index: u32) -> Option<DebugLocId> {
     let block = code.body.blocks.get(block as usize)?;
     match block.insts.get(index as usize) {
         Some(inst) => inst.loc,

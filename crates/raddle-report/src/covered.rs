@@ -1,0 +1,196 @@
+//! What an answer rests on: notes about executions and code that were not looked at, in one line each.
+
+use crate::Report;
+use crate::source::Sources;
+use crate::words;
+use raddle_program::{NamedPlace, SrcId, Unsupported};
+use raddle_search::{EngineKind, Outcome, Reason, Statistics, Verdict};
+
+/// So many places are named in one line.
+const NAMED: usize = 3;
+
+/// Something that is said beside the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    /// Scripts know it by this.
+    pub(crate) kind: &'static str,
+    pub(crate) text: String,
+    /// Where it is about.
+    pub(crate) at: SrcId,
+}
+
+/// All notes of an answer.
+pub(crate) fn notes(report: &Report<'_>, sources: &Sources) -> Vec<Note> {
+    let outcome = report.outcome;
+    let mut notes = Vec::new();
+    if says_that_nothing_is_wrong(outcome) {
+        notes.extend(blocked(outcome));
+        notes.extend(no_thread(outcome));
+        notes.extend(no_assert(report, sources));
+    }
+    notes.extend(unfinished(outcome));
+    if !outcome.beyond().is_empty() {
+        notes.extend(unknown_calls(report, sources));
+    }
+    notes.extend(weak_orderings(report, sources));
+    notes
+}
+
+/// There may be more than was found.
+fn unfinished(outcome: &Outcome) -> Option<Note> {
+    let reason = outcome.coverage.unfinished.as_ref()?;
+    let at = match reason {
+        Reason::Thread { at, .. } => *at,
+        _ => SrcId::NOWHERE,
+    };
+    Some(Note {
+        kind: "unfinished",
+        text: format!("the search was not finished: {}", words::reason(reason)),
+        at,
+    })
+}
+
+/// Functions that nobody knows where executions did not come, so that all of them can be seen to at once.
+fn unknown_calls(report: &Report<'_>, sources: &Sources) -> Option<Note> {
+    let calls = &report.outcome.coverage.code.as_ref()?.unknown_calls;
+    let is_told = |name: &str| {
+        report.outcome.beyond().iter().any(|beyond| {
+            matches!(&beyond.what, Unsupported::UnknownFunction { name: told } if **told == *name)
+        })
+    };
+    let mut others: Vec<&NamedPlace> = Vec::new();
+    for call in calls.iter().filter(|call| !is_told(&call.name)) {
+        if !others.iter().any(|known| known.name == call.name) {
+            others.push(call);
+        }
+    }
+    let first = others.first()?;
+    let named = others.iter().map(|call| {
+        let name = words::function(&call.name);
+        match sources.line(report.program.tables(), call.at) {
+            Some(place) => format!("`{name}` ({place})"),
+            None => format!("`{name}`"),
+        }
+    });
+    let named: Vec<String> = named.collect();
+    Some(Note {
+        kind: "unknown-function",
+        text: format!(
+            "code that was not reached calls other functions that Raddle does not know: {}",
+            named.join(", ")
+        ),
+        at: first.at,
+    })
+}
+
+/// Does the answer speak of all that was asked for? Then it matters what that was.
+fn says_that_nothing_is_wrong(outcome: &Outcome) -> bool {
+    matches!(
+        outcome.verdict,
+        Verdict::Verified(_) | Verdict::Inconclusive(Reason::NothingEnds { .. })
+    )
+}
+
+/// Why executions did not come to their end.
+fn blocked(outcome: &Outcome) -> Option<Note> {
+    let Statistics {
+        complete,
+        blocked_by,
+        ..
+    } = &outcome.statistics;
+    Some(Note {
+        kind: "blocked",
+        text: words::blocked(*complete, blocked_by)?,
+        at: SrcId::NOWHERE,
+    })
+}
+
+fn no_thread(outcome: &Outcome) -> Option<Note> {
+    (outcome.statistics.threads <= 1).then(|| Note {
+        kind: "no-thread",
+        text: "no thread was ever started besides main".to_owned(),
+        at: SrcId::NOWHERE,
+    })
+}
+
+fn no_assert(report: &Report<'_>, sources: &Sources) -> Option<Note> {
+    let asserts = &report.outcome.coverage.code.as_ref()?.asserts;
+    let missed: Vec<SrcId> = asserts
+        .iter()
+        .filter(|site| !site.reached)
+        .map(|site| site.at)
+        .collect();
+    let first = *missed.first()?;
+    let tables = report.program.tables();
+    let places = missed.iter().filter_map(|&at| sources.line(tables, at));
+    let mut places: Vec<String> = places.collect();
+    let more = places.len().saturating_sub(NAMED);
+    places.truncate(NAMED);
+    let mut named = places.join(", ");
+    if more > 0 {
+        named += &format!(" and {more} more");
+    }
+    let text = match (missed.len(), asserts.len()) {
+        (1, 1) => format!("the only assert was never reached: {named}"),
+        (1, all) => format!("1 of {all} asserts was never reached: {named}"),
+        (missed, all) if missed == all => {
+            format!("none of {all} asserts was ever reached: {named}")
+        }
+        (missed, all) => format!("{missed} of {all} asserts were never reached: {named}"),
+    };
+    Some(Note {
+        kind: "unreached-assert",
+        text,
+        at: first,
+    })
+}
+
+fn weak_orderings(report: &Report<'_>, sources: &Sources) -> Option<Note> {
+    let weak = report.outcome.coverage.weak;
+    let at = weak.first()?;
+    let place = sources.line(report.program.tables(), at);
+    let place = match (weak.user, place) {
+        (Some(_), Some(place)) => format!(", first at {place}"),
+        (None, _) => ", all of them in libraries".to_owned(),
+        (Some(_), None) => String::new(),
+    };
+    Some(Note {
+        kind: "weak-orderings",
+        text: format!(
+            "{}{place}; see `raddle explain orderings`",
+            words::weak_orderings(report.outcome.memory)
+        ),
+        at,
+    })
+}
+
+/// How many executions were looked at, and what became of them.
+pub(crate) fn executions(outcome: &Outcome) -> Option<String> {
+    // A formula has no executions to count.
+    if outcome.engine == EngineKind::Bmc {
+        return None;
+    }
+    let Statistics {
+        complete,
+        blocked,
+        cut,
+        ..
+    } = outcome.statistics;
+    let blocked = blocked.saturating_sub(cut);
+    let mut text = words::executions(complete + blocked + cut);
+    match (complete + blocked + cut, blocked, cut) {
+        (_, 0, 0) => {}
+        (1, 1, _) => text += ", blocked",
+        (1, _, _) => text += ", cut short",
+        (_, _, 0) => text += &format!(", {} of them blocked", words::grouped(blocked)),
+        (_, 0, _) => text += &format!(", {} of them cut short", words::grouped(cut)),
+        _ => {
+            text += &format!(
+                ", {} of them blocked and {} cut short",
+                words::grouped(blocked),
+                words::grouped(cut)
+            );
+        }
+    }
+    Some(text)
+}

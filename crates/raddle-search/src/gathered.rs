@@ -1,0 +1,88 @@
+//! What a frame gathers about the executions of a search besides violations: what the answer rests on.
+
+use crate::ending;
+use crate::replay;
+use crate::verdict::{Beyond, Coverage, Statistics};
+use raddle_memory::Machine;
+use raddle_program::{Program, SrcId, ThreadId, Unsupported};
+
+#[derive(Default)]
+pub(crate) struct Gathered {
+    /// What is beyond Raddle; each once a place in the user's code.
+    pub(crate) beyond: Vec<Beyond>,
+    /// Did an execution come to its end? One that a fault ended did, whether it is looked for or not.
+    pub(crate) any_end: bool,
+    /// The bound that cut executions, and where.
+    pub(crate) unrolled: Option<u32>,
+    cuts: Vec<SrcId>,
+}
+
+impl Gathered {
+    /// What was counted so far is explored again.
+    pub(crate) fn restarted(&mut self) {
+        self.any_end = false;
+    }
+
+    pub(crate) fn cut(&mut self, bound: u32, at: SrcId) {
+        self.unrolled = self.unrolled.max(Some(bound));
+        if !self.cuts.contains(&at) {
+            self.cuts.push(at);
+        }
+    }
+
+    /// An execution has ended in which not every thread has.
+    pub(crate) fn blocked(&mut self, program: &Program, machine: &mut Machine) {
+        self.any_end = self.any_end || ending::is_faulted(program, machine);
+    }
+
+    /// A thread has come to something that Raddle cannot run.
+    pub(crate) fn out_of_reach(
+        &mut self,
+        program: &Program,
+        machine: &Machine,
+        what: Unsupported,
+        (thread, at): (ThreadId, SrcId),
+    ) {
+        let tables = program.tables();
+        let place = |at: SrcId| tables.user_source(at).unwrap_or(at);
+        let is_known =
+            |known: &Beyond| known.what == what && (known.at == at || place(known.at) == place(at));
+        if self.beyond.iter().any(is_known) {
+            return;
+        }
+        let steps = machine.steps();
+        let trace = replay::trace(program, steps, steps.len());
+        self.beyond.push(Beyond {
+            what,
+            thread,
+            at,
+            trace,
+        });
+    }
+
+    /// All of it, when the search is over.
+    pub(crate) fn coverage(mut self, program: &mut Program, statistics: &Statistics) -> Coverage {
+        let code = program.coverage();
+        let tables = program.tables();
+        let place = |at: SrcId| {
+            let at = tables.user_source(at).unwrap_or(at);
+            let loc = tables.source_loc(at);
+            loc.map(|loc| (loc.file.clone(), loc.line, loc.column))
+        };
+        // In the order of the source; what has no place there comes first, as it was met.
+        self.beyond.sort_by_cached_key(|beyond| place(beyond.at));
+        self.cuts.sort_by_cached_key(|&at| place(at));
+        Coverage {
+            ended: Some(self.any_end),
+            cuts: self.cuts,
+            code,
+            // A thread that is alone sees its own writes in order, whatever their orderings.
+            weak: match statistics.threads {
+                0 | 1 => Default::default(),
+                _ => program.weak_orderings(),
+            },
+            beyond: self.beyond,
+            unfinished: None,
+        }
+    }
+}

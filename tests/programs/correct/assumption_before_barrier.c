@@ -1,0 +1,20 @@
+// Who waits for a thread whose assumption failed might have been helped by it: that is no deadlock.
+#include <pthread.h>
+
+void __VERIFIER_assume(int);
+
+static pthread_barrier_t b;
+
+static void *help(void *arg) {
+    __VERIFIER_assume(0);
+    pthread_barrier_wait(&b);
+    return arg;
+}
+
+int main(void) {
+    pthread_t t;
+    pthread_barrier_init(&b, 0, 2);
+    pthread_create(&t, 0, help, 0);
+    pthread_barrier_wait(&b);
+    return 0;
+}
