@@ -233,7 +233,7 @@ impl Engine for Rvf {
 /// Checks a program.
 pub fn check(
     program: &mut Program,
-    kind: EngineKind,
+    mut kind: EngineKind,
     options: SearchOptions,
 ) -> Result<Outcome, InternalError> {
     let (reductions, memory) = (options.reductions, options.memory);
@@ -280,15 +280,21 @@ pub fn check(
         if flow.is_break() {
             break;
         }
+        // Whether two accesses race may be another matter in an execution of the same class.
+        if engine.leaves_writes_unordered() && frame.minds_order_of_writes() {
+            (kind, engine) = (EngineKind::Dpor, EngineKind::Dpor);
+            frame.restarted();
+            continue;
+        }
         // Iterations may have been left out that cannot be, by what is known now.
         if minds_races && program.learn_uses() {
             frame.restarted();
             continue;
         }
-        if engine == EngineKind::Dpor || !kind.knows_purity() || !frame.may_have_missed_deadlock() {
+        // So may be whether a loop goes on for good.
+        if !engine.leaves_writes_unordered() || !frame.may_have_missed_deadlock() {
             break;
         }
-        // Classes of other engines do not say what memory holds in the end.
         engine = EngineKind::Dpor;
         frame.look_again();
     }
@@ -308,6 +314,7 @@ pub fn check_of(fault: &Fault) -> Check {
         | Fault::Abort
         | Fault::Panic { .. } => Check::Assert,
         Fault::Overflow { .. } => Check::Overflow,
+        Fault::Uninitialised { .. } => Check::Uninit,
         Fault::NullDereference { .. }
         | Fault::WildPointer { .. }
         | Fault::OutOfBounds { .. }
@@ -340,6 +347,7 @@ impl Checks {
             Check::Deadlock => self.deadlocks,
             Check::Livelock => self.livelocks,
             Check::Overflow => self.overflows,
+            Check::Uninit => self.uninit,
         }
     }
 }

@@ -110,11 +110,6 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
             }
             Readiness::Ready => match turn(program, machine, thread) {
                 Turn::InVain(reads) => round = reads,
-                Turn::LooksAtClock => {
-                    cause = cause.min(BlockedBy::Clock);
-                    helpful[thread.index()] = true;
-                    continue;
-                }
                 Turn::GoesOn => return Blockade::of(cause.min(BlockedBy::Unfinished)),
             },
             Readiness::Ended(_) | Readiness::NotStarted => continue,
@@ -137,7 +132,47 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
         });
     }
     keep_helpless(&mut waiting, helpful);
+    in_order_of_names(program, &mut waiting);
     Blockade { cause, waiting }
+}
+
+/// The threads that wait for good, whatever the others do that are ready: the owners of what they wait for wait as well, or
+/// have finished.
+pub fn circle(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
+    let mut helpful = vec![false; machine.thread_count()];
+    let mut any_ready = false;
+    let mut waiting = Vec::new();
+    for thread in threads(machine) {
+        let readiness = machine.readiness(program, thread);
+        any_ready |= readiness == Readiness::Ready;
+        match readiness {
+            Readiness::Ended(Ending::ExitedProcess) => return None,
+            Readiness::Ended(Ending::Finished) | Readiness::NotStarted => {}
+            Readiness::Ready | Readiness::Ended(_) => helpful[thread.index()] = true,
+            Readiness::Waiting => {
+                let state = machine.thread_state(thread)?;
+                waiting.push(Waiting {
+                    thread,
+                    state,
+                    on: machine.waits_for(program, thread),
+                    at: program.at(state),
+                    round: Vec::new(),
+                });
+            }
+        }
+    }
+    keep_helpless(&mut waiting, helpful);
+    in_order_of_names(program, &mut waiting);
+    (any_ready && !waiting.is_empty()).then_some(waiting)
+}
+
+/// Ids are given in the order of discovery, which is another one when an execution is run alone.
+fn in_order_of_names(program: &Program, threads: &mut [Waiting]) {
+    let name = |thread: ThreadId| &program.tables().thread_info(thread).name;
+    for waiting in &mut *threads {
+        waiting.on.sort_by_key(|&on| name(on));
+    }
+    threads.sort_by_key(|waiting| name(waiting.thread));
 }
 
 impl Blockade {
@@ -187,8 +222,6 @@ const LONGEST_ROUND: usize = 1 << 16;
 enum Turn {
     /// Rounds of a loop that change nothing, and will not end as long as nobody else does anything: what one reads.
     InVain(Vec<Glance>),
-    /// The same, but the rounds depend on what time it is. Clocks stand still here; real ones do not.
-    LooksAtClock,
     /// Something else.
     GoesOn,
 }
@@ -240,9 +273,6 @@ fn go_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> T
 fn round_of(program: &Program, steps: &[MicroStep]) -> Turn {
     let mut reads: Vec<Glance> = Vec::new();
     for step in steps {
-        if program.looks_at_clock(step.state, step.value) {
-            return Turn::LooksAtClock;
-        }
         let is_read = match program.op(step.state) {
             Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } => true,
             Op::Sync { action, .. } => action.is_try(),
