@@ -281,14 +281,21 @@ impl Run {
                 return done(self.confirm(view, program, problem, found)?);
             }
         };
-        let deadlock = match problem.ask_for_deadlock(&self.limits()) {
+        let deadlock = match problem.ask_for_deadlock(false, &self.limits()) {
             Ok(never) => never,
             Err(Unsettled::GaveUp(why)) => return done(self.stopped(why)),
             Err(Unsettled::Found) => {
-                let mut found = problem.found();
-                found.wrong = (0..problem.encoding.threads.len()).collect();
-                return done(self.confirm(view, program, problem, found)?);
+                return done(self.confirm_deadlock(view, program, problem)?);
             }
+        };
+        let may_spin = match problem.ask_for_deadlock(true, &self.limits()) {
+            Ok(_) => false,
+            Err(Unsettled::GaveUp(why)) => return done(self.stopped(why)),
+            Err(Unsettled::Found) => match self.confirm_deadlock(view, program, problem) {
+                // The formula knows less of loops than the machine: whether one looks at memory at all, say.
+                Err(InternalError::Diverged { .. }) => true,
+                confirmed => return done(confirmed?),
+            },
         };
         let rest = match problem.ask_for_refusal(&self.limits()) {
             Ok(never) => self
@@ -309,6 +316,10 @@ impl Run {
             Ok(rest) => rest,
             Err(verdict) => return done(verdict),
         };
+        if may_spin {
+            let what = "threads that go round loops for good";
+            return done(Verdict::Inconclusive(Reason::NotLookedFor { what }));
+        }
         let answered = Answered {
             fault,
             deadlock,
@@ -381,6 +392,18 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    /// Runs the execution that was found, and all threads to their ends.
+    fn confirm_deadlock(
+        &mut self,
+        view: &View,
+        program: &mut Program,
+        problem: &Problem,
+    ) -> Result<Verdict, InternalError> {
+        let mut found = problem.found();
+        found.wrong = (0..problem.encoding.threads.len()).collect();
+        self.confirm(view, program, problem, found)
     }
 
     /// Runs the execution that was found.

@@ -137,6 +137,18 @@ pub(crate) struct Observed {
     pub(crate) writes: Vec<(StepIndex, Cell, Bit)>,
 }
 
+/// A thread that stopped because a round of a loop came to nothing, and changed nothing meanwhile either. It goes round for good
+/// if what it read is what memory holds in the end, and nobody is left to change that.
+#[derive(Clone, Debug)]
+pub(crate) struct Spin {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) stopped: Bit,
+    /// What the round read.
+    pub(crate) reads: Vec<Access>,
+    /// The cell of the mutex, if all that the round did is to try for that.
+    pub(crate) mutex: Option<Cell>,
+}
+
 /// A thread at a barrier: it arrives in a generation, and leaves when that is over.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
@@ -442,6 +454,10 @@ pub(crate) struct Encoding {
     pub(crate) wakers: Vec<Waker>,
     pub(crate) arrivals: Vec<Arrival>,
     pub(crate) observed: Vec<Observed>,
+    /// Only where deadlocks are looked for.
+    pub(crate) spins: Vec<Spin>,
+    /// Steps that try for a mutex.
+    pub(crate) try_locks: Vec<StepIndex>,
     pub(crate) bad: Vec<Bad>,
     pub(crate) beyond: Vec<Beyond>,
     pub(crate) cuts: Cuts,

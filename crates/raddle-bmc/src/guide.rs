@@ -339,7 +339,9 @@ impl guided::Guide for Guide<'_> {
             if self.moves_left == 0 {
                 break;
             }
-            if machine.readiness(program, thread) == Readiness::Ready {
+            if machine.readiness(program, thread) == Readiness::Ready
+                && !guided::goes_round(program, machine, thread)
+            {
                 self.moves_left -= 1;
                 return Some(self.go(index, thread));
             }

@@ -11,6 +11,7 @@ use crate::events::{Beyond, Encoding, StepIndex};
 use crate::facts::Cell;
 use crate::order::FixedOrder;
 use crate::sums::SectionOrder;
+use crate::waits::Deadlock;
 use raddle_order::bits::{Bit, Word};
 use raddle_order::memory::{self, Location, Memory, MemoryModel, Source, ThreadIndex};
 use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome, Stopped};
@@ -50,7 +51,7 @@ pub(crate) struct Problem {
     pub(crate) values: FxHashMap<EventId, Word>,
     pub(crate) carriers: Vec<Carrier>,
     /// Asks for a deadlock, if there can be one.
-    deadlock: Option<Lit>,
+    deadlock: Option<Deadlock>,
     /// What reads may read from, and which of two sections comes first: for data races.
     pub(crate) sources: Vec<Source>,
     pub(crate) section_order: SectionOrder,
@@ -138,8 +139,8 @@ impl Problem {
         if model != MemoryModel::Sc {
             problem.add_late_stores(checks.races && !checks.memory);
         }
-        if checks.deadlocks && problem.deadlock(asked, &wakeups, &last) {
-            problem.deadlock = Some(asked);
+        if checks.deadlocks {
+            problem.deadlock = problem.deadlock(asked, &wakeups, &last);
         }
         for bit in std::mem::take(&mut problem.encoding.required) {
             problem.require(bit);

@@ -1,7 +1,7 @@
 //! Waiting: signals that wake waiters, and threads that wait for good.
 
 use crate::encode::OWNER_BITS;
-use crate::events::{Awaited, Rule, ThreadIndex, Wait, WaitsForItself};
+use crate::events::{Awaited, Rule, Spin, ThreadIndex, Wait, WaitsForItself};
 use crate::facts::Cell;
 use crate::problem::Problem;
 use raddle_order::bits::{Bit, Word};
@@ -15,6 +15,26 @@ pub(crate) struct WakeUp {
     waker: usize,
     waiter: usize,
     lit: Lit,
+}
+
+/// How to ask for a deadlock.
+#[derive(Clone, Copy)]
+pub(crate) struct Deadlock {
+    asked: Lit,
+    /// Whether threads that go round loops for good count, if there may be any.
+    loops: Option<Lit>,
+}
+
+impl Deadlock {
+    /// The assumptions under which there is one.
+    pub(crate) fn question(self, with_loops: bool) -> Option<Vec<Lit>> {
+        match (with_loops, self.loops) {
+            (true, None) => None,
+            (true, Some(loops)) => Some(vec![self.asked, loops]),
+            (false, Some(loops)) => Some(vec![self.asked, !loops]),
+            (false, None) => Some(vec![self.asked]),
+        }
+    }
 }
 
 impl Problem {
@@ -144,6 +164,12 @@ impl Problem {
                 }
             }
         }
+        let spins = self.encoding.spins.iter();
+        for read in spins.flat_map(|spin| &spin.reads) {
+            if !cells.contains(&read.cell) {
+                cells.push(read.cell);
+            }
+        }
         let mut last = FxHashMap::default();
         if cells.is_empty() {
             return last;
@@ -176,16 +202,19 @@ impl Problem {
     }
 
     /// A literal that implies a deadlock: some threads wait, each for what only those could give that wait themselves or have
-    /// finished. Threads that stopped for another reason (an assumption, a fault, the bound) might have helped.
+    /// finished. Threads that stopped for another reason (an assumption, a fault, the bound) might have helped. Going round a
+    /// loop for good is waiting, too, if `loops` holds; `None` if no thread does.
     pub(crate) fn deadlock(
         &mut self,
         asked: Lit,
         wakeups: &[WakeUp],
         last: &FxHashMap<Cell, Word>,
-    ) -> bool {
-        if self.encoding.waits.is_empty() {
-            return false;
+    ) -> Option<Deadlock> {
+        let spins = std::mem::take(&mut self.encoding.spins);
+        if self.encoding.waits.is_empty() && spins.is_empty() {
+            return None;
         }
+        let loops = self.encoding.bits.fresh_bit(&mut self.solver);
         let count = self.encoding.threads.len();
         let dead: Vec<Bit> = (0..count)
             .map(|_| self.encoding.bits.fresh_bit(&mut self.solver))
@@ -203,6 +232,10 @@ impl Problem {
                 let stuck = self.stuck(&wait, &dead, wakeups, last);
                 reasons.push(self.encoding.bits.bit_and(wait.blocked, stuck));
             }
+            for spin in spins.iter().filter(|spin| spin.thread == thread) {
+                let in_vain = self.in_vain(spin, &dead, last);
+                reasons.push(self.encoding.bits.bit_and(loops, in_vain));
+            }
             let any = self.encoding.bits.any(reasons);
             let bits = &mut self.encoding.bits;
             let fine = bits.bit_or(!dead[thread], any);
@@ -216,7 +249,48 @@ impl Problem {
         let is_deadlock = bits.all([someone, !exited, !open]);
         let lit = self.lit(is_deadlock);
         self.solver.clause(&[!asked, lit]);
-        true
+        Some(Deadlock {
+            asked,
+            loops: (!spins.is_empty()).then(|| self.lit(loops)),
+        })
+    }
+
+    /// The thread goes round a loop for good: it finds what it found, since nobody will change that.
+    fn in_vain(&mut self, spin: &Spin, dead: &[Bit], last: &FxHashMap<Cell, Word>) -> Bit {
+        let mut again = vec![spin.stopped];
+        for read in &spin.reads {
+            let bits = &mut self.encoding.bits;
+            let same = bits.eq(&read.value, &last[&read.cell]);
+            again.push(bits.bit_or(!read.guard, same));
+        }
+        again.push(match spin.mutex {
+            Some(cell) => self.is_owned_by_useless(cell, dead, last, |_| Bit::TRUE),
+            // Nobody else knows what the loop looks at: a mutex that the thread holds itself, say.
+            None if spin.reads.is_empty() => Bit::TRUE,
+            None => self.all_useless(spin.thread, dead),
+        });
+        self.encoding.bits.all(again)
+    }
+
+    /// The owner of a mutex will not give it back. `counts`: whether it matters that a thread is the owner.
+    fn is_owned_by_useless(
+        &mut self,
+        cell: Cell,
+        dead: &[Bit],
+        last: &FxHashMap<Cell, Word>,
+        counts: impl Fn(ThreadIndex) -> Bit,
+    ) -> Bit {
+        let mut owned = Vec::new();
+        for thread in 0..dead.len() {
+            let handle = u128::from(self.encoding.threads[thread].handle);
+            let useless = self.useless(thread, dead);
+            let owner = last[&cell].extract(0, OWNER_BITS);
+            let handle = Word::constant(OWNER_BITS, handle);
+            let bits = &mut self.encoding.bits;
+            let is_owner = bits.eq(&owner, &handle);
+            owned.push(bits.all([is_owner, useless, counts(thread)]));
+        }
+        self.encoding.bits.any(owned)
     }
 
     /// The thread waits for good, or has finished: it will not help anybody.
@@ -278,22 +352,11 @@ impl Problem {
             }
             Awaited::Owner(cell, itself) => {
                 let itself = self.waits_for_itself(*itself, last);
-                let mut owned = Vec::new();
-                for thread in 0..dead.len() {
-                    let handle = u128::from(self.encoding.threads[thread].handle);
-                    let useless = self.useless(thread, dead);
-                    let owner = last[cell].extract(0, OWNER_BITS);
-                    let handle = Word::constant(OWNER_BITS, handle);
-                    let bits = &mut self.encoding.bits;
-                    let is_owner = bits.eq(&owner, &handle);
-                    let counts = if thread == wait.thread {
-                        itself
-                    } else {
-                        Bit::TRUE
-                    };
-                    owned.push(bits.all([is_owner, useless, counts]));
-                }
-                self.encoding.bits.any(owned)
+                let counts = |thread| match thread == wait.thread {
+                    true => itself,
+                    false => Bit::TRUE,
+                };
+                self.is_owned_by_useless(*cell, dead, last, counts)
             }
             Awaited::Threads(of) => {
                 let mut stuck = Vec::new();

@@ -24,6 +24,7 @@ pub(crate) fn notes(report: &Report<'_>, sources: &Sources) -> Vec<Note> {
     let outcome = report.outcome;
     let mut notes = Vec::new();
     if says_that_nothing_is_wrong(outcome) {
+        notes.extend(blocked(outcome));
         notes.extend(no_thread(outcome));
         notes.extend(no_assert(report, sources));
         notes.extend(not_checked(outcome));
@@ -89,6 +90,24 @@ fn says_that_nothing_is_wrong(outcome: &Outcome) -> bool {
         outcome.verdict,
         Verdict::Verified(_) | Verdict::Inconclusive(Reason::NothingEnds { .. })
     )
+}
+
+/// Why executions did not come to their end.
+fn blocked(outcome: &Outcome) -> Option<Note> {
+    // A formula has no executions, and what was explored before it is not what the answer rests on.
+    if outcome.engine == EngineKind::Bmc {
+        return None;
+    }
+    let Statistics {
+        complete,
+        blocked_by,
+        ..
+    } = &outcome.statistics;
+    Some(Note {
+        kind: "blocked",
+        text: words::blocked(*complete, blocked_by)?,
+        at: SrcId::NOWHERE,
+    })
 }
 
 fn no_thread(outcome: &Outcome) -> Option<Note> {

@@ -14,6 +14,7 @@ use raddle_search::{
 };
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -80,6 +81,9 @@ impl VerifySc {
 struct Executions {
     complete: u64,
     blocked: u64,
+    /// How many of the blocked ones for which reason.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    blocked_by: BTreeMap<&'static str, u64>,
     /// Those of the blocked ones that the bound on loops cut.
     cut: u64,
 }
@@ -226,6 +230,11 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
         executions: Executions {
             complete: statistics.complete,
             blocked: statistics.blocked,
+            blocked_by: statistics
+                .blocked_by
+                .iter()
+                .map(|(cause, count)| (words::cause_name(cause), count))
+                .collect(),
             cut: statistics.cut,
         },
         violation: violations.next(),

@@ -259,14 +259,13 @@ impl<'a> Writer<'a> {
                 let joins =
                     |waiting: &Waiting| matches!(self.program.op(waiting.state), Op::Join { .. });
                 let main = stuck.iter().position(|it| !joins(it)).unwrap_or(0);
-                let verb = match violation.kind {
-                    ViolationKind::Livelock { .. } => "spins",
-                    _ => "waits",
-                };
-                let spot = |(index, waiting): (usize, &Waiting)| Spot {
-                    at: waiting.at,
-                    label: format!("{} {verb} here", names.thread(waiting.thread)),
-                    primary: index == main,
+                let spot = |(index, waiting): (usize, &Waiting)| {
+                    let verb = if waiting.spins() { "spins" } else { "waits" };
+                    Spot {
+                        at: waiting.at,
+                        label: format!("{} {verb} here", names.thread(waiting.thread)),
+                        primary: index == main,
+                    }
                 };
                 stuck.iter().enumerate().map(spot).collect()
             }

@@ -3,9 +3,9 @@
 use crate::names::Names;
 use crate::source::{Sources, position};
 use crate::steps::intention;
-use raddle_program::{LocId, Op, Program, SrcId, SyncAction, ThreadId};
-use raddle_search::Violation;
+use raddle_program::{LocId, Op, Program, SrcId, SyncAction, ThreadId, Value};
 use raddle_search::verdict::Waiting;
+use raddle_search::{Effect, TraceStep, Violation};
 
 pub(crate) struct Explanation<'a> {
     pub(crate) program: &'a Program,
@@ -17,6 +17,10 @@ pub(crate) struct Explanation<'a> {
 impl Explanation<'_> {
     /// What the thread does for good: `waits to lock m`, `spins on flag`.
     pub(crate) fn aim(&self, waiting: &Waiting) -> String {
+        if waiting.spins() {
+            let aims: Vec<String> = self.glances(waiting).map(|(_, aim, _)| aim).collect();
+            return format!("spins {}", enumeration(&aims));
+        }
         match *self.program.op(waiting.state) {
             Op::Sync {
                 cell,
@@ -26,11 +30,30 @@ impl Explanation<'_> {
                 format!("waits to {}", intention(self.names, cell, action))
             }
             Op::Join { thread } => format!("waits to join {}", self.names.thread(thread)),
-            Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
-                format!("spins on {}", self.names.location(loc))
-            }
-            _ => "spins".to_owned(),
+            _ => "waits".to_owned(),
         }
+    }
+
+    /// What a thread looks at that waits in a loop: each place once, with the aim, and what it finds.
+    fn glances(&self, waiting: &Waiting) -> impl Iterator<Item = (LocId, String, Option<Value>)> {
+        let mut seen: Vec<LocId> = Vec::new();
+        let glances = waiting.round.iter().filter_map(move |glance| {
+            let (loc, aim, found) = match *self.program.op(glance.state) {
+                Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
+                    let aim = format!("on {}", self.names.location(loc));
+                    (loc, aim, Some(glance.value))
+                }
+                Op::Sync { cell, action } => {
+                    let aim = format!("to {}", intention(self.names, cell, action));
+                    (cell, aim, None)
+                }
+                _ => return None,
+            };
+            let is_new = !seen.contains(&loc);
+            seen.push(loc);
+            is_new.then_some((loc, aim, found))
+        });
+        glances.collect::<Vec<_>>().into_iter()
     }
 
     /// One sentence a thread.
@@ -41,6 +64,9 @@ impl Explanation<'_> {
             self.aim(waiting),
             self.place(waiting.at)
         );
+        if waiting.spins() {
+            return text + &self.in_vain(waiting);
+        }
         match *self.program.op(waiting.state) {
             Op::Sync {
                 cell,
@@ -60,9 +86,60 @@ impl Explanation<'_> {
                 }
             }
             Op::Join { .. } => text += ", which does not finish",
-            _ => text += ": no thread will write there again",
+            _ => {}
         }
         text
+    }
+
+    /// What a thread finds that waits in a loop, and since when.
+    fn in_vain(&self, waiting: &Waiting) -> String {
+        let mut text = String::new();
+        let mut is_memory = false;
+        for (loc, _, found) in self.glances(waiting) {
+            let Some(value) = found else {
+                for &holder in &waiting.on {
+                    text += &self.holder(loc, holder, waiting.thread);
+                }
+                continue;
+            };
+            is_memory = true;
+            let value = self.names.value(loc, value);
+            let which = match waiting.round.len() {
+                1 => "which".to_owned(),
+                _ => self.names.location(loc),
+            };
+            text += &match self.last_write(loc) {
+                Some((step, writer, place)) => {
+                    format!(", {which} was set to {value} by {writer} in step {step}{place}")
+                }
+                None => format!(", {which} is {value} from the start"),
+            };
+        }
+        if is_memory {
+            text += ": no thread will write there again";
+        }
+        text
+    }
+
+    /// The last step that changed a place, who took it, and where.
+    fn last_write(&self, loc: LocId) -> Option<(usize, String, String)> {
+        let steps = &self.violation.trace.steps;
+        let writes = |step: &TraceStep| {
+            // Exchanging a value for itself, say.
+            let is_in_vain = |value| {
+                let op = self.program.op(step.state);
+                step.value == value && matches!(op, Op::Rmw { .. } | Op::Cas { .. })
+            };
+            let wrote = |(to, value)| to == loc && !is_in_vain(value);
+            step.effect != Effect::Delayed && step.wrote.is_some_and(wrote)
+        };
+        let index = steps.iter().rposition(writes)?;
+        let step = &steps[index];
+        Some((
+            index + 1,
+            self.names.thread(step.thread),
+            self.place(self.program.at(step.state)),
+        ))
     }
 
     /// What became of the signals, if there were any.
@@ -131,6 +208,15 @@ impl Explanation<'_> {
             }
             Some(loc) => format!(" ({}:{})", self.sources.display(&loc.file), loc.line),
         }
+    }
+}
+
+/// `on x, on y and on z`.
+fn enumeration(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
     }
 }
 

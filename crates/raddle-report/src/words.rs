@@ -9,7 +9,8 @@ use raddle_program::{
 };
 use raddle_search::verdict::{Statistics, Waiting};
 use raddle_search::{
-    Bound, Effect, MemoryModel, Phase, Reason, TraceStep, Violation, ViolationKind,
+    BlockedBy, BlockedCounts, Bound, Effect, MemoryModel, Phase, Reason, TraceStep, Violation,
+    ViolationKind,
 };
 use std::time::Duration;
 
@@ -109,9 +110,14 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
             _ => format!("livelock: {} threads spin for good", spinning.len()),
         },
         ViolationKind::Deadlock { waiting } => match waiting.as_slice() {
+            [one] if one.spins() => {
+                format!("deadlock: {} spins for good", names.thread(one.thread))
+            }
             [one] => format!("deadlock: {} waits for good", names.thread(one.thread)),
             _ => match circle(waiting).as_slice() {
-                [] => format!("deadlock: {} threads wait for good", waiting.len()),
+                [] => lone_spinners(names, program, waiting).unwrap_or_else(|| {
+                    format!("deadlock: {} threads wait for good", waiting.len())
+                }),
                 [one] => format!("deadlock: {} waits for itself", names.thread(*one)),
                 [others @ .., last] => {
                     let others: Vec<String> = others.iter().map(|&it| names.short(it)).collect();
@@ -124,6 +130,79 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
             },
         },
     }
+}
+
+/// The headline where threads wait in loops, and all others wait to join them.
+fn lone_spinners(names: &Names<'_>, program: &Program, waiting: &[Waiting]) -> Option<String> {
+    let joins = |it: &Waiting| matches!(program.op(it.state), Op::Join { .. });
+    if !waiting.iter().all(|it| it.spins() || joins(it)) {
+        return None;
+    }
+    let spinning = waiting.iter().filter(|it| it.spins());
+    let spinning: Vec<String> = spinning.map(|it| names.short(it.thread)).collect();
+    let (last, others) = spinning.split_last()?;
+    Some(match others {
+        [] => format!("deadlock: {last} spins for good"),
+        _ => format!("deadlock: {} and {last} spin for good", others.join(", ")),
+    })
+}
+
+/// The name of a cause for scripts. Stable.
+#[must_use]
+pub fn cause_name(cause: BlockedBy) -> &'static str {
+    match cause {
+        BlockedBy::Cut => "cut",
+        BlockedBy::Assumption => "assumption",
+        BlockedBy::Stopped => "stopped",
+        BlockedBy::Unfinished => "unfinished",
+        BlockedBy::Spinning => "spinning",
+        BlockedBy::Waiting => "waiting",
+    }
+}
+
+/// Why executions did not come to their end, in one line: `raddle explain blocked` says more. None if all did.
+#[must_use]
+pub fn blocked(complete: u64, by: &BlockedCounts) -> Option<String> {
+    // What is cut short is counted beside the answer.
+    let causes = by.iter().filter(|&(cause, _)| cause != BlockedBy::Cut);
+    let causes: Vec<(BlockedBy, u64)> = causes.collect();
+    let none_ends = complete == 0 && by.of(BlockedBy::Cut) == 0;
+    let phrase = |cause| match cause {
+        BlockedBy::Cut => "loops are cut short",
+        BlockedBy::Assumption => "an assumption fails",
+        BlockedBy::Stopped => "a thread stops early",
+        BlockedBy::Unfinished => {
+            "a thread is left in a loop whose other rounds are explored elsewhere"
+        }
+        BlockedBy::Spinning => "threads wait for good in loops (`--check deadlock` says where)",
+        BlockedBy::Waiting => "threads wait for good (`--check deadlock` says where)",
+    };
+    let text = match causes.as_slice() {
+        [] => return None,
+        &[(cause, count)] => {
+            let which = match (none_ends, count) {
+                (true, _) => "every execution is blocked".to_owned(),
+                (_, 1) => "1 execution is blocked".to_owned(),
+                (_, count) => format!("{} executions are blocked", grouped(count)),
+            };
+            format!("{which}: {}", phrase(cause))
+        }
+        several => {
+            let which = match none_ends {
+                true => "every execution is blocked".to_owned(),
+                false => format!(
+                    "{} executions are blocked",
+                    grouped(several.iter().map(|(_, count)| count).sum())
+                ),
+            };
+            let each = |&(cause, count): &(BlockedBy, u64)| {
+                format!("in {} {}", grouped(count), phrase(cause))
+            };
+            let each: Vec<String> = several.iter().map(each).collect();
+            format!("{which}: {}", each.join(", "))
+        }
+    };
+    Some(text)
 }
 
 /// Threads of which each waits for the next one, and the last for the first; the first circle that there is.
@@ -535,7 +614,7 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
             "`--unroll N` checks up to N rounds; loops that wait are better written as `__VERIFIER_assume`"
         }
         Reason::NothingEnds { bound: None } => {
-            "`--check livelock` says where threads spin; `raddle explain inconclusive` says more"
+            "`--check deadlock` says where threads wait for good; `raddle explain inconclusive` says more"
         }
         Reason::NothingEnds { bound: Some(_) } => "raise `--unroll`; is the loop meant to end?",
         Reason::Thread { limit, .. } => match limit {

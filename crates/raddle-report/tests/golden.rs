@@ -258,6 +258,7 @@ fn a_deadlock_is_explained_as_a_cycle() {
                 state,
                 on: case.machine.waits_for(&case.program, thread),
                 at: case.program.at(state),
+                round: Vec::new(),
             }
         })
         .collect();

@@ -265,8 +265,9 @@ pub fn check(
     if minds_races {
         program.learn_uses();
     }
+    let mut engine = kind;
     while flow.is_continue() {
-        flow = match kind {
+        flow = match engine {
             EngineKind::Naive => Naive(memory).explore(program, &mut frame),
             EngineKind::Dpor => Dpor(reductions).explore(program, &mut frame),
             EngineKind::Rf => Rf(reductions).explore(program, &mut frame),
@@ -276,17 +277,26 @@ pub fn check(
             EngineKind::Icb => icb::explore(program, &mut frame),
             EngineKind::Bpor => icb::bounded::explore(program, &mut frame),
         };
+        if flow.is_break() {
+            break;
+        }
         // Whether two accesses race may be another matter in an execution of the same class.
-        if flow.is_continue() && kind.leaves_writes_unordered() && frame.minds_order_of_writes() {
-            kind = EngineKind::Dpor;
+        if engine.leaves_writes_unordered() && frame.minds_order_of_writes() {
+            (kind, engine) = (EngineKind::Dpor, EngineKind::Dpor);
             frame.restarted();
             continue;
         }
         // Iterations may have been left out that cannot be, by what is known now.
-        if flow.is_break() || !minds_races || !program.learn_uses() {
+        if minds_races && program.learn_uses() {
+            frame.restarted();
+            continue;
+        }
+        // So may be whether a loop goes on for good.
+        if !engine.leaves_writes_unordered() || !frame.may_have_missed_deadlock() {
             break;
         }
-        frame.restarted();
+        engine = EngineKind::Dpor;
+        frame.look_again();
     }
     debug_assert!(
         flow.is_continue() || frame.has_reason(),

@@ -1,8 +1,9 @@
-//! What the end of an execution means: complete, blocked, a deadlock or a livelock.
+//! What the end of an execution means: complete, blocked, a deadlock.
 
-use crate::verdict::Waiting;
-use raddle_memory::{Ending, Machine, Readiness};
-use raddle_program::{Limit, Program, Stop, ThreadId};
+use crate::verdict::{BlockedBy, Glance, Waiting};
+use raddle_memory::{Ending, Machine, MicroStep, Readiness, StepEnd};
+use raddle_program::{Limit, Op, Program, StateId, Stop, SyncAction, ThreadId};
+use rustc_hash::FxHashMap;
 
 /// Every thread id that may have been started.
 pub(crate) fn threads(machine: &Machine) -> impl Iterator<Item = ThreadId> + use<> {
@@ -43,69 +44,148 @@ pub(crate) fn is_faulted(program: &Program, machine: &mut Machine) -> bool {
     })
 }
 
-/// Did the bound on loops stop a thread?
-pub(crate) fn is_cut(program: &Program, machine: &mut Machine) -> bool {
-    threads(machine).any(|thread| match machine.readiness(program, thread) {
-        Readiness::Ended(Ending::Stopped(stop)) => {
-            let stop = program.tables().stop_info(stop);
-            matches!(stop, Stop::Limit(Limit::Unroll { .. }))
-        }
-        _ => false,
-    })
+/// What stands in the way of threads at the end of an execution that is not complete.
+pub struct Blockade {
+    /// Why the execution is blocked: the first that applies.
+    pub cause: BlockedBy,
+    /// The threads that wait for good; empty if that is no deadlock.
+    pub waiting: Vec<Waiting>,
 }
 
-/// The threads that wait for good, if that is a deadlock. For executions in which no thread is ready.
+/// The threads that wait for good, if that is a deadlock. For executions in which no thread is ready but to go round a loop.
+pub fn deadlock(program: &mut Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
+    let waiting = blockade(program, machine).waiting;
+    (!waiting.is_empty()).then_some(waiting)
+}
+
+/// The threads that go round loops for good, if there is a deadlock that they have a part in.
+pub fn livelock(program: &mut Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
+    let mut spinning = deadlock(program, machine)?;
+    spinning.retain(Waiting::spins);
+    (!spinning.is_empty()).then_some(spinning)
+}
+
+/// Why an execution is blocked that an engine ended, and whether that is a deadlock.
+///
+/// Threads wait in operations that block, and in loops whose rounds come to nothing ([`turn`]). That the rounds do is found out here
+/// by running them on what memory holds in the end, so it does not matter why the engine did not: where a thread could go on
+/// after all, the execution is not over, and nothing is a deadlock. Another one is explored in which the thread does go on.
 ///
 /// A thread whose assumption failed, or that stopped at a fault or a limit, is not to blame: had it gone on, it might have
 /// helped. So threads that wait for it, directly or not, are merely blocked, and so are those that anybody could help (a
-/// semaphore, a condition variable) if there is such a thread. What remains is a deadlock: threads that wait only for
-/// finished threads and for each other. Where the process has exited nothing is.
-pub fn deadlock(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
-    match any_ready(program, machine) {
-        true => None,
-        false => stuck(program, machine),
+/// semaphore, a condition variable, a loop that waits for memory to change) if there is such a thread. What remains is a
+/// deadlock: threads that wait only for finished threads and for each other. Where the process has exited nothing is.
+pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
+    // Could the thread still do something for others?
+    let mut helpful = vec![false; machine.thread_count()];
+    let mut cause = BlockedBy::Waiting;
+    for thread in threads(machine) {
+        let why = match machine.readiness(program, thread) {
+            Readiness::Ended(Ending::ExitedProcess) => return Blockade::of(BlockedBy::Stopped),
+            Readiness::Ended(Ending::AssumeFailed) => BlockedBy::Assumption,
+            Readiness::Ended(Ending::Stopped(stop)) => match program.tables().stop_info(stop) {
+                Stop::Limit(Limit::Unroll { .. }) => BlockedBy::Cut,
+                _ => BlockedBy::Stopped,
+            },
+            Readiness::Ended(Ending::Faulted) => BlockedBy::Stopped,
+            _ => continue,
+        };
+        helpful[thread.index()] = true;
+        cause = cause.min(why);
     }
+    let anybody = helpful.contains(&true);
+    let mut waiting = Vec::new();
+    for thread in threads(machine) {
+        let readiness = machine.readiness(program, thread);
+        let Some(state) = machine.thread_state(thread) else {
+            continue;
+        };
+        let mut round = Vec::new();
+        match readiness {
+            Readiness::Waiting => {}
+            // Whoever goes round a loop that looks at memory could be helped.
+            Readiness::Ready if anybody && !tries_to_lock(program, state) => {
+                helpful[thread.index()] = true;
+                continue;
+            }
+            Readiness::Ready => match turn(program, machine, thread) {
+                Turn::InVain(reads) => round = reads,
+                Turn::GoesOn => return Blockade::of(cause.min(BlockedBy::Unfinished)),
+            },
+            Readiness::Ended(_) | Readiness::NotStarted => continue,
+        }
+        if !round.is_empty() {
+            cause = cause.min(BlockedBy::Spinning);
+        }
+        // A loop that looks at anything but one lock may be ended by anybody.
+        let on = match round.as_slice() {
+            [] => machine.waits_for(program, thread),
+            [one] if tries_to_lock(program, one.state) => machine.waits_for(program, thread),
+            _ => Vec::new(),
+        };
+        waiting.push(Waiting {
+            thread,
+            state,
+            on,
+            at: program.at(state),
+            round,
+        });
+    }
+    keep_helpless(&mut waiting, helpful);
+    in_order_of_names(program, &mut waiting);
+    Blockade { cause, waiting }
 }
 
 /// The threads that wait for good, whatever the others do that are ready: the owners of what they wait for wait as well, or
 /// have finished.
 pub fn circle(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
-    match any_ready(program, machine) {
-        true => stuck(program, machine),
-        false => None,
-    }
-}
-
-fn any_ready(program: &Program, machine: &mut Machine) -> bool {
-    threads(machine).any(|thread| machine.readiness(program, thread) == Readiness::Ready)
-}
-
-/// The threads that nobody can help who is ready, or might have been.
-fn stuck(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
-    let count = machine.thread_count();
-    // Could the thread still do something for others?
-    let mut helpful = vec![false; count];
+    let mut helpful = vec![false; machine.thread_count()];
+    let mut any_ready = false;
     let mut waiting = Vec::new();
     for thread in threads(machine) {
-        match machine.readiness(program, thread) {
+        let readiness = machine.readiness(program, thread);
+        any_ready |= readiness == Readiness::Ready;
+        match readiness {
             Readiness::Ended(Ending::ExitedProcess) => return None,
             Readiness::Ended(Ending::Finished) | Readiness::NotStarted => {}
-            Readiness::Ready
-            | Readiness::Ended(Ending::AssumeFailed | Ending::Stopped(_) | Ending::Faulted) => {
-                helpful[thread.index()] = true;
-            }
+            Readiness::Ready | Readiness::Ended(_) => helpful[thread.index()] = true,
             Readiness::Waiting => {
-                let on = machine.waits_for(program, thread);
                 let state = machine.thread_state(thread)?;
                 waiting.push(Waiting {
                     thread,
                     state,
-                    on,
+                    on: machine.waits_for(program, thread),
                     at: program.at(state),
+                    round: Vec::new(),
                 });
             }
         }
     }
+    keep_helpless(&mut waiting, helpful);
+    in_order_of_names(program, &mut waiting);
+    (any_ready && !waiting.is_empty()).then_some(waiting)
+}
+
+/// Ids are given in the order of discovery, which is another one when an execution is run alone.
+fn in_order_of_names(program: &Program, threads: &mut [Waiting]) {
+    let name = |thread: ThreadId| &program.tables().thread_info(thread).name;
+    for waiting in &mut *threads {
+        waiting.on.sort_by_key(|&on| name(on));
+    }
+    threads.sort_by_key(|waiting| name(waiting.thread));
+}
+
+impl Blockade {
+    fn of(cause: BlockedBy) -> Self {
+        Self {
+            cause,
+            waiting: Vec::new(),
+        }
+    }
+}
+
+/// Leaves those that nobody will help: `helpful` says who could do something.
+fn keep_helpless(waiting: &mut Vec<Waiting>, mut helpful: Vec<bool>) {
     let anybody = helpful.contains(&true);
     loop {
         let freed = waiting.iter().position(|waiting| {
@@ -123,63 +203,90 @@ fn stuck(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
         }
     }
     waiting.retain(|waiting| !helpful[waiting.thread.index()]);
-    in_order_of_names(program, &mut waiting);
-    (!waiting.is_empty()).then_some(waiting)
 }
 
-/// The longest loop that is recognised as spinning.
-const SPIN_STEPS: u32 = 1 << 16;
-
-/// The threads that spin for good, if that is a livelock. For executions that an engine ended because the threads that are
-/// still ready would only turn in pure loops; this is found out here again, by running them.
-///
-/// As with deadlocks, a thread that an assumption or a fault stopped might have helped: then nothing is a livelock.
-pub fn livelock(program: &mut Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
-    let mut spinning = Vec::new();
-    for thread in threads(machine) {
-        match machine.readiness(program, thread) {
-            Readiness::Ended(Ending::Finished) | Readiness::NotStarted | Readiness::Waiting => {}
-            Readiness::Ended(_) => return None,
-            Readiness::Ready if spins(program, machine, thread) => {
-                let state = machine.thread_state(thread)?;
-                spinning.push(Waiting {
-                    thread,
-                    state,
-                    on: Vec::new(),
-                    at: program.at(state),
-                });
-            }
-            Readiness::Ready => return None,
+fn tries_to_lock(program: &Program, state: StateId) -> bool {
+    matches!(
+        program.op(state),
+        Op::Sync {
+            action: SyncAction::TryLock | SyncAction::TryReadLock | SyncAction::TryWriteLock,
+            ..
         }
-    }
-    in_order_of_names(program, &mut spinning);
-    (!spinning.is_empty()).then_some(spinning)
+    )
 }
 
-/// Ids are given in the order of discovery, which is another one when an execution is run alone.
-fn in_order_of_names(program: &Program, threads: &mut [Waiting]) {
-    let name = |thread: ThreadId| &program.tables().thread_info(thread).name;
-    for waiting in &mut *threads {
-        waiting.on.sort_by_key(|&on| name(on));
-    }
-    threads.sort_by_key(|waiting| name(waiting.thread));
+/// The longest round of a loop that is looked at.
+const LONGEST_ROUND: usize = 1 << 16;
+
+/// What a thread does that is ready when an execution ends.
+enum Turn {
+    /// Rounds of a loop that change nothing, and will not end as long as nobody else does anything: what one reads.
+    InVain(Vec<Glance>),
+    /// Something else.
+    GoesOn,
 }
 
-/// Does the thread, running alone, come back to its state without having changed memory?
-fn spins(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> bool {
-    let mark = machine.mark();
-    let start = machine.thread_state(thread);
-    let mut is_back = false;
-    for _ in 0..SPIN_STEPS {
-        if is_back || machine.readiness(program, thread) != Readiness::Ready {
-            break;
-        }
-        machine.step(program, thread, &[]);
-        if !machine.is_pure_since(mark) {
-            break;
-        }
-        is_back = machine.thread_state(thread) == start;
+/// Does the thread, which is ready, go round a loop as long as nobody else does anything?
+pub(crate) fn goes_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> bool {
+    !matches!(turn(program, machine, thread), Turn::GoesOn)
+}
+
+/// Does the thread, running alone, come back to a state without having changed memory?
+fn turn(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> Turn {
+    let start = machine.mark();
+    let turn = go_round(program, machine, thread);
+    machine.undo_to(start);
+    turn
+}
+
+fn go_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> Turn {
+    // A store that is still to reach memory may end the loop.
+    let any_delayed = |thread| !machine.delayed(thread).is_empty();
+    if threads(machine).any(any_delayed) {
+        return Turn::GoesOn;
     }
-    machine.undo_to(mark);
-    is_back
+    // How many steps there were when the thread was in a state.
+    let mut left: FxHashMap<StateId, usize> = FxHashMap::default();
+    for _ in 0..LONGEST_ROUND {
+        let Some(state) = machine.thread_state(thread) else {
+            return Turn::GoesOn;
+        };
+        if let Some(&first) = left.get(&state) {
+            return round_of(program, &machine.steps()[first..]);
+        }
+        if machine.readiness(program, thread) != Readiness::Ready {
+            return Turn::GoesOn;
+        }
+        let mark = machine.mark();
+        left.insert(state, mark.steps());
+        let end = machine.step(program, thread, &[]);
+        // Another choice may lead out of the loop.
+        let chose = !machine.chosen().is_empty();
+        if end != StepEnd::Done || chose || !machine.is_pure_since(mark) {
+            return Turn::GoesOn;
+        }
+    }
+    Turn::GoesOn
+}
+
+/// A round that changed nothing.
+fn round_of(program: &Program, steps: &[MicroStep]) -> Turn {
+    let mut reads: Vec<Glance> = Vec::new();
+    for step in steps {
+        let is_read = match program.op(step.state) {
+            Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } => true,
+            Op::Sync { action, .. } => action.is_try(),
+            _ => false,
+        };
+        if is_read {
+            reads.push(Glance {
+                state: step.state,
+                value: step.value,
+            });
+        }
+    }
+    match reads.as_slice() {
+        [] => Turn::GoesOn,
+        _ => Turn::InVain(reads),
+    }
 }

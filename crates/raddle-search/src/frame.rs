@@ -7,8 +7,8 @@ use crate::gathered::Gathered;
 use crate::replay::{self, Mismatch, Schedule};
 use crate::simplify;
 use crate::verdict::{
-    Bound, Causality, Check, EngineKind, Outcome, Reason, Statistics, Verdict, Violation,
-    ViolationKind,
+    BlockedBy, BlockedCounts, Bound, Causality, Check, Checks, EngineKind, Outcome, Reason,
+    Statistics, Verdict, Violation, ViolationKind, Waiting,
 };
 use crate::watch::{Phase, Watch, peak_memory_bytes};
 use raddle_memory::consistency::Phases;
@@ -64,6 +64,10 @@ pub(crate) struct Frame {
     next_length: u64,
     /// An execution was begun and has not ended.
     midway: bool,
+    /// A thread that was left in a loop could have gone on, in the end of an execution.
+    left_in_loop: bool,
+    /// What was counted before executions are explored for the second time.
+    first_look: Option<Box<Statistics>>,
     started: Instant,
     last_slow_look: Instant,
     events_since_look: u32,
@@ -98,12 +102,33 @@ impl Frame {
             next_opinion: BEFORE_SECOND_OPINION,
             next_length: BEFORE_SECOND_OPINION,
             midway: false,
+            left_in_loop: false,
+            first_look: None,
             started,
             last_slow_look: now,
             events_since_look: 0,
             explored: None,
             wants_estimate: false,
         }
+    }
+
+    /// Might a thread that was left in a loop be in a deadlock in an execution of the same class?
+    ///
+    /// Whether a loop goes on for good depends on what memory holds in the end, and that on the order of writes that nobody reads.
+    pub(crate) fn may_have_missed_deadlock(&self) -> bool {
+        let Checks {
+            deadlocks,
+            livelocks,
+            ..
+        } = self.options.checks;
+        (deadlocks || livelocks) && self.left_in_loop
+    }
+
+    /// Everything is explored again, by an engine whose classes say more. What was counted stays.
+    pub(crate) fn look_again(&mut self) {
+        self.first_look = Some(Box::new(self.statistics.clone()));
+        self.restarted();
+        self.left_in_loop = false;
     }
 
     fn executions(&self) -> u64 {
@@ -135,13 +160,16 @@ impl Frame {
             || self.error.is_some()
     }
 
-    /// Counts the present execution.
-    fn count(&mut self, complete: bool) {
+    /// Counts the present execution; `blocked_by`: why it did not come to its end.
+    fn count(&mut self, blocked_by: Option<BlockedBy>) {
         self.midway = false;
-        if complete {
-            self.statistics.complete += 1;
-        } else {
-            self.statistics.blocked += 1;
+        match blocked_by {
+            None => self.statistics.complete += 1,
+            Some(cause) => {
+                self.statistics.blocked += 1;
+                self.statistics.blocked_by.count(cause);
+                self.statistics.cut += u64::from(cause == BlockedBy::Cut);
+            }
         }
         self.statistics.max_events = self.statistics.max_events.max(self.ends.len());
         self.watch.publish(&self.statistics);
@@ -379,7 +407,7 @@ impl Frame {
     }
 
     /// At the end of an execution, threads that are ready only spin. What they would read next may be gone, or raced with, all
-    /// the same; and if nobody can help them that is a livelock.
+    /// the same.
     ///
     /// One step is enough. A round that goes wrong earlier is not pure, so it was explored as any other; and a step that would
     /// complete a pure round does not wait for a while only to be done when nothing is wrong with it any more: nobody writes
@@ -416,14 +444,33 @@ impl Frame {
             machine.undo_to(mark);
             flow?;
         }
-        if self.options.checks.livelocks
-            && let Some(spinning) = ending::livelock(program, machine)
-        {
-            let (thread, at) = (spinning[0].thread, spinning[0].at);
-            let kind = ViolationKind::Livelock { spinning };
-            self.violation(program, machine, kind, thread, at)?;
-        }
         ControlFlow::Continue(())
+    }
+
+    /// Threads wait for good: is that looked for?
+    fn wait_for_good(
+        &mut self,
+        program: &mut Program,
+        machine: &mut Machine,
+        mut waiting: Vec<Waiting>,
+    ) -> ControlFlow<()> {
+        let Checks {
+            deadlocks,
+            livelocks,
+            ..
+        } = self.options.checks;
+        if !deadlocks {
+            waiting.retain(|waiting| livelocks && waiting.spins());
+        }
+        let Some(first) = waiting.first() else {
+            return ControlFlow::Continue(());
+        };
+        let (thread, at) = (first.thread, first.at);
+        let kind = match deadlocks {
+            true => ViolationKind::Deadlock { waiting },
+            false => ViolationKind::Livelock { spinning: waiting },
+        };
+        self.violation(program, machine, kind, thread, at)
     }
 
     // ---- the answer
@@ -438,7 +485,10 @@ impl Frame {
             return Err(error);
         }
         if self.midway {
-            self.count(false);
+            self.count(Some(BlockedBy::Unfinished));
+        }
+        if let Some(first) = self.first_look.filter(|_| self.violations.is_empty()) {
+            self.statistics = *first;
         }
         if let Some(mut answer) = self.answer {
             self.statistics.elapsed = self.started.elapsed();
@@ -567,25 +617,22 @@ impl Listener for Frame {
         self.midway = false;
         self.statistics.complete = 0;
         self.statistics.blocked = 0;
+        self.statistics.blocked_by = BlockedCounts::default();
         self.statistics.cut = 0;
         self.gathered.restarted();
     }
 
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
-        let complete = ending::is_complete(program, machine);
-        self.count(complete);
-        self.gathered
-            .ended(program, machine, complete, &mut self.statistics);
-        if !complete
-            && self.options.checks.deadlocks
-            && let Some(waiting) = ending::deadlock(program, machine)
-        {
-            let (thread, at) = (waiting[0].thread, waiting[0].at);
-            let kind = ViolationKind::Deadlock { waiting };
-            self.violation(program, machine, kind, thread, at)?;
-        }
-        if !complete {
+        if ending::is_complete(program, machine) {
+            self.count(None);
+            self.gathered.any_end = true;
+        } else {
+            let ending::Blockade { cause, waiting } = ending::blockade(program, machine);
+            self.count(Some(cause));
+            self.gathered.blocked(program, machine);
+            self.left_in_loop |= cause == BlockedBy::Unfinished;
             self.look_at_spinning(program, machine)?;
+            self.wait_for_good(program, machine, waiting)?;
         }
         self.after_execution()
     }
@@ -597,7 +644,7 @@ impl Listener for Frame {
     }
 
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
-        self.count(false);
+        self.count(Some(BlockedBy::Unfinished));
         self.after_execution()
     }
 

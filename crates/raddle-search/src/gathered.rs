@@ -30,20 +30,9 @@ impl Gathered {
         }
     }
 
-    /// An execution has ended.
-    pub(crate) fn ended(
-        &mut self,
-        program: &Program,
-        machine: &mut Machine,
-        complete: bool,
-        statistics: &mut Statistics,
-    ) {
-        if complete {
-            self.any_end = true;
-            return;
-        }
+    /// An execution has ended in which not every thread has.
+    pub(crate) fn blocked(&mut self, program: &Program, machine: &mut Machine) {
         self.any_end = self.any_end || ending::is_faulted(program, machine);
-        statistics.cut += u64::from(self.unrolled.is_some() && ending::is_cut(program, machine));
     }
 
     /// A thread has come to something that Raddle cannot run.

@@ -2,8 +2,9 @@
 
 use crate::dpor::Listener;
 use crate::driver::{InternalError, SearchOptions};
+use crate::ending;
 use crate::frame::Frame;
-use crate::naive;
+use crate::naive::{self, Next};
 use crate::replay::ScheduleStep;
 use crate::verdict::{EngineKind, Outcome, Verdict};
 use raddle_memory::{Machine, Readiness};
@@ -76,8 +77,18 @@ fn lead(
             return ControlFlow::Break(());
         }
     }
-    if naive::possible(program, machine).is_empty() {
+    let mut possible = naive::possible(program, machine).into_iter();
+    let is_over = possible.all(|next| match next {
+        Next::Run(thread) => goes_round(program, machine, thread),
+        Next::Flush(..) => false,
+    });
+    if is_over {
         frame.ended(program, machine)?;
     }
     ControlFlow::Continue(())
+}
+
+/// Does the thread, which is ready, go round a loop as long as nobody else does anything?
+pub fn goes_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> bool {
+    ending::goes_round(program, machine, thread)
 }

@@ -394,7 +394,7 @@ pub fn confirm(
 }
 
 /// The threads that wait for good. An execution need not be shown to its end for that: others may be ready that cannot help.
-fn stuck(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
+fn stuck(program: &mut Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
     ending::deadlock(program, machine).or_else(|| ending::circle(program, machine))
 }
 

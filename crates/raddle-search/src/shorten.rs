@@ -23,7 +23,7 @@
 
 use crate::driver::ViolationKey;
 use crate::ending;
-use crate::naive;
+use crate::naive::{self, Next};
 use crate::replay::{self, Found, Schedule, ScheduleStep};
 use crate::verdict::ViolationKind;
 use raddle_memory::race::RaceAccess;
@@ -381,7 +381,13 @@ impl Search<'_, '_> {
         let mut events = 0;
         let mut at_end = false;
         while events < LONGEST && !at_end {
-            match naive::possible(program, &mut self.machine).first() {
+            // Whoever only goes round a loop is not worth running.
+            let mut possible = naive::possible(program, &mut self.machine).into_iter();
+            let next = possible.find(|next| match *next {
+                Next::Run(thread) => !ending::goes_round(program, &mut self.machine, thread),
+                Next::Flush(..) => true,
+            });
+            match next {
                 Some(next) => {
                     events += 1;
                     let end = next.step(program, &mut self.machine, &[]);

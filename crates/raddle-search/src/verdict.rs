@@ -109,9 +109,78 @@ pub struct Waiting {
     pub thread: ThreadId,
     /// Its local state: the operation there is what it waits to do.
     pub state: StateId,
-    /// The threads that could let it go on if they could go on themselves: the owner of the mutex, the thread joined.
+    /// The threads that could let it go on if they could go on themselves: the owner of the mutex, the thread joined. Empty
+    /// where anybody could.
     pub on: Vec<ThreadId>,
     pub at: SrcId,
+    /// What each round of the loop reads in which it waits. Empty if the operation itself blocks.
+    pub round: Vec<Glance>,
+}
+
+impl Waiting {
+    /// Does it wait in a loop?
+    #[must_use]
+    pub fn spins(&self) -> bool {
+        !self.round.is_empty()
+    }
+}
+
+/// A read of a thread that waits in a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Glance {
+    /// The local state whose operation it is.
+    pub state: StateId,
+    /// What the operation returns, in every round.
+    pub value: Value,
+}
+
+/// Why an execution did not come to its end. Where several things did, the first counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BlockedBy {
+    /// The bound on loops cut it.
+    Cut,
+    /// A thread's assumption failed.
+    Assumption,
+    /// A thread stopped: at a limit, at something unsupported, at a fault that may not be looked for.
+    Stopped,
+    /// A thread has done a round of a loop for nothing, and its engine left it at that: other executions show it going on.
+    Unfinished,
+    /// Threads wait for good, some of them in loops.
+    Spinning,
+    /// Threads wait for good.
+    Waiting,
+}
+
+impl BlockedBy {
+    pub const ALL: [Self; 6] = [
+        Self::Cut,
+        Self::Assumption,
+        Self::Stopped,
+        Self::Unfinished,
+        Self::Spinning,
+        Self::Waiting,
+    ];
+}
+
+/// How many executions were blocked by what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockedCounts([u64; BlockedBy::ALL.len()]);
+
+impl BlockedCounts {
+    #[must_use]
+    pub fn of(&self, cause: BlockedBy) -> u64 {
+        self.0[cause as usize]
+    }
+
+    pub fn count(&mut self, cause: BlockedBy) {
+        self.0[cause as usize] += 1;
+    }
+
+    /// Those that there were.
+    pub fn iter(&self) -> impl Iterator<Item = (BlockedBy, u64)> + use<> {
+        let counts = BlockedBy::ALL.into_iter().zip(self.0);
+        counts.filter(|&(_, count)| count > 0)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,11 +188,11 @@ pub enum ViolationKind {
     /// Committed by one thread.
     Fault(Fault),
     Race(RaceInfo),
-    /// All remaining threads wait for good.
+    /// Threads wait for good, in operations that block or in loops that come to nothing.
     Deadlock {
         waiting: Vec<Waiting>,
     },
-    /// The remaining threads spin, or wait, for good.
+    /// The part of a deadlock that waits in loops, where deadlocks are not looked for.
     Livelock {
         spinning: Vec<Waiting>,
     },
@@ -269,6 +338,8 @@ pub struct Statistics {
     pub complete: u64,
     /// Executions in which some thread stayed blocked, or that were given up midway.
     pub blocked: u64,
+    /// Why they were.
+    pub blocked_by: BlockedCounts,
     /// Those of them that the bound on loops cut.
     pub cut: u64,
     /// The engine that explored these executions, if it is not the one that has the answer.
@@ -303,6 +374,7 @@ impl Statistics {
     pub fn follow(&mut self, before: &Self, explorer: EngineKind) {
         self.complete += before.complete;
         self.blocked += before.blocked;
+        self.blocked_by = before.blocked_by;
         self.cut += before.cut;
         self.elapsed = before.elapsed;
         self.explored_by = Some(explorer);

@@ -44,7 +44,7 @@ const TOPICS: &[Topic] = &[
         text: "Engine `bmc` makes one formula of all executions up to a bound on loops and asks a solver for a violation. It \
                raises the bound until no execution exceeds it; `--unroll N` fixes it. It knows all memory models and \
                nondeterministic values of any width, and is at its best where few threads have many interleavings. It \
-               looks for everything but livelocks. What it cannot turn into a formula it refuses by name.",
+               looks for everything but livelocks (deadlocks of threads that wait in loops included). What it cannot turn into a formula it refuses by name.",
     },
     Topic {
         names: &["mcr"],
@@ -107,12 +107,30 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["deadlock"],
         text: "Check `deadlock` finds executions in which threads wait for good: for a mutex that is never unlocked, a \
-               signal that never comes, a thread that never ends.",
+               signal that never comes, a thread that never ends, or in a loop, for a write that no thread will do any more \
+               (a spin lock that is not given back, a flag that nobody sets). A loop counts if its rounds change nothing. Engines `naive`, `icb` and `bpor` go round such loops for ever instead, \
+               and come to no answer. Threads that wait for one whose assumption failed are no deadlock: \
+               `raddle explain blocked`.",
     },
     Topic {
         names: &["livelock"],
         text: "Check `livelock` (off by default; engines `dpor`, `rf`, `rvf` and `mcr`) finds executions in which threads spin for good: in loops that \
-               wait for a write which no thread will do any more.",
+               wait for a write which no thread will do any more. Check `deadlock` finds these, too, together with threads that wait \
+               otherwise; `livelock` is for those who do not look for deadlocks. Threads that keep each other going, with \
+               changes to memory in every round, are not found.",
+    },
+    Topic {
+        names: &["blocked"],
+        text: "An execution is blocked if some thread does not come to its end in it. An answer says why:\n\
+               \n\
+               - an assumption fails (`__VERIFIER_assume`): the execution is none of those that were asked for;\n\
+               - a thread stops early: at a bound (`--unroll`), or at a fault that `--check` does not name;\n\
+               - threads wait for good, some of them in loops: with `--check deadlock` (the default) that is a violation;\n\
+               - a thread is left in a loop: it has done a round for nothing, and the engine went no further because other executions \
+               show what it does next (`--no-await`, a location that is also written plainly); or the engine pruned the execution.\n\
+               \n\
+               JSON has the numbers under `executions.blocked_by`. Only if no execution runs to its end is it \
+               worth a second look: then little of the program was checked.",
     },
     Topic {
         names: &["overflow"],
@@ -347,7 +365,6 @@ const GROUPS: &[(&str, &[&str])] = &[
         &[
             "abort",
             "error-reached",
-            "uninitialised",
             "null-dereference",
             "wild-pointer",
             "out-of-bounds",

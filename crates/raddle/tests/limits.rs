@@ -276,7 +276,8 @@ fn ctrl_c_ends_a_replay() {
 fn ctrl_c_ends_private_code() {
     let scratch = Scratch::new("limits-ctrl-c-private");
     let file = scratch.file("a.c", PRIVATE);
-    for engine in ["rf", "bmc"] {
+    // `bmc` gives such loops up after a counted number of rounds.
+    for engine in ["rf", "dpor"] {
         let mut command = raddle();
         command.arg("check").arg(&file).args(["--engine", engine]);
         // Whatever it is at then.

@@ -1,4 +1,5 @@
-// Nobody sets the flag: without `--check livelock` that is no violation, but it is said.
+// raddle: --check assert
+// Nobody sets the flag: where deadlocks are not looked for that is no violation, but it is said.
 // engines: dpor, rf, rvf, mcr
 #include <pthread.h>
 #include <stdatomic.h>

@@ -26,7 +26,7 @@
 use super::Encoder;
 use super::rwlock::Holding;
 use crate::contents::Contents;
-use crate::events::{Access, Observed, Step, StepIndex, What};
+use crate::events::{Access, Observed, Spin, Step, StepIndex, ThreadIndex, What};
 use crate::facts::Cell;
 use crate::state::{RoundStart, State};
 use raddle_order::bits::{Bit, Word};
@@ -42,6 +42,21 @@ struct Done {
     may_race: Vec<Bit>,
     /// Stores to memory that nobody else writes.
     stores: Vec<(StepIndex, Access)>,
+    reads: Vec<Access>,
+    /// Does it do nothing but to try for mutexes?
+    only_tries: bool,
+}
+
+/// A thread that stopped behind a round that read this.
+fn spin(thread: ThreadIndex, stopped: Bit, reads: Vec<Access>, only_tries: bool) -> Spin {
+    let first = reads.first().map(|read| read.cell);
+    let is_one = |cell: &Cell| reads.iter().all(|read| read.cell == *cell);
+    Spin {
+        thread,
+        stopped,
+        mutex: first.filter(is_one).filter(|_| only_tries),
+        reads,
+    }
 }
 
 impl Encoder<'_> {
@@ -95,6 +110,15 @@ impl Encoder<'_> {
         let once = self.out.bits.bit_and(idle, may_race);
         round.spent = self.out.bits.bit_or(round.spent, once);
         let ends = self.out.bits.bit_and(idle, !tolerated);
+        if self.options.checks.deadlocks {
+            let stored = done.stores.iter().map(|(_, store)| store.guard);
+            let stored = self.out.bits.any(stored.collect::<Vec<_>>());
+            let counted = self.has_counted(state, start);
+            let guard = state.path.guard();
+            let stopped = self.out.bits.all([guard, ends, !stored, !counted]);
+            let spin = spin(self.thread, stopped, done.reads, done.only_tries);
+            self.out.spins.push(spin);
+        }
         state.path.push(&mut self.out.bits, !ends);
         Ok(())
     }
@@ -158,6 +182,24 @@ impl Encoder<'_> {
         Ok(same)
     }
 
+    /// Did a counter of rounds change? Then there is an assumption that will fail.
+    fn has_counted(&mut self, state: &mut State, start: &RoundStart) -> Bit {
+        let frame = state.top();
+        let mut same = Bit::TRUE;
+        for &counter in frame.shape.counters(frame.block) {
+            for slot in frame.code.slots(counter) {
+                if let (Some(Some(now)), Some(Some(then))) =
+                    (frame.regs.get(slot), start.regs.get(slot))
+                    && now.width() == then.width()
+                {
+                    let equal = self.out.bits.eq(&now.word, &then.word);
+                    same = self.out.bits.bit_and(same, equal);
+                }
+            }
+        }
+        !same
+    }
+
     fn and_same_contents(&mut self, before: Bit, now: &Rc<Contents>, then: &Rc<Contents>) -> Bit {
         if before == Bit::FALSE || Rc::ptr_eq(now, then) {
             return before;
@@ -169,12 +211,18 @@ impl Encoder<'_> {
     // ---- what it did
 
     fn done_since(&mut self, first: StepIndex) -> Done {
-        let mut done = Done::default();
+        let mut done = Done {
+            only_tries: true,
+            ..Done::default()
+        };
         for index in first..self.out.steps.len() {
             if self.out.steps[index].thread != self.thread {
                 continue;
             }
             let step = self.out.steps[index].clone();
+            let reads = step.accesses.iter().filter(|access| !access.is_write);
+            done.reads.extend(reads.cloned());
+            done.only_tries &= self.out.try_locks.contains(&index);
             self.judge(index, &step, &mut done);
         }
         done

@@ -595,6 +595,7 @@ impl Encoder<'_> {
             let more = encoder.counted(old, true);
             Sym::ite(&mut encoder.out.bits, again, &more, &new)
         })?;
+        self.out.try_locks.extend(step);
         self.add_accesses_to(step, accesses);
         self.hand_over(step, Handover::acquire(got));
         self.check_undestroyed(state, &old);

@@ -42,10 +42,17 @@ impl Problem {
         Never::of(self.ask(&bad, limits))
     }
 
-    /// Do threads wait for good? Never, if that is not looked for.
-    pub(crate) fn ask_for_deadlock(&mut self, limits: &Limits<'_>) -> Result<Never, Unsettled> {
-        Never::of(match self.deadlock {
-            Some(asked) => self.solver.solve(&[asked], limits),
+    /// Do threads wait for good, be it in loops? Never, if that is not looked for.
+    pub(crate) fn ask_for_deadlock(
+        &mut self,
+        in_loops: bool,
+        limits: &Limits<'_>,
+    ) -> Result<Never, Unsettled> {
+        let question = self
+            .deadlock
+            .and_then(|deadlock| deadlock.question(in_loops));
+        Never::of(match question {
+            Some(question) => self.solver.solve(&question, limits),
             None => Outcome::Unsat,
         })
     }

@@ -85,8 +85,13 @@ impl Machine {
             Op::Sync { cell, action } => {
                 let word = self.cell_word(program.tables(), cell, action);
                 match action {
-                    SyncAction::Lock => sync::mutex_owner(word).into_iter().collect(),
-                    SyncAction::ReadLock | SyncAction::WriteLock => self.lists.lock_holders(word),
+                    SyncAction::Lock | SyncAction::TryLock => {
+                        sync::mutex_owner(word).into_iter().collect()
+                    }
+                    SyncAction::ReadLock
+                    | SyncAction::WriteLock
+                    | SyncAction::TryReadLock
+                    | SyncAction::TryWriteLock => self.lists.lock_holders(word),
                     _ => Vec::new(),
                 }
             }

@@ -200,7 +200,7 @@ impl Walk {
     }
 
     /// An execution ends here.
-    fn leaf(&mut self, program: &Program) {
+    fn leaf(&mut self, program: &mut Program) {
         let states: FinalStates = ending::threads(&self.machine)
             .map(|thread| self.machine.thread_state(thread))
             .collect();

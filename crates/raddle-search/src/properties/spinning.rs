@@ -18,9 +18,9 @@ use crate::replay::stop_of;
 use crate::rf;
 use crate::rvf::{self, RvfOptions};
 use crate::spinning::glancing;
-use crate::verdict::{self, Checks, EngineKind, Verdict, ViolationKind};
+use crate::verdict::{self, Checks, EngineKind, Verdict, ViolationKind, Waiting};
 use raddle_memory::{Ending, Machine, RaceDetector, Readiness, StepEnd};
-use raddle_program::builder::BuiltProgram;
+use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
 use raddle_program::generate::GenOptions;
 use raddle_program::{LocId, Op, Program, SrcId, StateId, Stop, ThreadId, Value};
 use rustc_hash::FxHashSet;
@@ -57,6 +57,8 @@ pub(super) struct Reached {
     states: FxHashSet<State>,
     pub(super) local_states: BTreeSet<StateId>,
     pub(super) violations: FxHashSet<ViolationKey>,
+    /// Deadlocks that threads have a part in that wait in loops.
+    pub(super) spinning: BTreeSet<Vec<(ThreadId, bool)>>,
 }
 
 /// More states than this are not worth the time.
@@ -108,16 +110,82 @@ impl Reached {
                 }
             }
         }
-        if !any
-            && !ending::is_complete(program, machine)
-            && let Some(waiting) = ending::deadlock(program, machine)
-        {
+        self.judge(program, machine, any);
+        true
+    }
+
+    /// Is it a deadlock if the machine stays as it is?
+    fn judge(&mut self, program: &mut Program, machine: &mut Machine, any_ready: bool) {
+        let waiting = ending::deadlock(program, machine);
+        if any_ready && !has_stopped(program, machine) {
+            let mut seen = FxHashSet::default();
+            let memory = State::of(program, machine).memory;
+            let is_doomed = never_changes(program, machine, &memory, &mut seen);
+            assert_eq!(is_doomed, waiting.is_some());
+        }
+        let Some(waiting) = waiting else {
+            return;
+        };
+        if any_ready {
+            self.spinning.insert(signature(&waiting));
+        } else if !ending::is_complete(program, machine) {
             let at = waiting[0].at;
             let kind = ViolationKind::Deadlock { waiting };
             self.violations.insert(ViolationKey::new(&kind, at));
         }
-        true
     }
+}
+
+/// Who waits, and whether in a loop. Where in its loop a thread stands when the others are done is nobody's concern.
+fn signature(waiting: &[Waiting]) -> Vec<(ThreadId, bool)> {
+    let mut signature: Vec<_> = waiting.iter().map(|it| (it.thread, it.spins())).collect();
+    signature.sort_unstable();
+    signature
+}
+
+/// Has a thread stopped that might have helped?
+fn has_stopped(program: &Program, machine: &mut Machine) -> bool {
+    let mut threads = ending::threads(machine);
+    threads.any(|thread| match machine.readiness(program, thread) {
+        Readiness::Ended(ending) => ending != Ending::Finished,
+        _ => false,
+    })
+}
+
+/// Does everything stay as it is whatever the threads do, and does nobody finish or stop?
+fn never_changes(
+    program: &mut Program,
+    machine: &mut Machine,
+    memory: &[Value],
+    seen: &mut FxHashSet<State>,
+) -> bool {
+    let state = State::of(program, machine);
+    if state.memory != memory {
+        return false;
+    }
+    if !seen.insert(state) {
+        return true;
+    }
+    let mark = machine.mark();
+    for thread in ending::threads(machine) {
+        if machine.readiness(program, thread) != Readiness::Ready {
+            continue;
+        }
+        let mut next = Some(Vec::new());
+        while let Some(choices) = next {
+            let end = machine.step(program, thread, &choices);
+            next = other_choices(machine);
+            let goes_on = end == StepEnd::Done
+                && machine.is_pure_since(mark)
+                && machine.readiness(program, thread) == Readiness::Ready
+                && never_changes(program, machine, memory, seen);
+            machine.undo_to(mark);
+            if !goes_on {
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// What the program can reach; none if that is too much. Walked until no new location or thread turns up on the way, which would
@@ -149,7 +217,7 @@ fn found_by(
     program: &mut Program,
     reductions: Reductions,
     races: bool,
-) -> FxHashSet<ViolationKey> {
+) -> Vec<crate::Violation> {
     let options = SearchOptions {
         checks: Checks {
             races,
@@ -163,18 +231,30 @@ fn found_by(
     };
     let outcome = check(program, engine, options).expect("violations are reproduced");
     match outcome.verdict {
-        Verdict::Violation(found) => {
-            let key =
-                |violation: &crate::Violation| ViolationKey::new(&violation.kind, violation.at);
-            found.iter().map(key).collect()
-        }
+        Verdict::Violation(found) => found,
         // Where no execution comes to its end, that is all there is to say.
         Verdict::Verified(verdict::Bound::Complete)
-        | Verdict::Inconclusive(verdict::Reason::NothingEnds { bound: None }) => {
-            FxHashSet::default()
-        }
+        | Verdict::Inconclusive(verdict::Reason::NothingEnds { bound: None }) => Vec::new(),
         other => panic!("{other:?}"),
     }
+}
+
+/// All but deadlocks that threads have a part in that wait in loops; and those.
+fn sorted_out(
+    found: &[crate::Violation],
+) -> (FxHashSet<ViolationKey>, BTreeSet<Vec<(ThreadId, bool)>>) {
+    let (mut others, mut spinning) = (FxHashSet::default(), BTreeSet::new());
+    for violation in found {
+        match &violation.kind {
+            ViolationKind::Deadlock { waiting } if waiting.iter().any(Waiting::spins) => {
+                spinning.insert(signature(waiting));
+            }
+            kind => {
+                others.insert(ViolationKey::new(kind, violation.at));
+            }
+        }
+    }
+    (others, spinning)
 }
 
 /// All ways to leave pure rounds out.
@@ -240,6 +320,7 @@ fn no_local_state_is_lost() {
 
 #[test]
 fn no_fault_and_no_deadlock_is_lost() {
+    let (mut spinning, mut not_spinning) = (0, 0);
     for_each_program(250, GenOptions::spinning(), |_, built| {
         let mut program = built.program();
         // The first search knows nothing of the program: sizes, say, turn out to be mixed while it runs.
@@ -250,9 +331,14 @@ fn no_fault_and_no_deadlock_is_lost() {
             return;
         };
         for (found, way) in found.iter().zip(ways()) {
-            assert_eq!(*found, reached.violations, "{way:?}");
+            let (others, waiting) = sorted_out(found);
+            assert_eq!(others, reached.violations, "{way:?}");
+            assert_eq!(waiting, reached.spinning, "{way:?}");
         }
+        spinning += u32::from(!reached.spinning.is_empty());
+        not_spinning += u32::from(reached.spinning.is_empty());
     });
+    assert!(spinning > 10 && not_spinning > 10);
 }
 
 /// All races of executions in which each thread completes one pure round at most.
@@ -351,6 +437,7 @@ fn lose_no_race(built: &BuiltProgram) {
     // The others find a race if there is one.
     for (engine, reductions) in ways().filter(|(engine, _)| *engine != EngineKind::Dpor) {
         let found = found_by(engine, &mut built.program(), reductions, true);
+        let (found, _) = sorted_out(&found);
         assert!(
             races.found.is_empty() || found.iter().any(is_race),
             "{engine:?}, {reductions:?}"
@@ -358,6 +445,7 @@ fn lose_no_race(built: &BuiltProgram) {
     }
     for reductions in reductions() {
         let found = found_by(EngineKind::Dpor, &mut program, reductions, true);
+        let (found, _) = sorted_out(&found);
         let places = |key: &ViolationKey| match *key {
             ViolationKey::Race(a, b) => [a, b],
             _ => [SrcId::NOWHERE; 2],
@@ -369,6 +457,35 @@ fn lose_no_race(built: &BuiltProgram) {
                 .flat_map(places)
                 .any(|place| at.contains(&place));
             assert!(known, "{reductions:?} loses {lost:?}");
+        }
+    }
+}
+
+/// What memory holds in the end depends on the order of writes that nobody reads; whether a loop that looks at several
+/// variables goes on for good depends on that.
+#[test]
+fn the_order_of_writes_that_nobody_reads_counts() {
+    for first_stops in [false, true] {
+        let mut b = ProgramBuilder::new("two writers");
+        let (x, y) = (b.var("x", 4), b.var("y", 4));
+        for value in [u64::from(first_stops), u64::from(!first_stops)] {
+            b.thread(&format!("w{value}"), |t| t.store(x, value));
+        }
+        b.thread("q", |t| {
+            t.while_(
+                |t| {
+                    let (a, b) = (t.load(x), t.load(y));
+                    (a + b).is(0)
+                },
+                |_| {},
+            );
+        });
+        let built = b.build();
+        for (engine, reductions) in ways() {
+            let found = found_by(engine, &mut built.program(), reductions, false);
+            let (others, spinning) = sorted_out(&found);
+            assert!(others.is_empty());
+            assert_eq!(spinning.len(), 1, "{engine:?}, {reductions:?}");
         }
     }
 }

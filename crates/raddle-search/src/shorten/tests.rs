@@ -240,7 +240,7 @@ fn the_violation_stays_the_same() {
                 let mut replayed = replay::replay(&mut program, &again.schedule).unwrap();
                 partial += usize::from(
                     matches!(again.kind, ViolationKind::Deadlock { .. })
-                        && ending::deadlock(&program, &mut replayed.machine).is_none(),
+                        && ending::deadlock(&mut program, &mut replayed.machine).is_none(),
                 );
             }
         }

@@ -139,7 +139,7 @@ fn a_spin_loop_without_writer_is_blocked_once() {
 
 #[test]
 fn livelocks_are_told_from_reading_too_early() {
-    let check = |writes: bool| {
+    let check = |writes: bool, deadlocks: bool| {
         let mut b = ProgramBuilder::new("spin");
         let x = b.var("x", 4);
         b.thread("p", |t| {
@@ -149,6 +149,7 @@ fn livelocks_are_told_from_reading_too_early() {
         });
         b.thread("q", |t| t.while_(|t| t.load(x).is(0), |_| {}));
         let checks = Checks {
+            deadlocks,
             livelocks: true,
             ..Checks::default()
         };
@@ -161,11 +162,23 @@ fn livelocks_are_told_from_reading_too_early() {
             .expect("replayed")
             .verdict
     };
-    assert_eq!(check(true), Verdict::Verified(Bound::Complete));
-    let Verdict::Violation(found) = check(false) else {
-        panic!("no livelock")
-    };
-    assert!(matches!(found[0].kind, ViolationKind::Livelock { .. }));
+    for deadlocks in [false, true] {
+        assert_eq!(check(true, deadlocks), Verdict::Verified(Bound::Complete));
+        let Verdict::Violation(found) = check(false, deadlocks) else {
+            panic!("no livelock")
+        };
+        // `q` spins; that `main` waits to join it is no part of a livelock.
+        match &found[0].kind {
+            ViolationKind::Livelock { spinning } => {
+                assert!(!deadlocks && spinning.iter().all(|it| it.spins()));
+            }
+            ViolationKind::Deadlock { waiting } => {
+                let spinning = waiting.iter().filter(|it| it.spins());
+                assert!(deadlocks && spinning.count() == 1 && waiting.len() == 2);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]
