@@ -127,7 +127,7 @@ const AT_QUICK_EXIT: &str = "at_quick_exit";
 #[must_use]
 pub fn runs_functions_at_exit(module: &raddle_ir::Module) -> bool {
     let is_there = |name: &&str| module.function_named(name).is_some();
-    !module.destructors.is_empty() || REGISTERING.iter().any(|name| is_there(&name))
+    !module.destructors.is_empty() || REGISTERING.iter().any(is_there)
 }
 
 /// `(function)` or `(function, argument, …)`.
