@@ -24,6 +24,7 @@ const NOTHING: Checks = Checks {
     deadlocks: false,
     livelocks: false,
     overflows: false,
+    uninit: false,
     only_error_calls: false,
 };
 const ALL: Checks = Checks {
