@@ -78,6 +78,27 @@ pub(crate) fn fuzz(seconds: &str) -> Outcome {
         .env("RADDLE_FUZZ_SECONDS", seconds))
 }
 
+pub(crate) fn mutants(count: &str, first: &str) -> Outcome {
+    for number in [count, first] {
+        number
+            .parse::<u64>()
+            .map_err(|_| format!("not a number of mutants: {number}"))?;
+    }
+    clang::setup()?;
+    run(cargo()
+        .args([
+            "test",
+            "--release",
+            "--package",
+            "raddle",
+            "--test",
+            "mutants",
+        ])
+        .args(["no_engine", "--", "--nocapture"])
+        .env("RADDLE_MUTANTS", count)
+        .env("RADDLE_MUTANTS_FROM", first))
+}
+
 fn build_release() -> Result<PathBuf, String> {
     run(cargo().args(["build", "--release", "--package", "raddle"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);

@@ -157,8 +157,9 @@ impl Function {
             let last = block.insts.len().saturating_sub(1);
             let is_fixed = |inst: &String| inst.contains(" = alloca ") || inst.contains(" = phi ");
             let first = block.insts.iter().rposition(is_fixed);
-            let mut start = first.map_or(0, |index| index + 1);
-            for index in start..last {
+            let begin = first.map_or(0, |index| index + 1);
+            let mut start = begin;
+            for index in begin..last {
                 let defined: BTreeSet<&str> = block.insts[start..=index]
                     .iter()
                     .filter_map(|inst| defined(inst))

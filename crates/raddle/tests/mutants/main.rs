@@ -14,6 +14,7 @@ use mutate::{Mutation, Rng, smaller};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -33,7 +34,7 @@ fn root() -> PathBuf {
 /// The programs that are mutated, compiled when they are first needed.
 struct Bases {
     files: Vec<PathBuf>,
-    modules: Vec<OnceLock<Option<Module>>>,
+    modules: Vec<OnceLock<Module>>,
 }
 
 impl Bases {
@@ -45,13 +46,35 @@ impl Bases {
         Self { files, modules }
     }
 
+<<<<<<< HEAD
     fn get(&self, at: usize) -> Option<&Module> {
         let module = self.modules[at].get_or_init(|| {
             let text = raddle::compile::ir_text(&self.files[at]).ok()?;
             Some(Module::parse(&text))
         });
         module.as_ref()
+=======
+    fn get(&self, at: usize) -> &Module {
+        self.modules[at].get_or_init(|| Module::parse(&compiled(&self.files[at])))
+>>>>>>> bmc-internal
     }
+}
+
+/// What clang makes of a program without optimisation, as for a check but for debug information.
+fn compiled(file: &Path) -> String {
+    let clang = std::env::var_os("RADDLE_CLANG").unwrap_or_else(|| "clang".into());
+    let run = |more: &[&str]| {
+        let mut command = Command::new(&clang);
+        command.args(["-S", "-emit-llvm", "-O0", "-w", "-DRADDLE"]);
+        command.args(["-fno-discard-value-names", "-Xclang", "-disable-O0-optnone"]);
+        let output = command.args(more).args(["-o", "-"]).arg(file).output();
+        let output = output.expect("clang can be run");
+        let text = output.status.success().then_some(output.stdout)?;
+        Some(String::from_utf8(text).expect("IR is text"))
+    };
+    // Older versions say what pointers point to, unless told not to; newer ones do not know that option.
+    let text = run(&["-mllvm", "-opaque-pointers"]).or_else(|| run(&[]));
+    text.unwrap_or_else(|| panic!("{}: not compiled", file.display()))
 }
 
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
@@ -74,16 +97,16 @@ struct Mutant<'a> {
 }
 
 impl<'a> Mutant<'a> {
-    fn new(bases: &'a Bases, seed: u64) -> Option<Self> {
+    fn new(bases: &'a Bases, seed: u64) -> Self {
         let rng = &mut Rng(seed);
         let at = (seed % bases.files.len() as u64) as usize;
         let count = 1 + rng.below(MOST_MUTATIONS);
-        Some(Self {
-            base: bases.get(at)?,
+        Self {
+            base: bases.get(at),
             file: &bases.files[at],
             mutations: (0..count).map(|_| Mutation::random(rng)).collect(),
             checks: rng.below(CHECKS.len()),
-        })
+        }
     }
 
     fn module(&self) -> Module {
@@ -134,9 +157,7 @@ struct Kept {
 }
 
 fn try_one(bases: &Bases, seed: u64) -> Result<Answered, Kept> {
-    let Some(mut mutant) = Mutant::new(bases, seed) else {
-        return Ok(Answered::default());
-    };
+    let mut mutant = Mutant::new(bases, seed);
     let failure = match mutant.check(&mutant.module()) {
         Ok(answered) => return Ok(answered),
         Err(failure) => failure,

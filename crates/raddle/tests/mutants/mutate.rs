@@ -405,8 +405,7 @@ fn reorder(inst: &str, rng: &mut Rng) -> Option<Vec<String>> {
 
 /// Is it an access to a variable that others may see?
 fn is_shared(inst: &str) -> bool {
-    // Older compilers name what pointers point to.
-    inst.contains(", ptr @") || inst.contains("* @")
+    inst.contains(", ptr @")
 }
 
 fn make_atomic_or_not(inst: &str, rng: &mut Rng) -> Option<Vec<String>> {
@@ -513,8 +512,6 @@ fn renumber(inst: &str, rng: &mut Rng) -> Option<Vec<String>> {
         last.parse::<i64>().ok()?;
         return (last != number).then(|| vec![format!("{before}, {number}")]);
     }
-    let at = trimmed.find("store ")?;
-    let _ = at;
     let (before, rest) = inst.split_once(" i32 ")?;
     let (value, rest) = rest.split_once(',')?;
     value.parse::<i64>().ok()?;
@@ -587,9 +584,9 @@ fn take_one_way(function: &mut Function, block: usize, way: usize) -> bool {
             && let Some(last) = block.insts.last()
         {
             let targets = last.split("label %").skip(1);
-            open.extend(targets.filter_map(|rest| {
+            open.extend(targets.map(|rest| {
                 let end = rest.find([',', ' ', '\n']).unwrap_or(rest.len());
-                Some(rest[..end].to_owned())
+                rest[..end].to_owned()
             }));
         }
     }
