@@ -239,11 +239,6 @@ pub fn language(file: &Path) -> &'static str {
     }
 }
 
-/// The program as LLVM IR text, however long that takes.
-pub fn ir_text(file: &Path) -> Result<String, CompileError> {
-    to_ir(file, &[], &Job::new(None, None))
-}
-
 /// The program as LLVM IR text. The compiler's messages go to standard error as they are.
 pub(crate) fn to_ir(
     file: &Path,

@@ -46,17 +46,8 @@ impl Bases {
         Self { files, modules }
     }
 
-<<<<<<< HEAD
-    fn get(&self, at: usize) -> Option<&Module> {
-        let module = self.modules[at].get_or_init(|| {
-            let text = raddle::compile::ir_text(&self.files[at]).ok()?;
-            Some(Module::parse(&text))
-        });
-        module.as_ref()
-=======
     fn get(&self, at: usize) -> &Module {
         self.modules[at].get_or_init(|| Module::parse(&compiled(&self.files[at])))
->>>>>>> bmc-internal
     }
 }
 
