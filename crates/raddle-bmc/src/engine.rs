@@ -1,19 +1,21 @@
 //! Encode, ask, raise the bound: from a module to an answer.
 
-use crate::encode::{CutPlaces, EncodeOptions, Encoder, LATE, LONG, RETRY, Shapes};
+use crate::coverage::Ends;
+use crate::encode::{
+    Answered, Counted, EncodeOptions, Encoder, LAST_BOUND, LATE, LONG, Open, RETRY, Shapes,
+};
 use crate::events::Encoding;
 use crate::facts::Facts;
 use crate::guide::Guide;
-use crate::problem::{Found, Problem};
-use raddle_order::bits::Bit;
+use crate::problem::{Found, Problem, Unsettled};
 use raddle_order::memory::MemoryModel as Model;
-use raddle_order::{Limits, Outcome as Answer, Stopped};
+use raddle_order::{Limits, Stopped};
 use raddle_program::interp::view::View;
-use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, WeakOrderings};
+use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName, WeakOrderings};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
-    Beyond, Bound, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics, Trace,
-    Verdict, Watch, guided,
+    Beyond, Bound, Check, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics,
+    Trace, Verdict, Watch, guided,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,10 +33,11 @@ pub struct BmcOptions {
     pub effort: Option<Conflicts>,
 }
 
-/// The last bound that is tried by itself.
-const LAST_BOUND: u32 = 64;
 /// Facts stop growing long before.
 const MOST_ENCODINGS: u32 = 200;
+
+/// What is spent on finding out whether an execution comes to its end, where the verdict does not depend on it.
+const CONFLICTS_FOR_AN_END: u64 = 20_000;
 
 /// Checks a module. `view` and `program` must be of the same module; `program` is for replaying.
 pub fn check(
@@ -52,22 +55,30 @@ pub fn check(
             threads: 1,
             ..Statistics::default()
         },
+        ends: Ends::None,
+        cuts: Vec::new(),
         weak: WeakOrderings::default(),
         shapes: Shapes::default(),
     };
     run.watch.set_engine(EngineKind::Bmc);
+    // Memory that nobody has written is zero here.
+    let not_checked = Vec::from_iter(run.search.checks.uninit.then_some(Check::Uninit));
     let verdict = run.verdict(&mut view, program)?;
     run.statistics.elapsed = run.started.elapsed();
     run.statistics.peak_memory_bytes = raddle_search::peak_memory_bytes();
+    let coverage = Coverage {
+        ended: run.ended(&verdict),
+        cuts: run.cuts,
+        weak: run.weak,
+        not_checked,
+        ..Coverage::default()
+    };
     Ok(Outcome {
         engine: EngineKind::Bmc,
         memory: options.memory,
         verdict,
         statistics: run.statistics,
-        coverage: Coverage {
-            weak: run.weak,
-            ..Coverage::default()
-        },
+        coverage,
     })
 }
 
@@ -77,6 +88,10 @@ struct Run {
     search: SearchOptions,
     watch: Arc<Watch>,
     statistics: Statistics,
+    /// Of all executions that formulas were about so far.
+    ends: Ends,
+    /// Where an execution exceeds the bound that the user asked for.
+    cuts: Vec<SrcId>,
     weak: WeakOrderings,
     shapes: Shapes,
 }
@@ -84,8 +99,19 @@ struct Run {
 /// What one bound says.
 enum Round {
     Done(Verdict),
-    /// Nothing to report, but some execution goes beyond the bound: it does so at one of these places.
-    Exceeded(CutPlaces),
+    /// Nothing to report, but some execution goes beyond the bound, or beyond a larger one that does not grow with it.
+    Exceeded {
+        open: Open,
+        least: u32,
+    },
+}
+
+/// An execution goes beyond the bound.
+struct Exceeded {
+    /// The least bound that some execution exceeds.
+    least: u32,
+    /// Where this one does.
+    at: Vec<SrcId>,
 }
 
 impl Run {
@@ -95,22 +121,44 @@ impl Run {
         program: &mut Program,
     ) -> Result<Verdict, InternalError> {
         if let Some(bound) = self.options.unroll {
-            return Ok(match self.round(view, program, bound, None)? {
+            return Ok(match self.round(view, program, bound, &Open::Everything)? {
                 Round::Done(verdict) => verdict,
-                Round::Exceeded(_) => Verdict::Verified(Bound::Unrolled { iterations: bound }),
+                Round::Exceeded { .. } => self.verified(Bound::Unrolled { iterations: bound }),
             });
         }
         let mut bound = 1;
-        let mut last_cuts = None;
+        let mut open = Open::Everything;
         loop {
-            match self.round(view, program, bound, last_cuts.as_ref())? {
+            open = match self.round(view, program, bound, &open)? {
                 Round::Done(verdict) => return Ok(verdict),
-                Round::Exceeded(_) if bound >= LAST_BOUND => {
-                    return Ok(Verdict::Inconclusive(Reason::Unrolled { bound }));
+                Round::Exceeded { least, .. } if least >= LAST_BOUND => {
+                    return Ok(Verdict::Inconclusive(Reason::Unrolled { bound: least }));
                 }
-                Round::Exceeded(places) => last_cuts = Some(places),
-            }
+                Round::Exceeded { open, .. } => open,
+            };
             bound *= 2;
+        }
+    }
+
+    /// Nothing goes wrong. That says something only if something comes to its end.
+    fn verified(&self, bound: Bound) -> Verdict {
+        let iterations = match bound {
+            Bound::Complete => None,
+            Bound::Unrolled { iterations } => Some(iterations),
+        };
+        match self.ends {
+            Ends::None => Verdict::Inconclusive(Reason::NothingEnds { bound: iterations }),
+            Ends::Some | Ends::Unknown => Verdict::Verified(bound),
+        }
+    }
+
+    /// Did some execution come to its end, as far as the answer tells?
+    fn ended(&self, verdict: &Verdict) -> Option<bool> {
+        match (verdict, self.ends) {
+            (Verdict::Violation(_) | Verdict::Unsupported(_), _) | (_, Ends::Unknown) => None,
+            (_, Ends::Some) => Some(true),
+            (Verdict::Inconclusive(Reason::NothingEnds { .. }), Ends::None) => Some(false),
+            (_, Ends::None) => None,
         }
     }
 
@@ -138,16 +186,15 @@ impl Run {
     }
 
     /// Encodes until nothing new is found out.
-    fn encode(
-        &mut self,
-        view: &mut View,
-        bound: u32,
-        last_cuts: Option<&CutPlaces>,
-    ) -> Result<Encoding, Stop> {
+    fn encode(&mut self, view: &mut View, bound: u32, open: &Open) -> Result<Encoding, Stop> {
         let mut facts = Facts::default();
         let options = EncodeOptions {
             unroll: bound,
-            last_cuts,
+            counted: match self.options.unroll {
+                Some(_) => Counted::Every,
+                None => Counted::Undecided,
+            },
+            open,
             checks: self.search.checks,
             leaves_out_idle: self.search.reductions.purity,
             is_weak: self.options.memory != MemoryModel::Sc,
@@ -177,10 +224,10 @@ impl Run {
         view: &mut View,
         program: &mut Program,
         bound: u32,
-        last_cuts: Option<&CutPlaces>,
+        open: &Open,
     ) -> Result<Round, InternalError> {
         self.watch.enter(Phase::Encoding);
-        let encoding = match self.encode(view, bound, last_cuts) {
+        let encoding = match self.encode(view, bound, open) {
             Ok(encoding) => encoding,
             Err(Stop::Limit(LONG)) => {
                 return Ok(Round::Done(Verdict::Inconclusive(Reason::Effort)));
@@ -205,74 +252,135 @@ impl Run {
             MemoryModel::Tso => Model::Tso,
             MemoryModel::Pso => Model::Pso,
         };
-        let mut problem = Problem::new(encoding, model, self.search.checks);
-        if last_cuts.is_some() {
-            problem.exceed_last_bound();
-        }
+        let mut problem = Problem::new(
+            encoding,
+            model,
+            self.search.checks,
+            view.tables().release_sequences,
+        );
+        problem.leave_out_what_was_judged(open);
         self.watch.enter(Phase::Solving);
+        self.ask(view, program, &mut problem, bound)
+    }
+
+    /// Asks a formula all questions. What goes wrong is reported before what is refused.
+    fn ask(
+        &mut self,
+        view: &View,
+        program: &mut Program,
+        problem: &mut Problem,
+        bound: u32,
+    ) -> Result<Round, InternalError> {
         let checks = self.search.checks;
-        let bad: Vec<Bit> = problem
-            .encoding
-            .bad
-            .iter()
-            .filter(|bad| checks.covers(&bad.fault))
-            .map(|bad| bad.guard)
-            .collect();
-        match problem.ask(&bad, &self.limits()) {
-            Answer::Sat => {
+        let done = |verdict| Ok(Round::Done(verdict));
+        let fault = match problem.ask_for_fault(checks, &self.limits()) {
+            Ok(never) => never,
+            Err(Unsettled::GaveUp(why)) => return done(self.stopped(why)),
+            Err(Unsettled::Found) => {
                 let found = problem.found();
-                return self
-                    .confirm(view, program, &problem, found)
-                    .map(Round::Done);
+                return done(self.confirm(view, program, problem, found)?);
             }
-            Answer::Unsat => {}
-            Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
-        }
-        match problem.ask_for_deadlock(&self.limits()) {
-            Answer::Sat => {
+        };
+        let deadlock = match problem.ask_for_deadlock(&self.limits()) {
+            Ok(never) => never,
+            Err(Unsettled::GaveUp(why)) => return done(self.stopped(why)),
+            Err(Unsettled::Found) => {
                 let mut found = problem.found();
                 found.wrong = (0..problem.encoding.threads.len()).collect();
-                return self
-                    .confirm(view, program, &problem, found)
-                    .map(Round::Done);
+                return done(self.confirm(view, program, problem, found)?);
             }
-            Answer::Unsat => {}
-            Answer::Unknown(why) => return Ok(Round::Done(self.stopped(why))),
-        }
-        let rest = self.incomplete(view, program, &mut problem);
-        if !checks.races {
-            return Ok(rest);
-        }
-        match problem.ask_for_race(&self.limits()) {
-            Answer::Sat => {
+        };
+        let rest = match problem.ask_for_refusal(&self.limits()) {
+            Ok(never) => self
+                .exceeded(view, program, problem, bound)
+                .map(|cut| (never, cut)),
+            Err(Unsettled::GaveUp(why)) => Err(self.stopped(why)),
+            Err(Unsettled::Found) => Err(problem.unsupported(view, program)),
+        };
+        let race = match problem.ask_for_race(checks, &self.limits()) {
+            Ok(never) => never,
+            Err(Unsettled::GaveUp(why)) => return done(self.stopped(why)),
+            Err(Unsettled::Found) => {
                 let found = problem.found();
-                self.confirm(view, program, &problem, found)
-                    .map(Round::Done)
+                return done(self.confirm(view, program, problem, found)?);
             }
-            Answer::Unsat => Ok(rest),
-            Answer::Unknown(why) => Ok(Round::Done(self.stopped(why))),
+        };
+        let (refusal, cut) = match rest {
+            Ok(rest) => rest,
+            Err(verdict) => return done(verdict),
+        };
+        let answered = Answered {
+            fault,
+            deadlock,
+            race,
+            refusal,
+        };
+        // A bound that the user asked for is an answer only if something ends within it.
+        let matters = cut.is_some() && self.options.unroll.is_some();
+        match (self.look_for_an_end(problem, matters), cut) {
+            (Err(why), _) if matters => done(self.stopped(why)),
+            (_, None) => done(self.verified(Bound::Complete)),
+            (_, Some(cut)) => {
+                self.cuts = cut.at;
+                Ok(Round::Exceeded {
+                    open: Open::after(answered, &mut problem.encoding.cuts),
+                    least: cut.least,
+                })
+            }
         }
     }
 
-    /// What is to be said where nothing goes wrong: is something met that cannot be encoded, or the bound exceeded?
-    fn incomplete(&self, view: &View, program: &mut Program, problem: &mut Problem) -> Round {
-        let beyond: Vec<Bit> = problem
-            .encoding
-            .beyond
-            .iter()
-            .map(|beyond| beyond.guard)
-            .collect();
-        match problem.ask(&beyond, &self.limits()) {
-            Answer::Sat => return Round::Done(problem.unsupported(view, program)),
-            Answer::Unsat => {}
-            Answer::Unknown(why) => return Round::Done(self.stopped(why)),
+    /// Is the bound exceeded? Limits that are not the user's bound are no answer to who asked for one.
+    fn exceeded(
+        &self,
+        view: &View,
+        program: &mut Program,
+        problem: &mut Problem,
+        bound: u32,
+    ) -> Result<Option<Exceeded>, Verdict> {
+        if self.options.unroll.is_some() {
+            match problem.ask_for_cut(bound + 1, &self.limits()) {
+                Ok(_) => {}
+                Err(Unsettled::GaveUp(why)) => return Err(self.stopped(why)),
+                Err(Unsettled::Found) => {
+                    let bound = problem.encoding.cuts.least(bound + 1);
+                    return Err(Verdict::Inconclusive(Reason::Unrolled { bound }));
+                }
+            }
         }
-        let cuts = problem.encoding.cuts.clone();
-        match problem.ask(&cuts, &self.limits()) {
-            Answer::Sat => Round::Exceeded(std::mem::take(&mut problem.encoding.cut_places)),
-            Answer::Unsat => Round::Done(Verdict::Verified(Bound::Complete)),
-            Answer::Unknown(why) => Round::Done(self.stopped(why)),
+        match problem.ask_for_cut(0, &self.limits()) {
+            Ok(_) => Ok(None),
+            Err(Unsettled::GaveUp(why)) => Err(self.stopped(why)),
+            Err(Unsettled::Found) => {
+                let at = problem.found_cuts().into_iter();
+                Ok(Some(Exceeded {
+                    least: problem.encoding.cuts.least(0),
+                    at: at.map(|at| copy_source(view, program, at)).collect(),
+                }))
+            }
         }
+    }
+
+    /// Does an execution that this formula is about come to its end? All others are what earlier formulas were about.
+    fn look_for_an_end(&mut self, problem: &mut Problem, matters: bool) -> Result<(), Stopped> {
+        if self.ends == Ends::Some {
+            return Ok(());
+        }
+        let limits = self.limits();
+        let effort = (!matters).then_some(CONFLICTS_FOR_AN_END);
+        let conflicts = limits.conflicts.into_iter().chain(effort).min();
+        match problem.ask_for_end(&Limits {
+            conflicts,
+            ..limits
+        }) {
+            Ok(Ends::Some) => self.ends = Ends::Some,
+            Ok(_) => {}
+            Err(why) => {
+                self.ends = Ends::Unknown;
+                return Err(why);
+            }
+        }
+        Ok(())
     }
 
     /// Runs the execution that was found.
@@ -321,7 +429,7 @@ fn beyond(stop: Stop) -> Verdict {
         }]),
         Stop::Limit(limit) => Verdict::Inconclusive(Reason::Thread {
             limit,
-            thread: ThreadId::MAIN,
+            thread: ThreadName::default(),
             at: SrcId::NOWHERE,
         }),
         Stop::Fault(_) => unreachable!("faults are part of the encoding"),

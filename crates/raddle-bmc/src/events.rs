@@ -1,7 +1,7 @@
 //! What encoding makes of a program: the steps that threads may take, with the conditions under which they do.
 
 use crate::contents::Contents;
-use crate::encode::{CutPlaces, GONE, HALF, OWNER_BITS};
+use crate::encode::{Cuts, GONE, HALF, OWNER_BITS};
 use crate::facts::{Cell, Region};
 use crate::path::Path;
 use crate::value::ReadId;
@@ -379,6 +379,8 @@ pub(crate) struct Thread {
     /// Heap blocks and shared stack variables that it makes, in program order. Which number an object has in an execution
     /// depends on how many came before it there.
     pub(crate) allocations: Vec<(Bit, ObjectId)>,
+    /// Does it depend on the path which thread of the program it is?
+    pub(crate) is_uncertain: bool,
 }
 
 /// A condition under which something goes wrong.
@@ -442,13 +444,9 @@ pub(crate) struct Encoding {
     pub(crate) observed: Vec<Observed>,
     pub(crate) bad: Vec<Bad>,
     pub(crate) beyond: Vec<Beyond>,
-    /// Conditions under which the bound is exceeded.
-    pub(crate) cuts: Vec<Bit>,
-    pub(crate) cut_places: CutPlaces,
+    pub(crate) cuts: Cuts,
     /// The first accesses and fences with orderings weaker than `seq_cst`.
     pub(crate) weak: WeakOrderings,
-    /// Conditions under which the last bound is exceeded.
-    pub(crate) exceeding: Vec<Bit>,
     /// Conditions under which the process exits.
     pub(crate) exits: Vec<Bit>,
     /// What must hold in every execution.

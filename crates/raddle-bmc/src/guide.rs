@@ -165,14 +165,18 @@ impl<'a> Guide<'a> {
         let theirs = self.tables.object_info(other);
         if let Some(&(thread, counter)) = self.made.get(&other) {
             let thread = self.thread(thread).or_else(|| self.find(program, thread));
-            let made = |thread| program.tables().allocation(thread, counter, theirs.size);
-            return thread.and_then(made) == Some(object);
+            return thread.is_some_and(|thread| {
+                let tables = program.tables();
+                tables.is_allocation(object, thread, counter)
+                    && tables.object_info(object).size == theirs.size
+            });
         }
         let ours = program.tables().object_info(object);
-        if let (Some(ours), Some(theirs)) = (ours.queues_of, theirs.queues_of) {
-            return self.is_same(program, ours, theirs);
+        match (ours.queues_of, theirs.queues_of) {
+            (Some(ours), Some(theirs)) => self.is_same(program, ours, theirs),
+            (None, None) => ours.kind == theirs.kind && ours.address == theirs.address,
+            _ => false,
         }
-        ours.kind == theirs.kind && ours.address_number == theirs.address_number
     }
 
     /// Is the object one that the step accesses?
@@ -280,7 +284,9 @@ impl guided::Guide for Guide<'_> {
             }
             let step = &self.encoding.steps[happened.step];
             let index = step.thread;
-            let Some(thread) = self.thread(index) else {
+            // Those that were started inside of an atomic block have no step of their own for that.
+            let thread = self.thread(index).or_else(|| self.find(program, index));
+            let Some(thread) = thread else {
                 return self.lose("a thread that was not started", &happened);
             };
             let Some(state) = machine.thread_state(thread) else {

@@ -3,6 +3,7 @@
 mod carried;
 mod contents;
 mod counters;
+mod coverage;
 mod encode;
 mod engine;
 mod events;

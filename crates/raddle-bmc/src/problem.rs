@@ -1,8 +1,12 @@
 //! From steps to a formula: events, possible sources of reads, orders of writes, critical sections.
 
+mod questions;
 mod steps;
 
+pub(crate) use questions::{Never, Unsettled};
+
 use crate::carried::Carrier;
+use crate::encode::Open;
 use crate::events::{Beyond, Encoding, StepIndex};
 use crate::facts::Cell;
 use crate::order::FixedOrder;
@@ -10,7 +14,7 @@ use crate::sums::SectionOrder;
 use raddle_order::bits::{Bit, Word};
 use raddle_order::memory::{self, Location, Memory, MemoryModel, Source, ThreadIndex};
 use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome, Stopped};
-use raddle_program::ObjectId;
+use raddle_program::{ObjectId, ReleaseSequences};
 use raddle_search::Checks;
 use rustc_hash::FxHashMap;
 
@@ -35,6 +39,8 @@ pub(crate) struct Problem {
     pub(crate) solver: OrderSolver,
     pub(crate) memory: Memory,
     model: MemoryModel,
+    /// Which writes continue a release sequence.
+    pub(crate) release_sequences: ReleaseSequences,
     pub(crate) fixed: FixedOrder,
     /// By thread.
     pub(crate) lanes: Vec<ThreadIndex>,
@@ -79,7 +85,12 @@ pub(crate) struct Found {
 }
 
 impl Problem {
-    pub(crate) fn new(encoding: Encoding, model: MemoryModel, checks: Checks) -> Self {
+    pub(crate) fn new(
+        encoding: Encoding,
+        model: MemoryModel,
+        checks: Checks,
+        release_sequences: ReleaseSequences,
+    ) -> Self {
         let mut solver = OrderSolver::new(OrderConfig::default());
         for _ in 0..encoding.vars.count {
             solver.new_lit();
@@ -98,6 +109,7 @@ impl Problem {
             solver,
             memory,
             model,
+            release_sequences,
             lanes,
             locations: FxHashMap::default(),
             occurrences: FxHashMap::default(),
@@ -304,11 +316,16 @@ impl Problem {
 
     // ---- questions
 
-    /// Only executions matter that the last bound cut short: all others were judged then.
-    pub(crate) fn exceed_last_bound(&mut self) {
-        let exceeding = std::mem::take(&mut self.encoding.exceeding);
-        let any = self.encoding.bits.any(exceeding);
-        self.require(any);
+    /// Only executions matter that were left open: all others were judged by an earlier formula.
+    pub(crate) fn leave_out_what_was_judged(&mut self, open: &Open) {
+        match open {
+            Open::Everything => {}
+            Open::Past(_) => {
+                let encoding = &mut self.encoding;
+                let goes_on = encoding.cuts.goes_on(&mut encoding.bits, &encoding.beyond);
+                self.require(goes_on);
+            }
+        }
     }
 
     /// The events that access cells, and the cells, in the order of events.
@@ -357,7 +374,7 @@ impl Problem {
     /// best where one can hold. If that takes long, each is asked for by itself: refutations are often shorter where the solver
     /// need not mind which of them it is about, and each is a fact for the next. No way is always the best one, so they take
     /// turns, with more and more effort.
-    pub(crate) fn ask(&mut self, conditions: &[Bit], limits: &Limits<'_>) -> Outcome {
+    fn ask(&mut self, conditions: &[Bit], limits: &Limits<'_>) -> Outcome {
         let mut open = conditions.to_vec();
         open.sort_unstable();
         open.dedup();
@@ -405,14 +422,6 @@ impl Problem {
             ..*limits
         };
         self.solver.solve(&[lit], &limits)
-    }
-
-    /// Is there an execution in which threads wait for good?
-    pub(crate) fn ask_for_deadlock(&mut self, limits: &Limits<'_>) -> Outcome {
-        match self.deadlock {
-            Some(asked) => self.solver.solve(&[asked], limits),
-            None => Outcome::Unsat,
-        }
     }
 
     /// The execution that answered the last question.

@@ -15,7 +15,7 @@ use crate::facts::Cell;
 use crate::problem::Problem;
 use raddle_order::bits::Bit;
 use raddle_order::{EventId, Limits, Lit, Outcome};
-use raddle_program::Order;
+use raddle_program::{Order, ReleaseSequences};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -49,6 +49,8 @@ struct Marks {
     known: Vec<Lit>,
     /// What whoever acquires the step's write learns.
     published: Vec<Lit>,
+    /// The part of that which the step's own thread publishes, not those whose writes an update continues.
+    own: Vec<Lit>,
     /// What its thread learns from a relaxed read at the next acquire fence.
     pending: Vec<Lit>,
     /// What the step hands on by its cell, to all and to writers.
@@ -59,7 +61,7 @@ struct Marks {
 
 impl Problem {
     /// Is there an execution with a data race?
-    pub(crate) fn ask_for_race(&mut self, limits: &Limits<'_>) -> Outcome {
+    pub(crate) fn race(&mut self, limits: &Limits<'_>) -> Outcome {
         let candidates = self.candidates();
         if candidates.is_empty() {
             return Outcome::Unsat;
@@ -75,6 +77,9 @@ impl Problem {
         self.mark_along_signals(&marks, asked);
         self.mark_along_barriers(&marks);
         self.mark_along_reads(&marks);
+        if self.release_sequences == ReleaseSequences::SameThread {
+            self.mark_along_stores(&marks, asked);
+        }
         self.select(&candidates, &marks, asked);
         let open = self.encoding.any_open_block();
         let open = self.lit(open);
@@ -180,6 +185,7 @@ impl Problem {
         let mut marks = Marks {
             known: vec![Lit::FALSE; steps],
             published: vec![Lit::FALSE; steps],
+            own: vec![Lit::FALSE; steps],
             pending: vec![Lit::FALSE; steps],
             handed: vec![[Lit::FALSE; 2]; steps],
             blocks: FxHashMap::default(),
@@ -224,6 +230,7 @@ impl Problem {
                         };
                         self.implies(&[source], published);
                         marks.published[index] = published;
+                        marks.own[index] = source;
                     }
                 }
                 What::Sync if !step.accesses.is_empty() => {
@@ -430,6 +437,86 @@ impl Problem {
                 self.implies(&[learnt[0], learnt[1], condition], mark);
             }
         }
+    }
+
+    /// A relaxed store publishes what an earlier write of its thread does, unless a store comes between that is none of the
+    /// thread's atomic ones.
+    fn mark_along_stores(&mut self, marks: &Marks, asked: Lit) {
+        let mut cells: BTreeMap<Cell, Vec<Candidate>> = BTreeMap::new();
+        for candidates in self.memory_writes() {
+            cells.entry(candidates.0).or_default().push(candidates.1);
+        }
+        for writes in cells.values() {
+            for later in writes {
+                let step = &self.encoding.steps[later.step];
+                if step.what != What::Store || step.order != Order::Relaxed {
+                    continue;
+                }
+                for head in writes {
+                    let is_earlier = head.thread == later.thread && head.step < later.step;
+                    if is_earlier && marks.own[head.step] != Lit::FALSE {
+                        self.continue_sequence(marks, asked, writes, (head, later));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes of memory with their cells. Whether updates write is part of their guards.
+    fn memory_writes(&self) -> Vec<(Cell, Candidate)> {
+        let mut writes = Vec::new();
+        for (event, cell) in self.accesses() {
+            let (index, guard, is_write) = self.occurrence(event);
+            let step = &self.encoding.steps[index];
+            let is_memory = matches!(step.what, What::Store | What::Update);
+            if is_write && is_memory && !cell.region.is_sync {
+                let write = Candidate {
+                    event,
+                    step: index,
+                    thread: step.thread,
+                    guard,
+                    is_write,
+                    is_plain: step.order == Order::Plain,
+                    in_block: step.block.is_some(),
+                    first: false,
+                    second: false,
+                };
+                writes.push((cell, write));
+            }
+        }
+        writes
+    }
+
+    fn continue_sequence(
+        &mut self,
+        marks: &Marks,
+        asked: Lit,
+        writes: &[Candidate],
+        (head, later): (&Candidate, &Candidate),
+    ) {
+        let global = self.memory.global();
+        let happen = [head.guard, later.guard].map(|guard| self.lit(guard));
+        let mut clause = vec![!asked, !marks.own[head.step], !happen[0], !happen[1]];
+        for between in writes {
+            let is_store = self.encoding.steps[between.step].what == What::Store;
+            let is_own = between.thread == head.thread;
+            if !is_store || is_own && !between.is_plain {
+                continue;
+            }
+            if is_own && !(head.step..later.step).contains(&between.step) {
+                continue;
+            }
+            let breaks = self.solver.new_lit();
+            let guard = self.lit(between.guard);
+            self.implies(&[breaks], guard);
+            self.solver
+                .order_if(global, head.event, between.event, breaks);
+            self.solver
+                .order_if(global, between.event, later.event, breaks);
+            clause.push(breaks);
+        }
+        clause.push(marks.published[later.step]);
+        self.solver.clause(&clause);
     }
 
     /// Every operation on a cell passes on what was handed on before it.

@@ -95,6 +95,9 @@ pub(crate) struct State {
     pub(crate) alone: bool,
     pub(crate) spawns: u32,
     pub(crate) allocations: u32,
+    /// Are these the numbers of every path that leads here? Otherwise they are the largest.
+    pub(crate) counts_spawns: bool,
+    pub(crate) counts_allocations: bool,
     /// What the thread runs after library functions that come before: `main`, after constructors.
     pub(crate) next: Option<FuncId>,
     pub(crate) atomic_depth: u32,
@@ -124,6 +127,8 @@ impl State {
             alone,
             spawns: 0,
             allocations: 0,
+            counts_spawns: true,
+            counts_allocations: true,
             next: None,
             atomic_depth: 0,
             block: None,
@@ -165,6 +170,20 @@ impl State {
         key
     }
 
+    /// Where the thread is in its code, by what it has done alone: see [`crate::encode`], `bound`.
+    pub(crate) fn extend_place(&self, place: &mut Key) {
+        for frame in &self.frames {
+            for call in &frame.models {
+                place.extend(call.function());
+            }
+            place.push(frame.code.id().0);
+            for round in &frame.rounds {
+                place.extend([round.position, round.iteration]);
+            }
+            place.extend([frame.shape.position(frame.block), frame.index as u32]);
+        }
+    }
+
     /// What two states at the same place do not agree on and cannot be expressed as a choice.
     pub(crate) fn disagreement(&self, other: &Self) -> Option<Disagreement> {
         if self.block != other.block || self.atomic_depth != other.atomic_depth {
@@ -185,6 +204,9 @@ impl State {
         let (path, first) = self.path.join(bits, &other.path);
         let mut joined = self;
         joined.path = path;
+        joined.counts_spawns &= other.counts_spawns && joined.spawns == other.spawns;
+        joined.counts_allocations &=
+            other.counts_allocations && joined.allocations == other.allocations;
         joined.spawns = joined.spawns.max(other.spawns);
         joined.allocations = joined.allocations.max(other.allocations);
         for (mine, theirs) in joined.frames.iter_mut().zip(&other.frames) {

@@ -271,6 +271,7 @@ const CHECKS: Checks = Checks {
     deadlocks: true,
     livelocks: false,
     overflows: false,
+    uninit: false,
     only_error_calls: false,
 };
 

@@ -53,6 +53,13 @@ pub enum SourceType {
         element: SourceTypeId,
         len: u64,
     },
+    /// The type of a bit-field, which shares bytes with its neighbours: `len` bits of a value of type `of`, from bit
+    /// `first` (0 to 7) of the byte that the field begins in.
+    Bits {
+        of: SourceTypeId,
+        first: u8,
+        len: u8,
+    },
     /// Structs, classes and unions: field name, byte offset, type.
     Record {
         name: Box<str>,
@@ -77,5 +84,21 @@ impl DebugInfo {
     #[must_use]
     pub fn source_type(&self, id: SourceTypeId) -> &SourceType {
         &self.types[id.index()]
+    }
+
+    /// Bytes of a type; none for ids that nobody gave, and where they are beyond counting.
+    #[must_use]
+    pub fn size_of(&self, id: SourceTypeId) -> Option<u64> {
+        // Parsing sees to it that types do not contain themselves.
+        Some(match self.types.get(id.index())? {
+            SourceType::Scalar { size, .. }
+            | SourceType::Enum { size, .. }
+            | SourceType::Record { size, .. } => *size,
+            SourceType::Pointer { .. } => 8,
+            SourceType::Bits { first, len, .. } => {
+                (u64::from(*first) + u64::from(*len)).div_ceil(8)
+            }
+            SourceType::Array { element, len } => self.size_of(*element)?.checked_mul(*len)?,
+        })
     }
 }

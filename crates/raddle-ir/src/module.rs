@@ -48,8 +48,9 @@ pub struct Function {
     pub defined_at: Option<DebugLoc>,
 }
 
-/// A module. Immutable but for the bodies and debug locations that are parsed on demand.
-#[derive(Debug, Default)]
+/// A module. Immutable but for the bodies and debug locations that are parsed on demand. Clones share the text: workers may have
+/// one each.
+#[derive(Clone, Debug, Default)]
 pub struct Module {
     /// `source_filename`.
     pub source_name: Box<str>,

@@ -131,6 +131,9 @@ fn describe(module: &Module, id: SourceTypeId) -> String {
             _ => format!("{}*", describe(module, *to)),
         },
         SourceType::Pointer { to: None } => "void*".into(),
+        SourceType::Bits { of, first, len } => {
+            format!("{}:{first}+{len}", describe(module, *of))
+        }
         SourceType::Array { element, len } => format!("{}[{len}]", describe(module, *element)),
         SourceType::Record { name, fields, .. } => {
             let fields: Vec<String> = fields

@@ -10,9 +10,11 @@ pub mod goodwrites;
 pub mod machine;
 pub mod race;
 pub mod sync;
+pub mod uninit;
 
 pub use access::{Access, AccessMode, accesses};
 pub use machine::{
     Chosen, DelayedStore, Effect, Ending, Machine, Mark, MemoryModel, MicroStep, Readiness, StepEnd,
 };
 pub use race::{RaceAccess, RaceDetector, RaceInfo};
+pub use uninit::UninitDetector;

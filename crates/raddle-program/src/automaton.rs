@@ -9,9 +9,10 @@
 
 use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::{SrcId, StateId, ThreadId};
-use crate::op::{Op, Value};
+use crate::op::{Op, ReleaseSequences, Value};
 use crate::tables::{SourceLoc, Tables};
 use crate::uses::Uses;
+use raddle_ir::debug::SourceTypeId;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -28,6 +29,8 @@ pub struct Transition<L> {
     pub output: Option<Box<str>>,
     /// The spawned thread's first visible operation, for `Op::Spawn`.
     pub child: Option<Box<Transition<L>>>,
+    /// The function that the thread runs, if this is its start: for reports.
+    pub entry: Option<Rc<str>>,
 }
 
 /// Runs the private code of threads. Must be a function of its arguments: the same local state and value give the same
@@ -58,6 +61,16 @@ pub trait Semantics {
         false
     }
 
+    /// Does what the thread does depend on the contents that its operation at `local`, a read, finds?
+    fn needs_contents(&self, _local: &Self::Local) -> bool {
+        false
+    }
+
+    /// Is what its operation at `local` allocates full of zeros?
+    fn zeroes(&self, _local: &Self::Local) -> bool {
+        false
+    }
+
     /// What an address means that leads to no variable.
     fn meaning(&self, _tables: &Tables, _address: u64) -> Option<Meaning> {
         None
@@ -72,6 +85,22 @@ pub trait Semantics {
     fn weak_orderings(&self) -> WeakOrderings {
         WeakOrderings::default()
     }
+
+    /// What the code takes the memory for that the operation at `local` accesses or allocates.
+    fn taken_for(&self, _local: &Self::Local) -> Option<TakenFor> {
+        None
+    }
+}
+
+/// What the code takes memory for: for reports. Memory from `malloc` has no type but this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TakenFor {
+    /// An instruction accesses it, and nothing says as what.
+    Unknown,
+    /// It accesses what lies at this offset of something of this type.
+    Part { of: SourceTypeId, offset: u64 },
+    /// A block is allocated for one or several of this type.
+    Block { of: SourceTypeId },
 }
 
 /// What an address means that leads to no variable: for reports.
@@ -88,6 +117,7 @@ trait Expand {
     fn expand(&mut self, skeleton: &mut Skeleton, state: StateId, value: Value) -> StateId;
     fn snapshot_bytes(&self) -> usize;
     fn meaning(&self, tables: &Tables, address: u64) -> Option<Meaning>;
+    fn taken_for(&self, state: StateId) -> Option<TakenFor>;
     fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage>;
     fn weak_orderings(&self) -> WeakOrderings;
 }
@@ -112,6 +142,17 @@ struct Node {
     parent_value: Value,
 }
 
+/// What is known of what a state's operation returns.
+#[derive(Clone, Copy)]
+struct Results {
+    /// Does the result not matter? Then there is one edge, labelled 0.
+    ignored: bool,
+    /// See [`Semantics::needs_contents`].
+    needs_contents: bool,
+    /// See [`Semantics::zeroes`].
+    zeroes: bool,
+}
+
 /// Operations and edges of all states.
 #[derive(Default)]
 struct Skeleton {
@@ -121,8 +162,7 @@ struct Skeleton {
     nodes: Vec<Node>,
     /// States with many successors find them here: the list would be long.
     fans: FxHashMap<(StateId, Value), StateId>,
-    /// Does the operation's result not matter? Then there is one edge, labelled 0.
-    ignores_result: Vec<bool>,
+    results: Vec<Results>,
     /// Was the state reached by a second edge?
     reentered: Vec<bool>,
     /// Has any state an operation that can be in a data race?
@@ -132,6 +172,8 @@ struct Skeleton {
     outputs: FxHashMap<(StateId, Value), Box<str>>,
     /// What threads print before their first operation.
     start_outputs: FxHashMap<StateId, Box<str>>,
+    /// What the threads run that are started in these states.
+    entries: FxHashMap<StateId, Rc<str>>,
     tables: Tables,
     met_uses: Uses,
     known_uses: Uses,
@@ -141,7 +183,7 @@ struct Skeleton {
 const LONG_LIST: usize = 8;
 
 impl Skeleton {
-    fn add(&mut self, op: Op, node: Node, ignores_result: bool) -> StateId {
+    fn add(&mut self, op: Op, node: Node, results: Results) -> StateId {
         let id = StateId::from_index(self.ops.len());
         self.ops.push(op);
         self.first_edge.push(NO_EDGE);
@@ -151,7 +193,7 @@ impl Skeleton {
             self.met_uses.note(&op);
         }
         self.reentered.push(false);
-        self.ignores_result.push(ignores_result);
+        self.results.push(results);
         self.nodes.push(node);
         id
     }
@@ -237,8 +279,11 @@ impl<S: Semantics> Expander<S> {
             at,
             output,
             child,
+            entry: _,
         } = transition;
+        let mut entry = None;
         if let Some(child) = child {
+            entry.clone_from(&child.entry);
             let begin = self.intern(skeleton, *child, None);
             if let Op::Spawn { start, .. } = &mut op {
                 *start = begin;
@@ -260,6 +305,9 @@ impl<S: Semantics> Expander<S> {
         if let Some(text) = start_output {
             skeleton.start_outputs.insert(id, text);
         }
+        if let Some(entry) = entry {
+            skeleton.entries.insert(id, entry);
+        }
         let (parent, parent_value) = from.unwrap_or((id, 0));
         skeleton.add(
             op,
@@ -269,7 +317,11 @@ impl<S: Semantics> Expander<S> {
                 parent,
                 parent_value,
             },
-            self.semantics.ignores_result(&local),
+            Results {
+                ignored: self.semantics.ignores_result(&local),
+                needs_contents: self.semantics.needs_contents(&local),
+                zeroes: self.semantics.zeroes(&local),
+            },
         );
         self.bytes += self.semantics.bytes(&local);
         self.snapshots.push(Some(local));
@@ -350,6 +402,11 @@ impl<S: Semantics> Expand for Expander<S> {
 
     fn meaning(&self, tables: &Tables, address: u64) -> Option<Meaning> {
         self.semantics.meaning(tables, address)
+    }
+
+    fn taken_for(&self, state: StateId) -> Option<TakenFor> {
+        let local = self.snapshots.get(state.index())?.as_ref()?;
+        self.semantics.taken_for(local)
     }
 
     fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage> {
@@ -433,11 +490,44 @@ impl Program {
         self.expander.expand(&mut self.skeleton, state, value)
     }
 
+    /// The function that the thread runs which is started in `state`.
+    #[must_use]
+    pub fn entry_at(&self, state: StateId) -> Option<&Rc<str>> {
+        self.skeleton.entries.get(&state)
+    }
+
     /// Does the thread go on in the same way whatever the operation of `state` returns?
     #[inline]
     #[must_use]
     pub fn ignores_result(&self, state: StateId) -> bool {
-        self.skeleton.ignores_result[state.index()]
+        self.skeleton.results[state.index()].ignored
+    }
+
+    /// Does what the thread does depend on the contents that its operation, a read, finds?
+    #[inline]
+    #[must_use]
+    pub fn needs_contents(&self, state: StateId) -> bool {
+        self.skeleton.results[state.index()].needs_contents
+    }
+
+    /// Does anything depend on the contents of memory that was allocated, as far as is known?
+    #[must_use]
+    pub fn needs_allocated_contents(&self) -> bool {
+        let states = self.skeleton.ops.iter().zip(&self.skeleton.results);
+        states
+            .filter(|(_, results)| results.needs_contents)
+            .any(|(op, _)| match *op {
+                Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
+                    self.tables().loc_info(loc).life != crate::tables::NO_SLOT
+                }
+                _ => false,
+            })
+    }
+
+    /// Is what the operation allocates full of zeros?
+    #[must_use]
+    pub fn zeroes(&self, state: StateId) -> bool {
+        self.skeleton.results[state.index()].zeroes
     }
 
     /// Can there be data races, as far as the automata are known? As long as this says no, every access met is atomic.
@@ -502,6 +592,13 @@ impl Program {
         self.expander.meaning(&self.skeleton.tables, address)
     }
 
+    /// What the code takes the memory for that the operation of `state` accesses or allocates. None where a model of a
+    /// library function does so, and where the snapshot of the state was dropped.
+    #[must_use]
+    pub fn taken_for(&self, state: StateId) -> Option<TakenFor> {
+        self.expander.taken_for(state)
+    }
+
     /// What of the user's code was run so far; none for programs without source.
     pub fn coverage(&mut self) -> Option<CodeCoverage> {
         self.expander.coverage(&mut self.skeleton.tables)
@@ -519,6 +616,19 @@ impl Program {
         self.skeleton.nodes[state.index()].thread
     }
 
+    /// The state after the operation of `state` returned `value`, in an execution that was run.
+    #[must_use]
+    pub fn known_after(&self, state: StateId, value: Value) -> Option<StateId> {
+        let value = if self.ignores_result(state) { 0 } else { value };
+        self.skeleton.find(state, value)
+    }
+
+    /// Is this the end of `main`, by a return from it?
+    #[must_use]
+    pub fn is_return_from_main(&self, state: StateId) -> bool {
+        matches!(self.op(state), Op::Exit { .. }) && self.at(state) != SrcId::NOWHERE
+    }
+
     /// What the thread prints between the operation of `state`, returning `value`, and its next one.
     #[must_use]
     pub fn output(&self, state: StateId, value: Value) -> Option<&str> {
@@ -533,6 +643,11 @@ impl Program {
     #[must_use]
     pub fn start_output(&self, start: StateId) -> Option<&str> {
         self.skeleton.start_outputs.get(&start).map(AsRef::as_ref)
+    }
+
+    /// Sets the rule by which release sequences go on; nothing else depends on it.
+    pub fn set_release_sequences(&mut self, rule: ReleaseSequences) {
+        self.skeleton.tables.release_sequences = rule;
     }
 
     /// Names a source position that no state has, for reports about something else than a run.

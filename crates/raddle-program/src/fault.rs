@@ -122,6 +122,12 @@ pub enum Fault {
     Overflow {
         operation: Box<str>,
     },
+    /// Something depends on memory, or on a variable, that nobody has written (`--check uninit`). Where it is memory that
+    /// threads share, which.
+    Uninitialised {
+        object: Option<ObjectId>,
+        offset: i64,
+    },
     /// An `unreachable` instruction was reached (undefined behaviour such as falling off a non-void function).
     Unreachable,
     Misuse {
@@ -191,6 +197,10 @@ pub enum Limit {
     },
     /// More threads, objects or locations than ids.
     Ids {
+        what: &'static str,
+    },
+    /// Two names that Raddle cannot tell apart: see [`crate::names`].
+    NameClash {
         what: &'static str,
     },
 }

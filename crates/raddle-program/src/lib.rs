@@ -13,15 +13,19 @@ pub mod ids;
 pub mod interp;
 pub mod litmus;
 pub mod models;
+pub mod names;
 pub mod op;
 pub mod samples;
 pub mod tables;
 mod uses;
 
-pub use automaton::{Meaning, Program, Semantics, Transition};
+pub use automaton::{Meaning, Program, Semantics, TakenFor, Transition};
 pub use coverage::{AssertSite, CodeCoverage, NamedPlace, WeakOrderings};
 pub use fault::{AccessKind, ComparedAs, Comparison, Fault, Limit, Misuse, Stop, Unsupported};
 pub use ids::{LocId, ObjectId, SrcId, StateId, StopId, ThreadId};
 pub use interp::{InterpOptions, Interpreter, LoadError, OnMainReturn};
-pub use op::{ChoiceOf, MutexKind, NumberKind, Op, Order, RmwKind, SyncAction, Value};
+pub use names::{NoThreadName, ThreadName};
+pub use op::{
+    ChoiceOf, MutexKind, NumberKind, Op, Order, ReleaseSequences, RmwKind, SyncAction, Value,
+};
 pub use tables::{LocInfo, ObjectInfo, ObjectKind, SourceLoc, Tables, ThreadInfo};

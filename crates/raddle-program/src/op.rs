@@ -38,6 +38,16 @@ impl Order {
     }
 }
 
+/// Which writes continue a release sequence, besides read-modify-writes of any thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReleaseSequences {
+    /// None: C++20 and what follows it, Rust.
+    #[default]
+    UpdatesOnly,
+    /// Those of the thread that began it: C11, C17 and C++11 to C++17.
+    SameThread,
+}
+
 /// Read-modify-writes. All work on the size of their location, wrapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RmwKind {

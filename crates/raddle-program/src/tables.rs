@@ -1,18 +1,19 @@
 //! Everything that operations refer to by id: threads, objects, locations, source positions.
 //!
-//! Addresses are 64 bit: the object's *address number* in the high half, [`OFFSET_BIAS`] + offset in the low half. The bias
-//! keeps pointers that step a little before their object in the same object, so that the message names the right one.
-//! Address numbers depend on the allocating thread and that thread's own counter only, never on the order of exploration.
+//! Ids are dense, in the order of discovery, and mean something inside one process only. Names and the addresses that follow
+//! from them are the same everywhere: see [`crate::names`].
 
 use crate::fault::Stop;
 use crate::ids::{LocId, ObjectId, SrcId, StopId, ThreadId};
+use crate::names::{self, ThreadName, ThreadNumbers};
+pub use crate::names::{OFFSET_BIAS, PRIVATE_THREAD};
+use crate::op::ReleaseSequences;
 use raddle_ir::DebugInfo;
+use raddle_ir::debug::SourceTypeId;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-
-/// Offset 0 of an object lies here in the low half of its addresses.
-pub const OFFSET_BIAS: u64 = 0x4000_0000;
 
 /// No position in the arena.
 pub const NO_SLOT: u32 = u32::MAX;
@@ -60,9 +61,10 @@ pub struct ThreadInfo {
     pub parent: Option<ThreadId>,
     /// 1 for the parent's first spawn.
     pub nth: u32,
-    /// The high bits of the address numbers of this thread's objects.
-    pub address_number: u32,
-    /// Name of the function it runs, for reports.
+    pub name: ThreadName,
+    /// Where its objects lie.
+    numbers: ThreadNumbers,
+    /// Name of the function it runs, for reports: in the execution that was met first. Others may run another one.
     pub entry: Rc<str>,
     /// Joining and detaching the thread update this cell, so that two of them conflict.
     pub cell: LocId,
@@ -92,17 +94,19 @@ impl ObjectKind {
 #[derive(Clone, Debug)]
 pub struct ObjectInfo {
     pub kind: ObjectKind,
-    /// The high half of its addresses.
-    pub address_number: u32,
+    /// The address of its first byte; 0 if no address leads to it.
+    pub address: u64,
     pub size: u64,
     pub align: u64,
+    /// See [`NewObject::site`].
+    site: u64,
     /// Source name of a variable; function or type for a heap block where known.
     pub name: Rc<str>,
-    /// Who allocated it, and where.
+    /// Who allocated it, and where: in the execution that was met first.
     pub thread: Option<ThreadId>,
     pub at: SrcId,
     /// Its source type, for naming fields ([`Tables::debug`]).
-    pub source_type: Option<raddle_ir::debug::SourceTypeId>,
+    pub source_type: Option<SourceTypeId>,
     /// Its first byte in the arena; [`NO_SLOT`] until a location of it is interned.
     pub arena: u32,
     /// The cell that says whether it is alive: 0 not yet, 1 alive, 2 dead. Only if [`ObjectKind::has_lifetime`].
@@ -150,11 +154,12 @@ pub struct Tables {
     thread_ids: FxHashMap<(ThreadId, u32), ThreadId>,
     thread_numbers: FxHashMap<u32, ThreadId>,
     objects: Vec<ObjectInfo>,
-    object_ids: FxHashMap<(u32, u64), ObjectId>,
     queues: FxHashMap<ObjectId, ObjectId>,
-    /// The object an address number stands for. Blocks of different sizes may share a number: `malloc(n)` with different
-    /// `n` in different executions; then the number is made unique by the size (see `Tables::allocate`).
-    by_number: FxHashMap<u32, ObjectId>,
+    /// The objects that share an address number, by ascending addresses. More than one only if a thread makes different ones
+    /// in different executions: `malloc(n)`.
+    by_number: FxHashMap<u32, SmallVec<[ObjectId; 1]>>,
+    /// Objects that exist for messages only.
+    mentioned: FxHashMap<(ThreadId, Rc<str>, u64, Option<SourceTypeId>), ObjectId>,
     locs: Vec<LocInfo>,
     overlaps: FxHashMap<LocId, Vec<LocId>>,
     /// Initial contents of the whole arena so far.
@@ -165,36 +170,22 @@ pub struct Tables {
     source_ids: FxHashMap<SourceLoc, SrcId>,
     stops: Vec<Stop>,
     stop_ids: FxHashMap<Stop, StopId>,
-    /// What the heap blocks are that places allocate, as far as the variables tell that first point to them.
-    pub block_types: FxHashMap<SrcId, raddle_ir::debug::SourceTypeId>,
     /// Source types, for naming locations.
     pub debug: Rc<DebugInfo>,
+    /// As the program's language has it.
+    pub release_sequences: ReleaseSequences,
 }
 
-/// Address numbers are `thread << COUNTER_BITS | counter`.
-const COUNTER_BITS: u32 = 20;
-/// Counters from here on are second choices, for blocks whose size differs between executions.
-const ALTERNATE_COUNTERS: u32 = 1 << 19;
-/// Counters from here on (below the alternates) are the thread's copies of thread-local variables.
-const THREAD_LOCAL_COUNTERS: u32 = 0x7_0000;
-/// Threads that are not children of `main` get their numbers from here on, by a hash of their ancestry.
-const DEEP_THREADS: u32 = 1024;
-const DEEP_THREAD_COUNT: u32 = 2048;
-/// The "thread" of globals, and of functions. Numbers between the deep threads and these are free for private memory.
-const GLOBAL_THREAD: u32 = 0xFFE;
-const FUNCTION_THREAD: u32 = 0xFFF;
-/// The "thread" of queues that are named after addresses.
-const QUEUE_THREAD: u32 = 0xFFC;
-/// Address numbers with this "thread" are never objects here: the interpreter uses them for private memory.
-pub const PRIVATE_THREAD: u32 = 0xFFD;
-
-/// An id space is full.
+/// Something gets no id or no name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exhausted {
-    pub what: &'static str,
+pub enum Exhausted {
+    /// The id space is full.
+    Ids { what: &'static str },
+    /// Two names have the same address or handle.
+    NameClash { what: &'static str },
 }
 
-/// What an object is made from: see [`Tables::object`].
+/// What an object is made from.
 #[derive(Clone, Debug)]
 pub struct NewObject {
     pub kind: ObjectKind,
@@ -202,8 +193,10 @@ pub struct NewObject {
     pub align: u64,
     pub name: Rc<str>,
     pub at: SrcId,
-    pub source_type: Option<raddle_ir::debug::SourceTypeId>,
+    pub source_type: Option<SourceTypeId>,
     pub init: Option<Rc<[u8]>>,
+    /// Which stack variable it is, as a hash of stable names, or whose queues: part of its own name. 0 for everything else.
+    pub site: u64,
 }
 
 impl Tables {
@@ -216,7 +209,8 @@ impl Tables {
         tables.threads.push(ThreadInfo {
             parent: None,
             nth: 0,
-            address_number: 0,
+            name: ThreadName::default(),
+            numbers: ThreadNumbers::of(&ThreadName::default()),
             entry: main.into(),
             cell: cell.expect("room for one thread"),
         });
@@ -243,18 +237,23 @@ impl Tables {
         if let Some(&id) = self.thread_ids.get(&(parent, nth)) {
             return Ok(id);
         }
-        let number = self.free_thread_number(parent, nth)?;
+        let name = self.threads[parent.index()].name.child(nth);
+        let numbers = ThreadNumbers::of(&name);
+        if self.thread_numbers.contains_key(&numbers.thread) {
+            return Err(Exhausted::NameClash { what: "threads" });
+        }
         let id = ThreadId::from_index(self.threads.len());
         let cell = self.new_handle(id)?;
         self.threads.push(ThreadInfo {
             parent: Some(parent),
             nth,
-            address_number: number,
+            name,
+            numbers,
             entry: entry.into(),
             cell,
         });
         self.thread_ids.insert((parent, nth), id);
-        self.thread_numbers.insert(number, id);
+        self.thread_numbers.insert(numbers.thread, id);
         Ok(id)
     }
 
@@ -262,9 +261,10 @@ impl Tables {
     fn add_handles(&mut self) {
         self.objects.push(ObjectInfo {
             kind: ObjectKind::Global,
-            address_number: 0,
+            address: 0,
             size: 0,
             align: 1,
+            site: 0,
             name: "threads".into(),
             thread: None,
             at: SrcId::NOWHERE,
@@ -281,18 +281,13 @@ impl Tables {
         self.new_sync_cell(ObjectId(0), u64::from(thread.0))
     }
 
-    fn free_thread_number(&self, parent: ThreadId, nth: u32) -> Result<u32, Exhausted> {
-        if parent == ThreadId::MAIN && nth < DEEP_THREADS {
-            return Ok(nth);
-        }
-        let seed = self.threads[parent.index()]
-            .address_number
-            .wrapping_mul(0x9E37_79B1)
-            ^ nth.wrapping_mul(0x85EB_CA77);
-        (0..DEEP_THREAD_COUNT)
-            .map(|probe| DEEP_THREADS + seed.wrapping_add(probe) % DEEP_THREAD_COUNT)
-            .find(|number| !self.thread_numbers.contains_key(number))
-            .ok_or(Exhausted { what: "threads" })
+    /// The thread of this name, if it was met.
+    #[must_use]
+    pub fn thread_named(&self, name: &ThreadName) -> Option<ThreadId> {
+        let path = name.path().iter();
+        path.copied().try_fold(ThreadId::MAIN, |parent, nth| {
+            self.thread_ids.get(&(parent, nth)).copied()
+        })
     }
 
     #[must_use]
@@ -305,7 +300,7 @@ impl Tables {
         self.threads.len()
     }
 
-    /// The thread whose handle (`pthread_t`) this is: handles are address numbers + 1, so that 0 is none.
+    /// The thread whose handle (`pthread_t`) this is: handles are the threads' numbers + 1, so that 0 is none.
     #[must_use]
     pub fn thread_of_handle(&self, handle: u64) -> Option<ThreadId> {
         let number = u32::try_from(handle.checked_sub(1)?).ok()?;
@@ -314,37 +309,32 @@ impl Tables {
 
     #[must_use]
     pub fn handle_of_thread(&self, thread: ThreadId) -> u64 {
-        u64::from(self.threads[thread.index()].address_number) + 1
+        u64::from(self.threads[thread.index()].numbers.thread) + 1
     }
 
     // ---- objects
 
-    /// The object that `thread` allocates as its `counter`-th (from 1), of this size.
+    /// The object that `thread` allocates as its `counter`-th (from 1), of this kind and size.
     pub fn allocated(
         &mut self,
         thread: ThreadId,
         counter: u32,
         new: NewObject,
     ) -> Result<ObjectId, Exhausted> {
-        if counter >= THREAD_LOCAL_COUNTERS {
-            return Err(Exhausted {
-                what: "allocations of one thread",
-            });
-        }
-        self.numbered(
-            self.threads[thread.index()].address_number,
-            counter,
-            Some(thread),
-            new,
-        )
+        let numbers = self.threads[thread.index()].numbers;
+        let number = numbers.allocation(counter).ok_or(Exhausted::Ids {
+            what: "allocations of one thread",
+        })?;
+        let low = names::place(new.kind, new.size, new.align, new.site);
+        self.at_address(u64::from(number) << 32 | low, Some(thread), new)
     }
 
-    /// The object that [`allocated`](Self::allocated) made, if it did.
+    /// Is it what `thread` allocates as its `counter`-th, in some execution?
     #[must_use]
-    pub fn allocation(&self, thread: ThreadId, counter: u32, size: u64) -> Option<ObjectId> {
-        let owner = self.threads[thread.index()].address_number;
-        let number = owner << COUNTER_BITS | counter;
-        self.object_ids.get(&(number, size)).copied()
+    pub fn is_allocation(&self, object: ObjectId, thread: ThreadId, counter: u32) -> bool {
+        let numbers = self.threads[thread.index()].numbers;
+        let number = (self.objects[object.index()].address >> 32) as u32;
+        numbers.allocation(counter) == Some(number)
     }
 
     /// `thread`'s copy of the `index`-th thread-local variable.
@@ -354,57 +344,82 @@ impl Tables {
         index: u32,
         new: NewObject,
     ) -> Result<ObjectId, Exhausted> {
-        let counter = THREAD_LOCAL_COUNTERS + index;
-        if counter >= ALTERNATE_COUNTERS {
-            return Err(Exhausted {
-                what: "thread-local variables",
-            });
-        }
-        self.numbered(
-            self.threads[thread.index()].address_number,
-            counter,
-            Some(thread),
-            new,
-        )
+        let numbers = self.threads[thread.index()].numbers;
+        let number = numbers.thread_local(index).ok_or(Exhausted::Ids {
+            what: "thread-local variables",
+        })?;
+        self.at_address(u64::from(number) << 32 | OFFSET_BIAS, Some(thread), new)
     }
 
     /// The `index`-th global variable.
     pub fn global(&mut self, index: u32, new: NewObject) -> Result<ObjectId, Exhausted> {
-        if index + 1 >= ALTERNATE_COUNTERS {
-            return Err(Exhausted {
+        if index + 1 >= 1 << names::COUNTER_BITS {
+            return Err(Exhausted::Ids {
                 what: "global variables",
             });
         }
-        self.numbered(GLOBAL_THREAD, index + 1, None, new)
+        let number = names::GLOBAL_THREAD << names::COUNTER_BITS | (index + 1);
+        self.at_address(u64::from(number) << 32 | OFFSET_BIAS, None, new)
     }
 
-    fn numbered(
+    /// An object of `thread` that exists for messages only: no address leads to it.
+    pub fn mentioned(&mut self, thread: ThreadId, new: NewObject) -> ObjectId {
+        let key = (thread, Rc::clone(&new.name), new.size, new.source_type);
+        if let Some(&id) = self.mentioned.get(&key) {
+            return id;
+        }
+        let id = self.add_object(0, Some(thread), new);
+        self.mentioned.insert(key, id);
+        id
+    }
+
+    /// The object that lies at an address. Another one with that address, or that shares bytes with it, has another name.
+    fn at_address(
         &mut self,
-        owner: u32,
-        counter: u32,
+        address: u64,
         thread: Option<ThreadId>,
         new: NewObject,
     ) -> Result<ObjectId, Exhausted> {
-        let mut number = owner << COUNTER_BITS | counter;
-        if let Some(&id) = self.object_ids.get(&(number, new.size)) {
-            return Ok(id);
+        let number = (address >> 32) as u32;
+        let others = self.numbered(number);
+        let position = others.partition_point(|id| self.objects[id.index()].address < address);
+        if let Some(&id) = others.get(position) {
+            let other = &self.objects[id.index()];
+            let is_same = (other.kind, other.size, other.site) == (new.kind, new.size, new.site);
+            if other.address == address && is_same {
+                return Ok(id);
+            }
         }
-        let key = (number, new.size);
-        if self.by_number.contains_key(&number) {
-            number = (ALTERNATE_COUNTERS..1 << COUNTER_BITS)
-                .map(|alternate| owner << COUNTER_BITS | alternate)
-                .find(|number| !self.by_number.contains_key(number))
-                .ok_or(Exhausted {
-                    what: "allocations of one thread",
-                })?;
+        let neighbours = others[position.saturating_sub(1)..].iter().take(2);
+        let end = |address: u64, size: u64| address + size + names::BEFORE;
+        let clash = neighbours.map(|id| &self.objects[id.index()]).any(|other| {
+            other.address < end(address, new.size) && address < end(other.address, other.size)
+        });
+        if clash {
+            return Err(Exhausted::NameClash { what: "objects" });
         }
-        let id = ObjectId::from_index(self.objects.len());
         let has_lifetime = new.kind.has_lifetime();
+        let id = self.add_object(address, thread, new);
+        self.by_number
+            .entry(number)
+            .or_default()
+            .insert(position, id);
+        if has_lifetime {
+            // The life cell is a synchronisation cell outside the object's own offsets.
+            let life = self.new_sync_cell(id, u64::MAX)?;
+            self.objects[id.index()].life = Some(life);
+        }
+        Ok(id)
+    }
+
+    fn add_object(&mut self, address: u64, thread: Option<ThreadId>, new: NewObject) -> ObjectId {
+        let id = ObjectId::from_index(self.objects.len());
         self.objects.push(ObjectInfo {
             kind: new.kind,
-            address_number: number,
+            address,
             size: new.size,
             align: new.align,
+            site: new.site,
             name: new.name,
             thread,
             at: new.at,
@@ -415,14 +430,7 @@ impl Tables {
             queues_of: None,
             locs: BTreeMap::new(),
         });
-        self.object_ids.insert(key, id);
-        self.by_number.insert(number, id);
-        if has_lifetime {
-            // The life cell is a synchronisation cell outside the object's own offsets.
-            let life = self.new_sync_cell(id, u64::MAX)?;
-            self.objects[id.index()].life = Some(life);
-        }
-        Ok(id)
+        id
     }
 
     /// An object that has its cells where queues are named after the addresses of another: of use after that is gone, too.
@@ -431,10 +439,6 @@ impl Tables {
         const BESIDE: u64 = 8;
         if let Some(&queues) = self.queues.get(&object) {
             return Ok(queues);
-        }
-        let counter = self.queues.len() as u32;
-        if counter >= ALTERNATE_COUNTERS {
-            return Err(Exhausted { what: "queues" });
         }
         let info = &self.objects[object.index()];
         let new = NewObject {
@@ -445,8 +449,10 @@ impl Tables {
             at: info.at,
             source_type: None,
             init: None,
+            site: info.address,
         };
-        let queues = self.numbered(QUEUE_THREAD, counter, None, new)?;
+        let number = names::queue_number(info.address);
+        let queues = self.at_address(u64::from(number) << 32 | OFFSET_BIAS, None, new)?;
         self.objects[queues.index()].queues_of = Some(object);
         self.queues.insert(object, queues);
         Ok(queues)
@@ -478,29 +484,49 @@ impl Tables {
     /// The address of byte `offset` of an object.
     #[must_use]
     pub fn address(&self, object: ObjectId, offset: i64) -> u64 {
-        let base = u64::from(self.objects[object.index()].address_number) << 32 | OFFSET_BIAS;
-        base.wrapping_add_signed(offset)
+        self.objects[object.index()]
+            .address
+            .wrapping_add_signed(offset)
     }
 
     /// The address of function number `index`.
     #[must_use]
     pub fn function_address(index: u32) -> u64 {
-        u64::from(FUNCTION_THREAD << COUNTER_BITS | index) << 32 | OFFSET_BIAS
+        let number = names::FUNCTION_THREAD << names::COUNTER_BITS | index;
+        u64::from(number) << 32 | OFFSET_BIAS
     }
 
     /// The function number an address stands for.
     #[must_use]
     pub fn function_at(address: u64) -> Option<u32> {
         let number = (address >> 32) as u32;
-        (number >> COUNTER_BITS == FUNCTION_THREAD && address & 0xFFFF_FFFF == OFFSET_BIAS)
-            .then_some(number & ((1 << COUNTER_BITS) - 1))
+        let is_function = number >> names::COUNTER_BITS == names::FUNCTION_THREAD
+            && address & 0xFFFF_FFFF == OFFSET_BIAS;
+        is_function.then_some(number & ((1 << names::COUNTER_BITS) - 1))
     }
 
     /// The object an address points into (or just beside) and the offset, whether or not that is in bounds.
     #[must_use]
     pub fn resolve(&self, address: u64) -> Option<(ObjectId, i64)> {
-        let object = *self.by_number.get(&((address >> 32) as u32))?;
-        Some((object, (address & 0xFFFF_FFFF) as i64 - OFFSET_BIAS as i64))
+        let object = match self.numbered((address >> 32) as u32) {
+            [] => return None,
+            &[object] => object,
+            // The nearest that is not above.
+            several => {
+                let is_below = |id: &ObjectId| {
+                    self.objects[id.index()].address <= address.saturating_add(names::BEFORE)
+                };
+                several[several.partition_point(is_below).saturating_sub(1)]
+            }
+        };
+        let base = self.objects[object.index()].address;
+        Some((object, address.wrapping_sub(base).cast_signed()))
+    }
+
+    /// The objects whose addresses have this high half, by ascending addresses. At most one of them is alive at a time.
+    #[must_use]
+    pub fn numbered(&self, number: u32) -> &[ObjectId] {
+        self.by_number.get(&number).map_or(&[], SmallVec::as_slice)
     }
 
     // ---- locations
@@ -521,7 +547,7 @@ impl Tables {
         let base = self.place(object)?;
         let id = LocId::from_index(self.locs.len());
         let arena = base
-            + u32::try_from(offset).map_err(|_| Exhausted {
+            + u32::try_from(offset).map_err(|_| Exhausted::Ids {
                 what: "bytes of memory",
             })?;
         let overlapping = self.overlapping(object, offset, size);
@@ -621,7 +647,7 @@ impl Tables {
         let end = base
             .checked_add(bytes)
             .filter(|&end| end <= LIMIT)
-            .ok_or(Exhausted {
+            .ok_or(Exhausted::Ids {
                 what: "bytes of memory",
             })?;
         self.arena.resize(end as usize, 0);

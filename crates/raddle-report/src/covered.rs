@@ -4,7 +4,7 @@ use crate::Report;
 use crate::source::Sources;
 use crate::words;
 use raddle_program::{NamedPlace, SrcId, Unsupported};
-use raddle_search::{EngineKind, Outcome, Reason, Statistics, Verdict};
+use raddle_search::{Check, EngineKind, Outcome, Reason, Statistics, Verdict};
 
 /// So many places are named in one line.
 const NAMED: usize = 3;
@@ -26,6 +26,7 @@ pub(crate) fn notes(report: &Report<'_>, sources: &Sources) -> Vec<Note> {
     if says_that_nothing_is_wrong(outcome) {
         notes.extend(no_thread(outcome));
         notes.extend(no_assert(report, sources));
+        notes.extend(not_checked(outcome));
     }
     notes.extend(unfinished(outcome));
     if !outcome.beyond().is_empty() {
@@ -96,6 +97,22 @@ fn no_thread(outcome: &Outcome) -> Option<Note> {
         text: "no thread was ever started besides main".to_owned(),
         at: SrcId::NOWHERE,
     })
+}
+
+/// What the engine does not look for although it was asked to.
+fn not_checked(outcome: &Outcome) -> Option<Note> {
+    outcome
+        .coverage
+        .not_checked
+        .contains(&Check::Uninit)
+        .then(|| Note {
+            kind: "not-checked",
+            text: format!(
+                "engine {} does not look for all that depends on memory which nobody has written; see `raddle explain uninit`",
+                outcome.engine.name()
+            ),
+            at: SrcId::NOWHERE,
+        })
 }
 
 fn no_assert(report: &Report<'_>, sources: &Sources) -> Option<Note> {

@@ -2,9 +2,10 @@
 
 use crate::Report;
 use crate::covered;
-use crate::names::{Names, short};
+use crate::names::Names;
 use crate::source::{Sources, position};
 use crate::steps::{is_later_piece, op_kind, value_chosen};
+use crate::view::main_returned;
 use crate::words;
 use raddle_program::{LocId, NamedPlace, Op, Program, SrcId};
 use raddle_search::{
@@ -45,7 +46,9 @@ struct Answer<'a> {
     /// Engine `mcr` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     solver: Option<Solver>,
+    /// All the time that there was to wait, and how much of it went into compiling and reading the program.
     seconds: f64,
+    seconds_compiling: f64,
     /// Engine `rvf` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     verify_sc: Option<VerifySc>,
@@ -169,6 +172,9 @@ struct Wrong {
     message: String,
     location: Option<Place>,
     thread: usize,
+    /// The last step of `main`, where it has returned before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    main_returned_after: Option<usize>,
     trace: Vec<Step>,
 }
 
@@ -251,7 +257,8 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
             predicted_races: statistics.causality.predicted_races,
             duplicates: statistics.causality.duplicates,
         }),
-        seconds: statistics.elapsed.as_secs_f64(),
+        seconds: statistics.waited().as_secs_f64(),
+        seconds_compiling: statistics.preparation.as_secs_f64(),
         verify_sc: VerifySc::of(outcome),
         peak_memory_bytes: statistics.peak_memory_bytes,
     };
@@ -390,7 +397,8 @@ impl Writer<'_> {
             kind: words::violation_kind(&violation.kind),
             message: words::headline(&names, self.program, &violation.kind),
             location: self.place(violation.at),
-            thread: violation.thread.index(),
+            thread: names.thread_number(violation.thread),
+            main_returned_after: main_returned(self.program, violation).map(|index| index + 1),
             trace: self.trace(&names, &violation.trace),
         }
     }
@@ -404,7 +412,7 @@ impl Writer<'_> {
             };
             Step {
                 step: index + 1,
-                thread: step.thread.index(),
+                thread: names.thread_number(step.thread),
                 op: match step.effect {
                     Effect::Whole => op_kind(op),
                     Effect::Delayed => "delayed-store",
@@ -444,7 +452,7 @@ fn described(names: &Names<'_>, op: &Op, step: &TraceStep) -> (Option<String>, V
         Op::Store { loc, value, .. } => at(loc, value),
         Op::Sync { cell, .. } => (Some(names.location(cell)), step.value.into()),
         Op::Spawn { child: thread, .. } | Op::Join { thread } | Op::Detach { thread } => {
-            (Some(short(thread)), step.value.into())
+            (Some(names.short(thread)), step.value.into())
         }
         Op::Alloc { object } | Op::Free { object } => {
             (Some(names.object(object)), step.value.into())

@@ -10,6 +10,7 @@ pub mod json;
 pub mod names;
 mod number;
 mod operands;
+pub mod repeat;
 pub mod sarif;
 pub mod source;
 mod steps;

@@ -143,11 +143,20 @@ fn unwrapped(text: &str) -> &str {
     text
 }
 
-/// A number says itself what it is.
+/// A number or a text says itself what it is.
 fn is_literal(text: &str) -> bool {
     let digits = text.trim_start_matches(['-', '+', ' ']);
     digits.starts_with(|c: char| c.is_ascii_digit() || c == '\'')
+        || is_string_literal(text)
         || matches!(text, "NULL" | "nullptr" | "true" | "false")
+}
+
+/// `"text"`, also a wide one or a raw one.
+fn is_string_literal(text: &str) -> bool {
+    let quoted = ["u8", "u", "U", "L", ""]
+        .iter()
+        .find_map(|prefix| text.strip_prefix(prefix)?.strip_prefix(['R', '"']));
+    text.ends_with('"') && quoted.is_some()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use crate::Report;
 use crate::covered;
-use crate::names::{Names, short};
+use crate::names::Names;
 use crate::source::{Sources, position};
 use crate::view::{View, Weight, before_fault};
 use crate::words;
@@ -158,7 +158,7 @@ impl Writer<'_> {
         let view = View::new(self.program, names, &trace, Some(&violation.kind));
         let mut threads: Vec<_> = trace.steps.iter().map(|step| step.thread).collect();
         threads.push(violation.thread);
-        threads.sort_unstable();
+        threads.sort_unstable_by_key(|&thread| names.thread_number(thread));
         threads.dedup();
         let flow = |&thread: &raddle_program::ThreadId| {
             let steps = trace.steps.iter().enumerate();
@@ -180,7 +180,7 @@ impl Writer<'_> {
                 locations.push(self.flow_location(violation.at, &text, order, "essential"));
             }
             json!({
-                "id": short(thread),
+                "id": names.short(thread),
                 "message": { "text": names.thread(thread) },
                 "locations": locations,
             })

@@ -1,6 +1,6 @@
 //! What one step of an execution did, in words.
 
-use crate::names::{Names, short};
+use crate::names::Names;
 use crate::number::Number;
 use raddle_program::op::mask;
 use raddle_program::{
@@ -132,8 +132,8 @@ pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> 
         Op::Fence { order } => format!("fence{}", order_suffix(order)),
         Op::Sync { cell, action } => sync(names, cell, action, step.value),
         Op::Spawn { child, .. } => format!("start {}", names.thread(child)),
-        Op::Join { thread } => format!("join {}", short(thread)),
-        Op::Detach { thread } => format!("detach {}", short(thread)),
+        Op::Join { thread } => format!("join {}", names.short(thread)),
+        Op::Detach { thread } => format!("detach {}", names.short(thread)),
         Op::Alloc { .. } | Op::Free { .. } => life(names, program.op(step.state)),
         Op::Choice {
             of: ChoiceOf::Value { .. },

@@ -2,12 +2,12 @@
 
 use crate::Report;
 use crate::covered;
-use crate::names::{Names, short};
+use crate::names::Names;
 use crate::source::{Sources, position};
 use crate::steps;
 use crate::style::Paint;
 use crate::timeline::{Mark, Timeline};
-use crate::view::{View, accused, before_fault};
+use crate::view::{View, accused, before_fault, main_returned};
 use crate::waits::Explanation;
 use crate::words;
 use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Snippet};
@@ -95,6 +95,7 @@ pub fn execution(program: &Program, trace: &Trace, sources: &Sources, look: Look
         end: Vec::new(),
         full: look.full,
         output: look.output,
+        main_returned: None,
     };
     timeline.render(look.columns, writer.paint)
 }
@@ -148,7 +149,7 @@ pub(crate) fn circumstances(outcome: &Outcome) -> String {
     });
     format!(
         "{}; engine {}{before}, memory {}",
-        words::seconds(statistics.elapsed),
+        words::time_spent(statistics),
         outcome.engine.name(),
         outcome.memory.name()
     )
@@ -207,13 +208,18 @@ impl<'a> Writer<'a> {
             }
             text.push('\n');
         }
+        let main_returned = main_returned(self.program, violation);
         let timeline = Timeline {
             view: &View::new(self.program, &names, &trace, Some(&violation.kind)),
             end: self.end_marks(&names, violation, &headline),
             full: self.look.full,
             output: self.look.output,
+            main_returned,
         };
         text += &timeline.render(self.look.columns, self.paint);
+        if main_returned.is_some() {
+            text += &self.note(words::MAIN_RETURNED);
+        }
         if let Some(hint) = words::violation_hint(violation) {
             text += &self.hint(hint);
         }
@@ -240,7 +246,7 @@ impl<'a> Writer<'a> {
             ViolationKind::Race(race) => {
                 let label = |access: &RaceAccess, which: &str| {
                     let what = words::access(names, self.program.op(access.state));
-                    format!("{which}: {what} by {}", short(access.thread))
+                    format!("{which}: {what} by {}", names.short(access.thread))
                 };
                 vec![
                     Spot::primary(race.second.at, label(&race.second, "second access")),
@@ -293,7 +299,7 @@ impl<'a> Writer<'a> {
                     "{} (step {}, {})",
                     steps::life(names, program.op(step.state)),
                     index + 1,
-                    short(step.thread)
+                    names.short(step.thread)
                 );
                 spots.push(Spot::context(program.at(step.state), label));
             }

@@ -4,7 +4,6 @@
 //! 80 columns. Where even that does not fit, the table becomes a list with the thread's name in front. What ends the
 //! execution may be longer than that, and takes several lines.
 
-use crate::names::short;
 use crate::source::position;
 use crate::style::Paint;
 use crate::view::{View, Weight};
@@ -27,6 +26,8 @@ pub(crate) struct Timeline<'a> {
     pub(crate) full: bool,
     /// Show what the program prints.
     pub(crate) output: bool,
+    /// The step after which `main` has returned, if others go on.
+    pub(crate) main_returned: Option<usize>,
 }
 
 /// Executions with more rows are folded: steps that only their own thread sees become one row.
@@ -130,13 +131,13 @@ impl Timeline<'_> {
         let mut threads: Vec<_> = steps
             .chain(self.end.iter().map(|mark| mark.thread))
             .collect();
-        threads.sort_unstable();
+        threads.sort_unstable_by_key(|&thread| self.view.names.thread_number(thread));
         threads.dedup();
         threads
     }
 
     fn rows(&self, threads: &[ThreadId]) -> Vec<Row> {
-        let lane_of = |thread| threads.binary_search(&thread).unwrap_or(0);
+        let lane_of = |thread| threads.iter().position(|&it| it == thread).unwrap_or(0);
         let several_files = self.several_files();
         let mut rows = Vec::new();
         if self.output {
@@ -145,6 +146,9 @@ impl Timeline<'_> {
         }
         for (index, step) in self.view.trace.steps.iter().enumerate() {
             rows.extend(self.row(index, lane_of(step.thread), several_files));
+            if self.main_returned == Some(index) {
+                rows.push(returned(lane_of(step.thread)));
+            }
             if self.output {
                 let text = self.view.program.output(step.state, step.value);
                 rows.extend(text.map(|text| self.printed(text, lane_of(step.thread))));
@@ -236,7 +240,7 @@ impl Timeline<'_> {
             let entry = self.view.names.entry(thread);
             Lane {
                 title: cut(
-                    format!("{} {entry}", short(thread)).trim_end(),
+                    format!("{} {entry}", self.view.names.short(thread)).trim_end(),
                     LONGEST_TITLE,
                 ),
                 first: rows.iter().position(own).unwrap_or(0),
@@ -260,10 +264,26 @@ pub(crate) fn origin(view: &View<'_>, index: usize) -> String {
         None => "  ← initial".to_owned(),
         Some(index) => match view.trace.steps.get(index) {
             Some(writer) if writer.thread != step.thread => {
-                format!("  ← step {} ({})", index + 1, short(writer.thread))
+                format!(
+                    "  ← step {} ({})",
+                    index + 1,
+                    view.names.short(writer.thread)
+                )
             }
             _ => format!("  ← step {}", index + 1),
         },
+    }
+}
+
+/// `main` has returned, and other threads go on.
+fn returned(lane: usize) -> Row {
+    Row {
+        number: "↩".to_owned(),
+        lane,
+        line: String::new(),
+        text: "main returns".to_owned(),
+        pointed: false,
+        weight: Weight::Shared,
     }
 }
 

@@ -2,15 +2,17 @@
 //!
 //! One JSON object. `raddle_trace` is the version of the format: a reader refuses those it does not know, and ignores members
 //! that it does not know. What is needed to repeat the execution is `file`, `clang_args`, `options`, `memory` and
-//! `schedule`; `fingerprint` tells whether the program is still the same; all else is for people, and to tell where an
-//! execution of a changed program becomes another one.
+//! `schedule`; `fingerprint` tells whether the program is still the same, `checksum` whether the file is; all else is for
+//! people, and to tell where an execution of a changed program becomes another one.
+//!
+//! Threads go by their names (`main`, `main.2`, `main.2.1`: see [`ThreadName`]), which mean the same in every process.
 
 use crate::Report;
 use crate::names::Names;
 use crate::source::position;
 use crate::steps;
 use crate::words;
-use raddle_program::{Program, ThreadId};
+use raddle_program::{Program, ThreadName};
 use raddle_search::replay::{Schedule, ScheduleStep};
 use raddle_search::{MemoryModel, Trace, Violation};
 use serde::{Deserialize, Serialize};
@@ -18,7 +20,7 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 
 /// The format that this version writes.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// A saved execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +38,9 @@ pub struct TraceFile {
     pub memory: String,
     /// See [`fingerprint`].
     pub fingerprint: String,
+    /// A hash of everything else but `file`: a program may move.
+    #[serde(default)]
+    pub checksum: String,
     pub violation: SavedViolation,
     pub schedule: Vec<SavedStep>,
 }
@@ -58,7 +63,7 @@ pub struct RunOptions {
 pub struct SavedViolation {
     pub kind: String,
     pub message: String,
-    pub thread: u32,
+    pub thread: String,
 }
 
 /// One event. Exactly one of `run` and `flush` is there: the thread that acts, or one of whose stores reaches memory.
@@ -66,11 +71,11 @@ pub struct SavedViolation {
 #[serde(default)]
 pub struct SavedStep {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<u32>,
+    pub run: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub flush: Option<u32>,
+    pub flush: Option<String>,
     /// Which of the thread's delayed stores, oldest first; the oldest if not said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
@@ -122,7 +127,8 @@ impl TraceFile {
     ) -> Self {
         let names = Names::new(report.program, &violation.trace);
         let does = summary(report.program, &violation.trace, &violation.schedule);
-        Self {
+        let tables = report.program.tables();
+        let mut file = Self {
             raddle_trace: VERSION,
             raddle: env!("CARGO_PKG_VERSION").to_owned(),
             file: report.file.to_owned(),
@@ -131,19 +137,38 @@ impl TraceFile {
             engine: report.outcome.engine.name().to_owned(),
             memory: violation.schedule.memory.name().to_owned(),
             fingerprint,
+            checksum: String::new(),
             violation: SavedViolation {
                 kind: words::violation_kind(&violation.kind).to_owned(),
                 message: words::headline(&names, report.program, &violation.kind),
-                thread: number(violation.thread),
+                thread: tables.thread_info(violation.thread).name.to_string(),
             },
             schedule: violation
                 .schedule
+                .named(tables)
                 .steps
                 .iter()
                 .zip(does)
                 .map(|(step, does)| saved(step, does))
                 .collect(),
-        }
+        };
+        file.checksum = file.computed_checksum();
+        file
+    }
+
+    fn computed_checksum(&self) -> String {
+        let bare = Self {
+            file: String::new(),
+            checksum: String::new(),
+            ..self.clone()
+        };
+        hex(&Sha256::digest(bare.render().as_bytes()))
+    }
+
+    /// Is it as Raddle wrote it, but for the place of the program?
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        self.checksum == self.computed_checksum()
     }
 
     /// The text of the file.
@@ -180,7 +205,7 @@ impl TraceFile {
     }
 
     /// What to run.
-    pub fn schedule(&self) -> Result<Schedule, TraceFileError> {
+    pub fn schedule(&self) -> Result<Schedule<ThreadName>, TraceFileError> {
         let malformed = |message: String| TraceFileError::Malformed { message };
         let models = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso];
         let memory = models
@@ -188,18 +213,21 @@ impl TraceFile {
             .find(|model| model.name() == self.memory)
             .ok_or_else(|| malformed(format!("there is no memory model `{}`", self.memory)))?;
         let mut steps = Vec::with_capacity(self.schedule.len());
-        for (index, step) in self.schedule.iter().enumerate() {
-            steps.push(match (step.run, step.flush) {
+        for (step, event) in self.schedule.iter().zip(1..) {
+            let named = |name: &str| {
+                name.parse::<ThreadName>()
+                    .map_err(|error| malformed(format!("event {event} of the schedule: {error}")))
+            };
+            steps.push(match (&step.run, &step.flush) {
                 (Some(run), None) => ScheduleStep::Run {
-                    thread: ThreadId(run),
+                    thread: named(run)?,
                     choices: step.choices.clone(),
                 },
                 (None, Some(flush)) => ScheduleStep::Flush {
-                    thread: ThreadId(flush),
+                    thread: named(flush)?,
                     position: step.position.unwrap_or(0),
                 },
                 _ => {
-                    let event = index + 1;
                     let message =
                         format!("event {event} of the schedule must have one of `run` and `flush`");
                     return Err(malformed(message));
@@ -210,20 +238,16 @@ impl TraceFile {
     }
 }
 
-fn number(thread: ThreadId) -> u32 {
-    thread.index() as u32
-}
-
-fn saved(step: &ScheduleStep, does: String) -> SavedStep {
+fn saved(step: &ScheduleStep<ThreadName>, does: String) -> SavedStep {
     match step {
         ScheduleStep::Run { thread, choices } => SavedStep {
-            run: Some(number(*thread)),
+            run: Some(thread.to_string()),
             choices: choices.clone(),
             does,
             ..SavedStep::default()
         },
         ScheduleStep::Flush { thread, position } => SavedStep {
-            flush: Some(number(*thread)),
+            flush: Some(thread.to_string()),
             position: Some(*position),
             does,
             ..SavedStep::default()
@@ -314,22 +338,23 @@ mod tests {
             engine: "dpor".to_owned(),
             memory: "tso".to_owned(),
             fingerprint: "00".to_owned(),
+            checksum: "00".to_owned(),
             violation: SavedViolation {
                 kind: "race".to_owned(),
                 message: "x".to_owned(),
-                thread: 1,
+                thread: "main.1".to_owned(),
             },
             schedule: vec![
                 saved(
                     &ScheduleStep::Run {
-                        thread: ThreadId(0),
+                        thread: ThreadName::default(),
                         choices: vec![1],
                     },
                     "line 1: choose 1 of 0..2".to_owned(),
                 ),
                 saved(
                     &ScheduleStep::Flush {
-                        thread: ThreadId(1),
+                        thread: ThreadName::default().child(1),
                         position: 0,
                     },
                     String::new(),
@@ -349,10 +374,10 @@ mod tests {
         let text = example().render();
         let more = text.replacen('{', "{\"future\": [1],", 1);
         assert_eq!(TraceFile::parse(&more), Ok(example()));
-        let newer = text.replace("\"raddle_trace\": 1", "\"raddle_trace\": 2");
+        let newer = text.replace("\"raddle_trace\": 2", "\"raddle_trace\": 3");
         assert_eq!(
             TraceFile::parse(&newer),
-            Err(TraceFileError::UnknownVersion { found: 2 })
+            Err(TraceFileError::UnknownVersion { found: 3 })
         );
     }
 
@@ -375,7 +400,10 @@ mod tests {
         for bad in ["", "null", "[]", "{}", "1", "{\"raddle_trace\": \"1\"}"] {
             assert!(TraceFile::parse(bad).is_err(), "{bad}");
         }
-        let both = text.replace("\"run\": 0", "\"run\": 0, \"flush\": 0");
+        let both = text.replace(
+            "\"run\": \"main\"",
+            "\"run\": \"main\", \"flush\": \"main\"",
+        );
         let error = TraceFile::parse(&both).unwrap_err().to_string();
         assert!(error.contains("event 1 of the schedule"), "{error}");
     }

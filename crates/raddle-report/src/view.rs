@@ -280,6 +280,21 @@ pub(crate) fn before_fault(violation: &Violation) -> Trace {
     trace
 }
 
+/// The last step of `main` in a violation that comes after `main` has returned.
+pub(crate) fn main_returned(program: &Program, violation: &Violation) -> Option<usize> {
+    let steps = &before_fault(violation).steps;
+    let last = steps
+        .iter()
+        .rposition(|step| step.thread == ThreadId::MAIN)?;
+    let after = program.known_after(steps[last].state, steps[last].value)?;
+    let is_last_word = match violation.kind {
+        ViolationKind::Race(_) => last + 1 == steps.len(),
+        ViolationKind::Fault(_) => violation.thread == ThreadId::MAIN,
+        ViolationKind::Deadlock { .. } | ViolationKind::Livelock { .. } => false,
+    };
+    (program.is_return_from_main(after) && !is_last_word).then_some(last)
+}
+
 /// The object whose lifetime explains a fault.
 pub(crate) fn accused(kind: &ViolationKind) -> Option<ObjectId> {
     match kind {

@@ -1,17 +1,20 @@
 //! The words for everything that an answer consists of: one place, so that the same thing is always called the same.
 
-use crate::names::{Names, bytes, demangled, short};
+use crate::names::{Names, bytes, demangled};
 use crate::operands;
 use crate::steps::intention;
 use raddle_memory::race::{RaceAccess, RaceInfo};
 use raddle_program::{
     AccessKind, Fault, Limit, Misuse, ObjectKind, Op, Order, Program, ThreadId, Unsupported,
 };
-use raddle_search::verdict::Waiting;
+use raddle_search::verdict::{Statistics, Waiting};
 use raddle_search::{
     Bound, Effect, MemoryModel, Phase, Reason, TraceStep, Violation, ViolationKind,
 };
 use std::time::Duration;
+
+/// What is said where a violation comes after the end of `main`.
+pub(crate) const MAIN_RETURNED: &str = "`main` had returned by then, which ends the process; what can only happen later is left out with `--on-main-return exit`";
 
 /// The kind of a violation for scripts. Stable.
 #[must_use]
@@ -49,6 +52,10 @@ pub const KINDS: &[(&str, &str)] = &[
     ),
     ("division-by-zero", "An integer is divided by zero."),
     ("overflow", "Signed arithmetic overflows."),
+    (
+        "uninitialised",
+        "Something depends on memory, or on a variable, that nobody has written.",
+    ),
     ("unreachable", "Code that must never run is reached."),
     (
         "misuse",
@@ -85,6 +92,7 @@ fn fault_kind(fault: &Fault) -> &'static str {
         Fault::InvalidFree { .. } => "invalid-free",
         Fault::DivisionByZero => "division-by-zero",
         Fault::Overflow { .. } => "overflow",
+        Fault::Uninitialised { .. } => "uninitialised",
         Fault::Unreachable => "unreachable",
         Fault::Misuse { .. } => "misuse",
     }
@@ -106,11 +114,11 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
                 [] => format!("deadlock: {} threads wait for good", waiting.len()),
                 [one] => format!("deadlock: {} waits for itself", names.thread(*one)),
                 [others @ .., last] => {
-                    let others: Vec<String> = others.iter().map(|&it| short(it)).collect();
+                    let others: Vec<String> = others.iter().map(|&it| names.short(it)).collect();
                     format!(
                         "deadlock: {} and {} wait for each other",
                         others.join(", "),
-                        short(*last)
+                        names.short(*last)
                     )
                 }
             },
@@ -279,6 +287,16 @@ fn fault_headline(names: &Names<'_>, fault: &Fault) -> String {
         }
         Fault::DivisionByZero => "division by zero".to_owned(),
         Fault::Overflow { operation } => format!("signed overflow in {operation}"),
+        Fault::Uninitialised {
+            object: Some(object),
+            offset,
+        } => format!(
+            "read of `{}`, which nobody has written",
+            names.place(*object, *offset, 1)
+        ),
+        Fault::Uninitialised { object: None, .. } => {
+            "use of a value that nobody has written".to_owned()
+        }
         Fault::Unreachable => "code that must never run is reached".to_owned(),
         Fault::Misuse {
             misuse,
@@ -453,7 +471,14 @@ pub fn reason(reason: &Reason) -> String {
             "no execution comes to its end within {bound} iterations of each loop, so nothing is known of what lies behind"
         ),
         Reason::Thread { limit, thread, .. } => {
-            format!("{} in {}", thread_limit(limit), short(*thread))
+            // `T0` is `main`, `T2.1` the first thread that its second one starts.
+            let path: Vec<String> = thread.path().iter().map(u32::to_string).collect();
+            let path = if path.is_empty() {
+                "0".to_owned()
+            } else {
+                path.join(".")
+            };
+            format!("{} in T{path}", thread_limit(limit))
         }
     }
 }
@@ -521,6 +546,9 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
             Limit::CallDepth { .. } => "is this recursion endless? bound it",
             Limit::Memory { .. } => "raise `--memory-limit`, or make the program smaller",
             Limit::Ids { .. } => "make the program smaller",
+            Limit::NameClash { .. } => {
+                "this is chance: start a thread or declare a variable more, or less, before them"
+            }
         },
     }
 }
@@ -539,6 +567,9 @@ fn thread_limit(limit: &Limit) -> String {
             format!("the threads' states need more than {}", mebibytes(*bytes))
         }
         Limit::Ids { what } => format!("there are more {what} than Raddle can count"),
+        Limit::NameClash { what } => {
+            format!("there are two {what} that Raddle gives the same place in memory")
+        }
     }
 }
 
@@ -608,13 +639,25 @@ pub(crate) fn seconds(time: Duration) -> String {
     }
 }
 
+/// The time that there was to wait: `24.1 s, 23.9 s of it compiling`. That part is told where it matters.
+pub(crate) fn time_spent(statistics: &Statistics) -> String {
+    const WORTH_TELLING: Duration = Duration::from_secs(1);
+    let (all, part) = (statistics.waited(), statistics.preparation);
+    let matters = part >= WORTH_TELLING && part >= all / 10;
+    match matters {
+        true => format!("{}, {} of it compiling", seconds(all), seconds(part)),
+        false => seconds(all),
+    }
+}
+
 pub(crate) fn mebibytes(bytes: u64) -> String {
     format!("{} MiB", bytes.div_ceil(1 << 20))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{grouped, seconds};
+    use super::{grouped, seconds, time_spent};
+    use raddle_search::verdict::Statistics;
     use std::time::Duration;
 
     #[test]
@@ -623,6 +666,20 @@ mod tests {
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1000), "1 000");
         assert_eq!(grouped(1_234_567), "1 234 567");
+    }
+
+    #[test]
+    fn compiling_is_part_of_the_time() {
+        let spent = |compiling, searching| {
+            time_spent(&Statistics {
+                preparation: Duration::from_millis(compiling),
+                elapsed: Duration::from_millis(searching),
+                ..Statistics::default()
+            })
+        };
+        assert_eq!(spent(23_900, 204), "24.1 s, 23.9 s of it compiling");
+        assert_eq!(spent(290, 1), "0.29 s");
+        assert_eq!(spent(1500, 60_010), "61.5 s");
     }
 
     #[test]

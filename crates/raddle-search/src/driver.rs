@@ -233,7 +233,7 @@ impl Engine for Rvf {
 /// Checks a program.
 pub fn check(
     program: &mut Program,
-    kind: EngineKind,
+    mut kind: EngineKind,
     options: SearchOptions,
 ) -> Result<Outcome, InternalError> {
     let (reductions, memory) = (options.reductions, options.memory);
@@ -276,6 +276,12 @@ pub fn check(
             EngineKind::Icb => icb::explore(program, &mut frame),
             EngineKind::Bpor => icb::bounded::explore(program, &mut frame),
         };
+        // Whether two accesses race may be another matter in an execution of the same class.
+        if flow.is_continue() && kind.leaves_writes_unordered() && frame.minds_order_of_writes() {
+            kind = EngineKind::Dpor;
+            frame.restarted();
+            continue;
+        }
         // Iterations may have been left out that cannot be, by what is known now.
         if flow.is_break() || !minds_races || !program.learn_uses() {
             break;
@@ -298,6 +304,7 @@ pub fn check_of(fault: &Fault) -> Check {
         | Fault::Abort
         | Fault::Panic { .. } => Check::Assert,
         Fault::Overflow { .. } => Check::Overflow,
+        Fault::Uninitialised { .. } => Check::Uninit,
         Fault::NullDereference { .. }
         | Fault::WildPointer { .. }
         | Fault::OutOfBounds { .. }
@@ -330,6 +337,7 @@ impl Checks {
             Check::Deadlock => self.deadlocks,
             Check::Livelock => self.livelocks,
             Check::Overflow => self.overflows,
+            Check::Uninit => self.uninit,
         }
     }
 }

@@ -61,15 +61,37 @@ pub(crate) fn is_cut(program: &Program, machine: &mut Machine) -> bool {
 /// semaphore, a condition variable) if there is such a thread. What remains is a deadlock: threads that wait only for
 /// finished threads and for each other. Where the process has exited nothing is.
 pub fn deadlock(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
+    match any_ready(program, machine) {
+        true => None,
+        false => stuck(program, machine),
+    }
+}
+
+/// The threads that wait for good, whatever the others do that are ready: the owners of what they wait for wait as well, or
+/// have finished.
+pub fn circle(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
+    match any_ready(program, machine) {
+        true => stuck(program, machine),
+        false => None,
+    }
+}
+
+fn any_ready(program: &Program, machine: &mut Machine) -> bool {
+    threads(machine).any(|thread| machine.readiness(program, thread) == Readiness::Ready)
+}
+
+/// The threads that nobody can help who is ready, or might have been.
+fn stuck(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
     let count = machine.thread_count();
     // Could the thread still do something for others?
     let mut helpful = vec![false; count];
     let mut waiting = Vec::new();
     for thread in threads(machine) {
         match machine.readiness(program, thread) {
-            Readiness::Ended(Ending::ExitedProcess) | Readiness::Ready => return None,
+            Readiness::Ended(Ending::ExitedProcess) => return None,
             Readiness::Ended(Ending::Finished) | Readiness::NotStarted => {}
-            Readiness::Ended(Ending::AssumeFailed | Ending::Stopped(_) | Ending::Faulted) => {
+            Readiness::Ready
+            | Readiness::Ended(Ending::AssumeFailed | Ending::Stopped(_) | Ending::Faulted) => {
                 helpful[thread.index()] = true;
             }
             Readiness::Waiting => {
@@ -101,6 +123,7 @@ pub fn deadlock(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>
         }
     }
     waiting.retain(|waiting| !helpful[waiting.thread.index()]);
+    in_order_of_names(program, &mut waiting);
     (!waiting.is_empty()).then_some(waiting)
 }
 
@@ -129,7 +152,17 @@ pub fn livelock(program: &mut Program, machine: &mut Machine) -> Option<Vec<Wait
             Readiness::Ready => return None,
         }
     }
+    in_order_of_names(program, &mut spinning);
     (!spinning.is_empty()).then_some(spinning)
+}
+
+/// Ids are given in the order of discovery, which is another one when an execution is run alone.
+fn in_order_of_names(program: &Program, threads: &mut [Waiting]) {
+    let name = |thread: ThreadId| &program.tables().thread_info(thread).name;
+    for waiting in &mut *threads {
+        waiting.on.sort_by_key(|&on| name(on));
+    }
+    threads.sort_by_key(|waiting| name(waiting.thread));
 }
 
 /// Does the thread, running alone, come back to its state without having changed memory?

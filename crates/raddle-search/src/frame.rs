@@ -5,14 +5,15 @@ use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, Violation
 use crate::ending;
 use crate::gathered::Gathered;
 use crate::replay::{self, Mismatch, Schedule};
-use crate::simplify::simplify;
+use crate::simplify;
 use crate::verdict::{
-    Bound, Causality, EngineKind, Outcome, Reason, Statistics, Verdict, Violation, ViolationKind,
+    Bound, Causality, Check, EngineKind, Outcome, Reason, Statistics, Verdict, Violation,
+    ViolationKind,
 };
 use crate::watch::{Phase, Watch, peak_memory_bytes};
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
-use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
+use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd, UninitDetector};
 use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
@@ -40,6 +41,9 @@ pub(crate) struct Frame {
     watch: Arc<Watch>,
     statistics: Statistics,
     detector: RaceDetector,
+    /// See [`Replayed::minds_order_of_writes`](replay::Replayed), of executions that were predicted.
+    predicted_minds_order: bool,
+    uninit: UninitDetector,
     /// Has a plain access been seen that could be in a race? Before that there is no need to look for any.
     can_race: bool,
     /// Number of micro-steps after each event of the present execution.
@@ -80,6 +84,8 @@ impl Frame {
                 ..Statistics::default()
             },
             detector: RaceDetector::new(),
+            predicted_minds_order: false,
+            uninit: UninitDetector::new(),
             can_race: false,
             ends: Vec::new(),
             violations: Vec::new(),
@@ -254,8 +260,10 @@ impl Frame {
                     schedule,
                     trace,
                 };
-                let simplest = self.simplest(program, found);
-                self.violations.push(simplest);
+                if let Some(sink) = &mut self.options.reproduced {
+                    sink(program, &found);
+                }
+                self.violations.push(found);
                 self.watch.enter(before);
             }
             Err(Mismatch::NoTime) => return self.stop_as_told(),
@@ -272,29 +280,6 @@ impl Frame {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
-        }
-    }
-
-    /// The plainest execution that shows a violation, if there is time to look for one: that is what the user gets.
-    fn simplest(&mut self, program: &mut Program, found: Violation) -> Violation {
-        if let Some(sink) = &mut self.options.reproduced {
-            sink(program, &found);
-        }
-        self.watch.enter(Phase::Simplifying);
-        let Violation {
-            kind,
-            thread,
-            schedule,
-            ..
-        } = &found;
-        match simplify(program, schedule, kind, *thread, &self.watch) {
-            Some(simple) => Violation {
-                kind: simple.kind,
-                schedule: simple.schedule,
-                trace: simple.trace,
-                ..found
-            },
-            None => found,
         }
     }
 
@@ -342,6 +327,7 @@ impl Frame {
             Stop::Fault(fault) => return self.fault(program, machine, thread, at, fault),
             Stop::Limit(Limit::Unroll { bound }) => self.gathered.cut(bound, at),
             Stop::Limit(limit) => {
+                let thread = program.tables().thread_info(thread).name.clone();
                 self.thread_limit
                     .get_or_insert(Reason::Thread { limit, thread, at });
             }
@@ -358,6 +344,11 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
+    /// May a race depend on the order of writes that nobody reads?
+    pub(crate) fn minds_order_of_writes(&self) -> bool {
+        self.predicted_minds_order || self.detector.depends_on_order_of_writes()
+    }
+
     /// Feeds the race detector.
     fn find_races(&mut self, program: &mut Program, machine: &Machine) -> ControlFlow<()> {
         while self.detector.len() < machine.steps().len() {
@@ -365,6 +356,23 @@ impl Frame {
             if let Some(race) = self.detector.push(program, step) {
                 let (thread, at) = (race.second.thread, race.second.at);
                 self.violation(program, machine, ViolationKind::Race(race), thread, at)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Feeds the detector of reads that depend on what nobody has written.
+    fn find_uninitialised(
+        &mut self,
+        program: &mut Program,
+        machine: &Machine,
+        thread: ThreadId,
+    ) -> ControlFlow<()> {
+        while self.uninit.len() < machine.steps().len() {
+            let step = machine.steps()[self.uninit.len()];
+            if let Some(fault) = self.uninit.push(program, &step) {
+                let at = program.at(step.state);
+                self.fault(program, machine, thread, at, fault)?;
             }
         }
         ControlFlow::Continue(())
@@ -388,19 +396,23 @@ impl Frame {
             let mark = machine.mark();
             let end = machine.step(program, thread, &[]);
             self.ends.push(machine.steps().len() as u32);
-            let flow = match end {
+            let mut flow = match end {
                 StepEnd::Fault(fault) => {
                     let last = machine.steps().last();
                     let at = last.map_or(SrcId::NOWHERE, |step| program.at(step.state));
                     self.fault(program, machine, thread, at, fault)
                 }
-                _ if self.options.checks.races && program.has_plain_accesses() => {
-                    self.find_races(program, machine)
-                }
                 _ => ControlFlow::Continue(()),
             };
+            if flow.is_continue() && self.options.checks.uninit {
+                flow = self.find_uninitialised(program, machine, thread);
+            }
+            if flow.is_continue() && self.options.checks.races && program.has_plain_accesses() {
+                flow = self.find_races(program, machine);
+            }
             self.ends.pop();
             self.detector.truncate(mark.steps());
+            self.uninit.truncate(mark.steps());
             machine.undo_to(mark);
             flow?;
         }
@@ -428,16 +440,28 @@ impl Frame {
         if self.midway {
             self.count(false);
         }
-        self.statistics.elapsed = self.started.elapsed();
         if let Some(mut answer) = self.answer {
+            self.statistics.elapsed = self.started.elapsed();
             answer.statistics.follow(&self.statistics, engine);
             return Ok(answer);
         }
         self.statistics.states = program.state_count();
-        self.statistics.peak_memory_bytes = peak_memory_bytes();
         let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
         let mut coverage = self.gathered.coverage(program, &self.statistics);
+        // These take executions for the same in which reads find the same values, whether somebody wrote them or not.
+        let by_values = matches!(engine, EngineKind::Rvf | EngineKind::Mcr);
+        if by_values && self.options.checks.uninit && program.needs_allocated_contents() {
+            coverage.not_checked.push(Check::Uninit);
+        }
         let unfinished = self.stopped.or(self.thread_limit);
+        // The user gets the plainest executions. They are looked for when the engine is done: what that
+        // meets is no part of the search.
+        self.watch.enter(Phase::Simplifying);
+        for violation in &mut self.violations {
+            *violation = simplify::plainest(program, violation.clone(), &self.watch);
+        }
+        self.statistics.elapsed = self.started.elapsed();
+        self.statistics.peak_memory_bytes = peak_memory_bytes();
         let verdict = if !self.violations.is_empty() {
             coverage.unfinished = unfinished;
             Verdict::Violation(self.violations)
@@ -500,6 +524,7 @@ impl Listener for Frame {
             StepEnd::EndlessBlock => {
                 let at = program.at(machine.steps()[start].state);
                 let limit = Limit::PrivateSteps { steps: BLOCK_STEPS };
+                let thread = program.tables().thread_info(thread).name.clone();
                 return self.stop(Reason::Thread { limit, thread, at });
             }
         }
@@ -515,6 +540,9 @@ impl Listener for Frame {
                 self.can_race = self.options.checks.races && ending::started(machine) > 1;
             }
         }
+        if self.options.checks.uninit {
+            self.find_uninitialised(program, machine, thread)?;
+        }
         // The detector catches up with the whole execution when the first such access is met.
         if self.can_race {
             self.find_races(program, machine)?;
@@ -529,6 +557,7 @@ impl Listener for Frame {
             self.ends.pop();
         }
         self.detector.truncate(steps);
+        self.uninit.truncate(steps);
         // An engine that goes back to the beginning has given nothing up.
         self.midway &= steps > 0;
     }
@@ -577,6 +606,7 @@ impl Listener for Frame {
             debug_assert!(false, "what is predicted can be run");
             return ControlFlow::Continue(());
         };
+        self.predicted_minds_order |= replayed.minds_order_of_writes;
         for race in replayed.races {
             let (thread, at) = (race.second.thread, race.second.at);
             let kind = ViolationKind::Race(race);

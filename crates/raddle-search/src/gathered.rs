@@ -94,6 +94,7 @@ impl Gathered {
             },
             beyond: self.beyond,
             unfinished: None,
+            not_checked: Vec::new(),
         }
     }
 }

@@ -22,6 +22,7 @@ mod purity;
 pub mod replay;
 mod rf;
 mod rvf;
+mod shorten;
 pub mod simplify;
 #[cfg(test)]
 mod spinning;

@@ -1,23 +1,40 @@
 //! Re-runs executions: a violation is reported only after it was reproduced on a fresh machine.
 
 use crate::ending;
-use crate::verdict::{Trace, TraceStep, ViolationKind};
+use crate::verdict::{Trace, TraceStep, ViolationKind, Waiting};
 use crate::watch::Watch;
 use raddle_memory::{
     Effect, Machine, MemoryModel, MicroStep, RaceDetector, RaceInfo, Readiness, StepEnd,
+    UninitDetector,
 };
-use raddle_program::{Fault, LocId, Op, Program, SrcId, Stop, ThreadId, Value};
+use raddle_program::{Fault, LocId, Op, Program, SrcId, Stop, Tables, ThreadId, ThreadName, Value};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// One event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ScheduleStep {
+pub enum ScheduleStep<T = ThreadId> {
     /// The thread does its next operation, or a whole atomic block, and chooses this on the way.
-    Run { thread: ThreadId, choices: Vec<u32> },
+    Run { thread: T, choices: Vec<u32> },
     /// A delayed store of the thread reaches memory: the one at this position among those it has then, oldest first. Always
     /// 0 under TSO.
-    Flush { thread: ThreadId, position: u32 },
+    Flush { thread: T, position: u32 },
+}
+
+impl<T> ScheduleStep<T> {
+    /// The same event with the thread said in another way, if it has one.
+    fn with_thread<U>(&self, say: impl FnOnce(&T) -> Option<U>) -> Option<ScheduleStep<U>> {
+        Some(match self {
+            Self::Run { thread, choices } => ScheduleStep::Run {
+                thread: say(thread)?,
+                choices: choices.clone(),
+            },
+            Self::Flush { thread, position } => ScheduleStep::Flush {
+                thread: say(thread)?,
+                position: *position,
+            },
+        })
+    }
 }
 
 impl ScheduleStep {
@@ -32,14 +49,34 @@ impl ScheduleStep {
 /// Whether there is time left is looked at after so many events.
 const EVENTS_BETWEEN_LOOKS: usize = 64;
 
-/// All that is needed to repeat an execution.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Schedule {
+/// All that is needed to repeat an execution: in this process, or with names of threads (`Schedule<ThreadName>`) in any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule<T = ThreadId> {
     pub memory: MemoryModel,
-    pub steps: Vec<ScheduleStep>,
+    pub steps: Vec<ScheduleStep<T>>,
+}
+
+impl<T> Default for Schedule<T> {
+    fn default() -> Self {
+        Self {
+            memory: MemoryModel::default(),
+            steps: Vec::new(),
+        }
+    }
 }
 
 impl Schedule {
+    /// The schedule in names, which mean the same in every process.
+    #[must_use]
+    pub fn named(&self, tables: &Tables) -> Schedule<ThreadName> {
+        let name = |thread: &ThreadId| Some(tables.thread_info(*thread).name.clone());
+        let steps = self.steps.iter();
+        Schedule {
+            memory: self.memory,
+            steps: steps.filter_map(|step| step.with_thread(name)).collect(),
+        }
+    }
+
     /// The schedule of micro-steps; `ends` are the lengths of the execution after each event.
     #[must_use]
     pub fn of(program: &Program, memory: MemoryModel, steps: &[MicroStep], ends: &[u32]) -> Self {
@@ -120,8 +157,67 @@ pub struct Replayed {
     /// The fault of the last step, if memory found one.
     pub fault: Option<Fault>,
     pub races: Vec<RaceInfo>,
+    /// May there be other races if writes that nobody reads come in another order?
+    pub minds_order_of_writes: bool,
+    /// What depends on memory that nobody has written, and the step that does.
+    pub uninitialised: Vec<(usize, Fault)>,
     /// Number of micro-steps after each event.
     pub ends: Vec<u32>,
+}
+
+/// An execution that is being run.
+struct Run {
+    machine: Machine,
+    detector: RaceDetector,
+    races: Vec<RaceInfo>,
+    uninit: UninitDetector,
+    uninitialised: Vec<(usize, Fault)>,
+    ends: Vec<u32>,
+    fault: Option<Fault>,
+}
+
+impl Run {
+    fn new(program: &Program, memory: MemoryModel) -> Self {
+        Self {
+            machine: Machine::with_model(program, memory),
+            detector: RaceDetector::new(),
+            races: Vec::new(),
+            uninit: UninitDetector::new(),
+            uninitialised: Vec::new(),
+            ends: Vec::new(),
+            fault: None,
+        }
+    }
+
+    /// Does the next event, if that is possible.
+    fn step(&mut self, program: &mut Program, step: &ScheduleStep) -> Option<()> {
+        self.fault = match do_step(program, &mut self.machine, step)? {
+            StepEnd::Fault(fault) => Some(fault),
+            StepEnd::Done | StepEnd::EndlessBlock => None,
+        };
+        for &step in &self.machine.steps()[self.detector.len()..] {
+            self.races.extend(self.detector.push(program, step));
+            let found = self.uninit.push(program, &step);
+            let found = found.map(|fault| (self.uninit.len() - 1, fault));
+            self.uninitialised.extend(found);
+        }
+        self.ends.push(self.machine.steps().len() as u32);
+        Some(())
+    }
+
+    fn finish(self, program: &Program) -> Replayed {
+        let steps = self.machine.steps();
+        let done = steps.len() - usize::from(self.fault.is_some());
+        Replayed {
+            trace: trace(program, steps, done),
+            machine: self.machine,
+            fault: self.fault,
+            races: self.races,
+            minds_order_of_writes: self.detector.depends_on_order_of_writes(),
+            uninitialised: self.uninitialised,
+            ends: self.ends,
+        }
+    }
 }
 
 /// Runs a schedule from the start.
@@ -135,37 +231,42 @@ pub fn replay_in_time(
     schedule: &Schedule,
     watch: &Watch,
 ) -> Result<Replayed, Mismatch> {
-    let mut machine = Machine::with_model(program, schedule.memory);
-    let mut detector = RaceDetector::new();
-    let mut races = Vec::new();
-    let mut ends = Vec::new();
-    let mut fault = None;
+    let mut run = Run::new(program, schedule.memory);
     for (index, step) in schedule.steps.iter().enumerate() {
         if index.is_multiple_of(EVENTS_BETWEEN_LOOKS) && watch.is_over() {
             return Err(Mismatch::NoTime);
         }
-        let end = do_step(program, &mut machine, step).ok_or(Mismatch::NotReady {
+        run.step(program, step).ok_or(Mismatch::NotReady {
             step: index,
             thread: step.thread(),
         })?;
-        fault = match end {
-            StepEnd::Fault(fault) => Some(fault),
-            StepEnd::Done | StepEnd::EndlessBlock => None,
-        };
-        for &step in &machine.steps()[detector.len()..] {
-            races.extend(detector.push(program, step));
-        }
-        ends.push(machine.steps().len() as u32);
     }
-    let done = machine.steps().len() - usize::from(fault.is_some());
-    let trace = trace(program, machine.steps(), done);
-    Ok(Replayed {
-        machine,
-        trace,
-        fault,
-        races,
-        ends,
-    })
+    Ok(run.finish(program))
+}
+
+/// Runs the schedule of another process from the start, as far as this program has such an execution. Also returns the part
+/// that was run.
+pub fn replay_named(
+    program: &mut Program,
+    schedule: &Schedule<ThreadName>,
+) -> (Schedule, Replayed) {
+    let mut run = Run::new(program, schedule.memory);
+    let mut done = Schedule {
+        memory: schedule.memory,
+        steps: Vec::with_capacity(schedule.steps.len()),
+    };
+    for step in &schedule.steps {
+        // Threads get their ids as the execution starts them.
+        let tables = program.tables();
+        let Some(step) = step.with_thread(|name| tables.thread_named(name)) else {
+            break;
+        };
+        if run.step(program, &step).is_none() {
+            break;
+        }
+        done.steps.push(step);
+    }
+    (done, run.finish(program))
 }
 
 /// Something wrong in an execution that was run.
@@ -200,12 +301,20 @@ pub fn violations(
         let at = state.map_or(SrcId::NOWHERE, |state| program.at(state));
         found.push(Found { kind, thread, at });
     }
+    for (index, fault) in &replayed.uninitialised {
+        let step = replayed.machine.steps()[*index];
+        found.push(Found {
+            kind: ViolationKind::Fault(fault.clone()),
+            thread: step.thread,
+            at: program.at(step.state),
+        });
+    }
     for race in &replayed.races {
         let (thread, at) = (race.second.thread, race.second.at);
         let kind = ViolationKind::Race(race.clone());
         found.push(Found { kind, thread, at });
     }
-    let waiting = ending::deadlock(program, &mut replayed.machine);
+    let waiting = stuck(program, &mut replayed.machine);
     let deadlock = waiting.map(|waiting| ViolationKind::Deadlock { waiting });
     let spinning = ending::livelock(program, &mut replayed.machine);
     let livelock = spinning.map(|spinning| ViolationKind::Livelock { spinning });
@@ -255,6 +364,10 @@ pub fn confirm(
                 Some(Stop::Fault(fault)) => Some(fault.clone()),
                 _ => None,
             };
+            let is_read = |(_, found): &(usize, Fault)| found == expected;
+            if replayed.uninitialised.iter().any(is_read) {
+                return Ok(replayed.trace);
+            }
             let expected = Some(expected);
             if stopped.as_ref() != expected && replayed.fault.as_ref() != expected {
                 let found = stopped.or(replayed.fault);
@@ -267,7 +380,7 @@ pub fn confirm(
             }
         }
         ViolationKind::Deadlock { waiting } => {
-            if ending::deadlock(program, &mut replayed.machine).as_ref() != Some(waiting) {
+            if stuck(program, &mut replayed.machine).as_ref() != Some(waiting) {
                 return Err(Mismatch::NoDeadlock);
             }
         }
@@ -278,6 +391,11 @@ pub fn confirm(
         }
     }
     Ok(replayed.trace)
+}
+
+/// The threads that wait for good. An execution need not be shown to its end for that: others may be ready that cannot help.
+fn stuck(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
+    ending::deadlock(program, machine).or_else(|| ending::circle(program, machine))
 }
 
 /// Why a thread stopped by itself.

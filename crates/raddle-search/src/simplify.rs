@@ -1,6 +1,7 @@
-//! Makes a violating execution as plain as it can be without becoming another one.
+//! Makes a violating execution as plain as it can be: shorter, if [`crate::shorten`] finds one, and then without becoming
+//! another one.
 //!
-//! Two steps, both on the events of one schedule:
+//! That is two steps, both on the events of one schedule:
 //!
 //! 1. *Drop* what the violation does not need. A fault needs the events of its thread, the events that these read from,
 //!    the starts and ends of threads that they rely on, and so on. What is left, in the old order, reads the same values:
@@ -14,8 +15,9 @@
 //!
 //! Whatever comes out is run again and must show the same violation; otherwise the original is kept.
 
-use crate::replay::{self, Replayed, Schedule, ScheduleStep};
-use crate::verdict::{Trace, ViolationKind};
+use crate::replay::{self, Found, Replayed, Schedule, ScheduleStep};
+use crate::shorten::{Effort, shorten};
+use crate::verdict::{Trace, Violation, ViolationKind};
 use crate::watch::Watch;
 use raddle_memory::race::{RaceAccess, RaceInfo};
 use raddle_memory::{Effect, Machine, MicroStep, StepEnd};
@@ -27,6 +29,50 @@ use std::collections::VecDeque;
 const SEARCH_BUDGET: usize = 20_000;
 /// Whether there is time left is looked at after so many events.
 const EVENTS_BETWEEN_LOOKS: usize = 64;
+
+/// The violation with the plainest execution that is found for it. `watch` says when to be content.
+pub fn plainest(program: &mut Program, violation: Violation, watch: &Watch) -> Violation {
+    let mut plainest = simplified(program, violation, watch);
+    // What is left out of an execution without detours shows which rounds it consists of.
+    let found = Found {
+        kind: plainest.kind.clone(),
+        thread: plainest.thread,
+        at: plainest.at,
+    };
+    let mut is_time_up = || watch.is_over();
+    let mut effort = Effort::new(&plainest.schedule, &mut is_time_up);
+    if let Some((schedule, found)) = shorten(program, &plainest.schedule, &found, &mut effort)
+        && let Ok(trace) = replay::confirm(program, &schedule, &found.kind, found.thread, watch)
+    {
+        let shorter = Violation {
+            kind: found.kind,
+            thread: found.thread,
+            at: found.at,
+            schedule,
+            trace,
+        };
+        plainest = simplified(program, shorter, watch);
+    }
+    plainest
+}
+
+fn simplified(program: &mut Program, violation: Violation, watch: &Watch) -> Violation {
+    match simplify(
+        program,
+        &violation.schedule,
+        &violation.kind,
+        violation.thread,
+        watch,
+    ) {
+        Some(simple) => Violation {
+            kind: simple.kind,
+            schedule: simple.schedule,
+            trace: simple.trace,
+            ..violation
+        },
+        None => violation,
+    }
+}
 
 /// A violation with the execution that shows it best.
 pub struct Simplified {

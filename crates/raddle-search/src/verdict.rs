@@ -7,7 +7,8 @@ use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Effect, RaceInfo};
 use raddle_program::{
-    CodeCoverage, Fault, Limit, LocId, SrcId, StateId, ThreadId, Unsupported, Value, WeakOrderings,
+    CodeCoverage, Fault, Limit, LocId, SrcId, StateId, ThreadId, ThreadName, Unsupported, Value,
+    WeakOrderings,
 };
 use std::time::Duration;
 
@@ -45,6 +46,12 @@ impl EngineKind {
         matches!(self, Self::Dpor | Self::Rf | Self::Rvf | Self::Mcr)
     }
 
+    /// Does it leave the order of writes open that nobody reads, or whose values are the same?
+    #[must_use]
+    pub fn leaves_writes_unordered(self) -> bool {
+        matches!(self, Self::Rf | Self::Rvf | Self::Mcr)
+    }
+
     /// Can the engine explore executions under this memory model?
     #[must_use]
     pub fn supports(self, memory: MemoryModel) -> bool {
@@ -62,6 +69,7 @@ pub enum Check {
     Deadlock,
     Livelock,
     Overflow,
+    Uninit,
 }
 
 /// The set of checks that are on.
@@ -73,6 +81,9 @@ pub struct Checks {
     pub deadlocks: bool,
     pub livelocks: bool,
     pub overflows: bool,
+    /// What depends on memory that nobody has written. Of use only if the program was loaded to be checked for it
+    /// (`InterpOptions::check_uninit`).
+    pub uninit: bool,
     /// Of what belongs to `assertions` only calls of functions that mark errors (`reach_error`) count.
     pub only_error_calls: bool,
 }
@@ -86,6 +97,7 @@ impl Default for Checks {
             deadlocks: true,
             livelocks: false,
             overflows: false,
+            uninit: true,
             only_error_calls: false,
         }
     }
@@ -196,7 +208,7 @@ pub enum Reason {
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
     Thread {
         limit: Limit,
-        thread: ThreadId,
+        thread: ThreadName,
         at: SrcId,
     },
 }
@@ -235,6 +247,8 @@ pub struct Coverage {
     pub beyond: Vec<Beyond>,
     /// Why the search ended before its time, where the verdict is about something else.
     pub unfinished: Option<Reason>,
+    /// Checks that were asked for and that the engine does not make, or not of all executions.
+    pub not_checked: Vec<Check>,
 }
 
 /// What engine `mcr` did besides running executions.
@@ -271,11 +285,20 @@ pub struct Statistics {
     pub causality: Causality,
     /// Engine `rvf`: how often VerifySC was asked, how it decided, and the time that it took.
     pub verify: Decisions,
+    /// Time that the search took.
     pub elapsed: Duration,
+    /// Time before that: compiling the program and reading what came of it.
+    pub preparation: Duration,
     pub peak_memory_bytes: u64,
 }
 
 impl Statistics {
+    /// All the time that there was to wait for the answer.
+    #[must_use]
+    pub fn waited(&self) -> Duration {
+        self.preparation + self.elapsed
+    }
+
     /// Counts what another engine did before.
     pub fn follow(&mut self, before: &Self, explorer: EngineKind) {
         self.complete += before.complete;

@@ -23,6 +23,7 @@ use raddle_search::{
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 /// Checks a program and prints the answer on standard output.
 pub fn check(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
@@ -74,13 +75,24 @@ fn reported(options: &Options, job: &Job) -> Result<Told, Error> {
         program: &loaded.program,
         file: &file,
     };
-    Ok(told(options, &report, &loaded.fingerprint))
+    let origin = Origin {
+        fingerprint: &loaded.fingerprint,
+        on_main_return: loaded.on_main_return,
+    };
+    Ok(told(options, &report, origin))
 }
 
-fn told(options: &Options, report: &Report<'_>, fingerprint: &str) -> Told {
+/// What saved executions tell of the program besides.
+#[derive(Clone, Copy)]
+struct Origin<'a> {
+    fingerprint: &'a str,
+    on_main_return: OnMainReturn,
+}
+
+fn told(options: &Options, report: &Report<'_>, origin: Origin<'_>) -> Told {
     let sources = Sources::new();
     // Files first: an answer on the screen says that all is done. But it is too dear to be lost if they cannot be written.
-    let written = write_files(options, report, &sources, fingerprint);
+    let written = write_files(options, report, &sources, origin);
     Told {
         text: answer(options, report, &sources),
         status: status(&report.outcome.verdict),
@@ -135,7 +147,11 @@ fn unfinished(options: &Options, job: &Job) -> Result<Told, Error> {
         program: &nothing.program(),
         file: &options.file.display().to_string(),
     };
-    Ok(told(options, &report, ""))
+    let origin = Origin {
+        fingerprint: "",
+        on_main_return: OnMainReturn::Wait,
+    };
+    Ok(told(options, &report, origin))
 }
 
 /// What is known about a check that has not come back.
@@ -152,11 +168,15 @@ pub(crate) struct Checked {
 }
 
 pub(crate) fn checked(options: &Options, job: &Job) -> Result<Checked, Error> {
+    let began = Instant::now();
     let mut checked = match options.engine {
         Some(EngineKind::Bmc) => solve(options, job, None)?,
         Some(engine) => explore(options, engine, job)?,
         None => auto::check(options, job)?,
     };
+    // Whatever is no part of the search went before it.
+    let statistics = &mut checked.outcome.statistics;
+    statistics.preparation = began.elapsed().saturating_sub(statistics.elapsed);
     if let (Verdict::Verified(_), Some(property)) = (&checked.outcome.verdict, &options.property)
         && let Some(what) = property.unchecked
     {
@@ -187,7 +207,7 @@ pub(crate) fn solve(
     let bmc = BmcOptions {
         memory: options.memory,
         unroll: options.unroll,
-        exit_with_main: options.on_main_return == OnMainReturn::Exit,
+        exit_with_main: loaded.on_main_return == OnMainReturn::Exit,
         silent_abort: options.silent_abort,
         effort,
     };
@@ -272,7 +292,7 @@ fn write_files(
     options: &Options,
     report: &Report<'_>,
     sources: &Sources,
-    fingerprint: &str,
+    origin: Origin<'_>,
 ) -> Result<(), Error> {
     if let Some(file) = &options.report {
         write(file, &html::render(report, sources))?;
@@ -291,9 +311,9 @@ fn write_files(
         let trace = TraceFile::new(
             report,
             violation,
-            run_options(options, report.outcome.engine),
+            run_options(options, report.outcome.engine, origin.on_main_return),
             clang_args(options)?,
-            fingerprint.to_owned(),
+            origin.fingerprint.to_owned(),
         );
         write(file, &trace.render())?;
     }
@@ -328,12 +348,12 @@ fn specification<'a>(options: &'a Options, violation: &Violation) -> &'a str {
     }
 }
 
-fn run_options(options: &Options, engine: EngineKind) -> RunOptions {
+fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainReturn) -> RunOptions {
     RunOptions {
         check: options.check_names.clone(),
         unroll: options.unroll,
         purity: options.reductions.purity && engine.knows_purity(),
-        on_main_return: name_of(options.on_main_return),
+        on_main_return: name_of(on_main_return),
         silent_abort: options.silent_abort,
     }
 }

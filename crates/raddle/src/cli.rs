@@ -49,7 +49,7 @@ pub enum Command {
     Compare(Box<CheckArgs>),
     /// Run a saved execution again, step by step
     ///
-    /// Exit status: 1 it goes wrong (again), 0 it does not any more, 2 it cannot be run.
+    /// Exit status: 1 the saved violation is reproduced, 3 it is not, 2 there was an error.
     Replay(ReplayArgs),
     /// Run the programs of `benchmarks/` and compare with their expected counts
     ///
@@ -91,7 +91,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
-    /// What to look for, separated by commas [default: assert,memory,race,deadlock]
+    /// What to look for, separated by commas [default: assert,memory,race,deadlock, and uninit for C and C++]
     #[arg(long = "check", value_enum, value_name = "LIST", value_delimiter = ',')]
     pub checks: Vec<Check>,
 
@@ -99,9 +99,9 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE.prp", conflicts_with = "checks")]
     pub property: Option<PathBuf>,
 
-    /// What happens to other threads when `main` returns
-    #[arg(long, value_enum, default_value_t = OnMainReturn::Wait)]
-    pub on_main_return: OnMainReturn,
+    /// What happens to other threads when `main` returns [default: wait; exit for Rust]
+    #[arg(long, value_enum)]
+    pub on_main_return: Option<OnMainReturn>,
 
     /// Report every distinct violation instead of stopping at the first
     #[arg(long)]
@@ -220,13 +220,14 @@ pub enum Check {
     Deadlock,
     Livelock,
     Overflow,
+    Uninit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnMainReturn {
     /// They finish, and are checked till then
     Wait,
-    /// They end with it, as the C standard says
+    /// They end with it, as the standards say
     Exit,
 }
 

@@ -223,6 +223,12 @@ pub fn is_ir(file: &Path) -> bool {
     matches!(kind(file), Ok(Kind::Ir))
 }
 
+/// Is the file written in C or C++?
+#[must_use]
+pub fn is_c_or_cxx(file: &Path) -> bool {
+    matches!(kind(file), Ok(Kind::C | Kind::Cpp))
+}
+
 /// The language of a source file, as witnesses name it. IR counts as C: it is what most of it is made from.
 #[must_use]
 pub fn language(file: &Path) -> &'static str {
@@ -231,6 +237,11 @@ pub fn language(file: &Path) -> &'static str {
         Ok(Kind::Rust) => "Rust",
         _ => "C",
     }
+}
+
+/// The program as LLVM IR text, however long that takes.
+pub fn ir_text(file: &Path) -> Result<String, CompileError> {
+    to_ir(file, &[], &Job::new(None, None))
 }
 
 /// The program as LLVM IR text. The compiler's messages go to standard error as they are.

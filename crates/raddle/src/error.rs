@@ -73,13 +73,6 @@ pub enum Error {
         file: PathBuf,
         error: PropertyError,
     },
-    /// A saved execution that the program does not have (any more).
-    CannotRepeat {
-        event: usize,
-        thread: usize,
-        did: String,
-        changed: bool,
-    },
     /// A saved execution cannot hold such an argument of clang's.
     ArgumentNotText {
         arg: OsString,
@@ -140,22 +133,6 @@ impl fmt::Display for Error {
             }
             Self::Property { file, error } => write!(f, "{}: {error}", file.display()),
             Self::Trace { file, error } => write!(f, "{}: {error}", file.display()),
-            Self::CannotRepeat {
-                event,
-                thread,
-                did,
-                changed,
-            } => {
-                let did = match did.as_str() {
-                    "" => String::new(),
-                    did => format!(" (`{did}`)"),
-                };
-                let so = if *changed { " any more" } else { "" };
-                write!(
-                    f,
-                    "the program does not have the saved execution{so}: T{thread} cannot do event {event}{did}"
-                )
-            }
             Self::ArgumentNotText { arg } => write!(
                 f,
                 "the argument `{}` for clang is not valid UTF-8, and cannot be saved",
@@ -187,12 +164,6 @@ impl Error {
             Self::Write { .. } => Some("is the directory there, and may you write to it?".to_owned()),
             Self::Read { .. } => Some("name a file that `raddle check --trace FILE` wrote".to_owned()),
             Self::Trace { .. } => Some("write it anew with `raddle check PROGRAM --trace FILE`".to_owned()),
-            Self::CannotRepeat { changed: true, .. } => Some(
-                "the change may well have removed the bug: `raddle check` the program again".to_owned(),
-            ),
-            Self::CannotRepeat { .. } => Some(
-                "the file was changed by hand, or written by another version of Raddle: write it anew with `raddle check --trace`".to_owned(),
-            ),
             Self::ArgumentNotText { .. } => Some("leave out `--trace`".to_owned()),
             Self::Internal(_) => Some(
                 "this is a bug of Raddle; please report it with the program and the command line"

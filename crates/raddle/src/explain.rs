@@ -99,7 +99,10 @@ const TOPICS: &[Topic] = &[
         names: &["race", "data-race"],
         text: "Check `race` finds data races: two accesses to the same bytes by different threads, at least one a write, at \
                least one not atomic, which no synchronisation orders. In C and C++ a data race is undefined behaviour: \
-               protect both accesses by a mutex, or make them atomic.",
+               protect both accesses by a mutex, or make them atomic. What a release store publishes is also learnt from \
+               later read-modify-writes of the same variable (its release sequence); up to C17 and C++17 from later atomic stores of the \
+               same thread, too, as long as no other thread stores there. `-std=` decides which rule holds; without it programs \
+               are C17 and C++17, and Rust follows C++20.",
     },
     Topic {
         names: &["deadlock"],
@@ -114,6 +117,14 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["overflow"],
         text: "Check `overflow` (off by default) finds signed integer overflow, which is undefined behaviour in C and C++.",
+    },
+    Topic {
+        names: &["uninit", "uninitialised"],
+        text: "Check `uninit` (on by default for C and C++) finds violation `uninitialised`: something depends on memory from \
+               `malloc`, or on a local variable, that nobody has written. On a real machine it holds anything. Copying it is \
+               no mistake (a struct with a field that is not used); comparing it, computing with it, using it as an address is. \
+               Initialise the variable, or use `calloc`. Engine `bmc` does not look for it; `rvf` and `mcr` look at the \
+               executions that they run.",
     },
     Topic {
         names: &["abort"],
@@ -239,8 +250,10 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["replay"],
         text: "`raddle check FILE --trace T` saves a violating execution, `raddle replay T` runs it again, step by \
-               step, with what the program prints. The program is compiled again; if it has changed, that is said, \
-               and where the execution becomes another one.",
+               step, with what the program prints. The program is compiled again. The exit status is 1 if the saved \
+               violation is reproduced, and 3 if not; then it is said at which event the execution took another way, \
+               and why: the program has changed, the file was damaged or edited, or another version of Raddle wrote \
+               it.",
     },
     Topic {
         names: &["report", "html"],
@@ -253,7 +266,7 @@ const TOPICS: &[Topic] = &[
         text: "`--format json` prints one object for scripts. Its members are stable: `verdict`, `complete`, \
                `bound`, `reason`, `reason_kind`, `executions` (`complete`, `blocked`, and how many of the blocked were \
                `cut`), `violation` with `kind`, `message`, `location` and `trace`, `unsupported` (all that was out of \
-               reach), `threads`, `events`, `coverage`, `weak_orderings`, `notes`, `seconds`, `peak_memory_bytes`. \
+               reach), `threads`, `events`, `coverage`, `weak_orderings`, `notes`, `seconds` (`seconds_compiling` of them), `peak_memory_bytes`. \
                `reason_kind` is `unsupported` where the exit status is 2.",
     },
     Topic {
@@ -303,8 +316,8 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["abstraction", "model", "soundness"],
         text: "What is checked is the program compiled without optimisation, in a model: memory is never used again \
-               after `free`, `malloc` never fails, there are no signals, files or clocks, and `main` gets no \
-               arguments. docs/soundness.md has the whole list.",
+               after `free`, `malloc` never fails, there are no signals or files, time passes only for who waits for it, and \
+               `main` gets no arguments. docs/soundness.md has the whole list.",
     },
     Topic {
         names: &["exit-status"],
@@ -326,7 +339,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "checks",
         &[
-            "assert", "memory", "race", "deadlock", "livelock", "overflow",
+            "assert", "memory", "race", "deadlock", "uninit", "livelock", "overflow",
         ],
     ),
     (
@@ -334,6 +347,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &[
             "abort",
             "error-reached",
+            "uninitialised",
             "null-dereference",
             "wild-pointer",
             "out-of-bounds",

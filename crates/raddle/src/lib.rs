@@ -19,6 +19,7 @@ mod progress;
 pub mod property;
 pub mod replay;
 mod rustc;
+mod standard;
 mod supervise;
 
 use cli::{Cli, Command};

@@ -3,6 +3,7 @@
 use crate::cli::OnMainReturn;
 use crate::compile;
 use crate::error::Error;
+use crate::standard;
 use crate::supervise::Job;
 use raddle_ir::Module;
 use raddle_program::Program;
@@ -23,7 +24,8 @@ pub(crate) struct Source<'a> {
     pub(crate) unroll: Option<u32>,
     /// Does the engine leave out rounds in which a thread only waits?
     pub(crate) purity: bool,
-    pub(crate) on_main_return: OnMainReturn,
+    /// What the language does if this is none.
+    pub(crate) on_main_return: Option<OnMainReturn>,
     pub(crate) checks: Checks,
     /// `abort` ends the program silently.
     pub(crate) silent_abort: bool,
@@ -35,16 +37,20 @@ pub(crate) struct Source<'a> {
 pub(crate) struct Loaded {
     pub(crate) program: Program,
     pub(crate) fingerprint: String,
+    pub(crate) on_main_return: OnMainReturn,
 }
 
 impl Source<'_> {
     pub(crate) fn load(&self) -> Result<Loaded, Error> {
         let ir = self.ir()?;
         let fingerprint = trace_file::fingerprint(&ir);
-        let program = self.program(ir)?;
+        let on_main_return = self.on_main_return(&ir);
+        let options = self.interpretation(&ir);
+        let program = self.program(self.module(ir)?, options)?;
         Ok(Loaded {
             program,
             fingerprint,
+            on_main_return,
         })
     }
 
@@ -63,22 +69,29 @@ impl Source<'_> {
         let looked_at = InterpOptions {
             // Loops that are known to end are not bounded.
             unroll: Some(self.unroll.unwrap_or(1)),
-            ..self.interpretation()
+            ..self.interpretation(&ir)
         };
-        let view = View::new(self.module(ir.clone())?, looked_at)
-            .map_err(|error| self.load_error(&error))?;
+        let on_main_return = self.on_main_return(&ir);
+        let options = self.interpretation(&ir);
+        let module = self.module(ir)?;
+        let view = View::new(module.clone(), looked_at).map_err(|error| self.load_error(&error))?;
         let loaded = Loaded {
-            program: self.program(ir)?,
+            program: self.program(module, options)?,
             fingerprint,
+            on_main_return,
         };
         Ok((loaded, view))
     }
 
-    pub(crate) fn program(&self, ir: String) -> Result<Program, Error> {
-        let module = self.module(ir)?;
+    fn program(&self, module: Module, options: InterpOptions) -> Result<Program, Error> {
         // From here on the program runs: `main`, up to its first operation that others can notice.
         self.job.watch.enter(Phase::Exploring);
-        Interpreter::load(module, self.interpretation()).map_err(|error| self.load_error(&error))
+        Interpreter::load(module, options).map_err(|error| self.load_error(&error))
+    }
+
+    fn on_main_return(&self, ir: &str) -> OnMainReturn {
+        let by_language = || standard::on_main_return(self.file, ir);
+        self.on_main_return.unwrap_or_else(by_language)
     }
 
     fn load_error(&self, error: &LoadError) -> Error {
@@ -101,15 +114,17 @@ impl Source<'_> {
         })
     }
 
-    fn interpretation(&self) -> InterpOptions {
+    fn interpretation(&self, ir: &str) -> InterpOptions {
         InterpOptions {
             unroll: self.unroll,
             leaves_out_pure_rounds: self.purity,
-            on_main_return: match self.on_main_return {
+            on_main_return: match self.on_main_return(ir) {
                 OnMainReturn::Wait => interp::OnMainReturn::Wait,
                 OnMainReturn::Exit => interp::OnMainReturn::Exit,
             },
+            release_sequences: standard::release_sequences(self.file, self.clang_args, ir),
             check_overflow: self.checks.overflows,
+            check_uninit: self.checks.uninit,
             check_memory: self.checks.memory,
             svcomp_abort_silent: self.silent_abort,
             wide_choices: self.wide_choices,

@@ -1,12 +1,13 @@
 //! The command line, checked: what is left is what this version can do.
 
 use crate::cli::{Check, CheckArgs, Engine, Format, Memory, OnMainReturn, When, name_of};
+use crate::compile;
 use crate::error::Error;
 use crate::property::{self, Property};
 use raddle_search::{Checks, EngineKind, MemoryModel, Reductions};
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What `check` was asked to do.
@@ -20,7 +21,8 @@ pub struct Options {
     pub checks: Checks,
     pub reductions: Reductions,
     pub unroll: Option<u32>,
-    pub on_main_return: OnMainReturn,
+    /// What the language does if this is none.
+    pub on_main_return: Option<OnMainReturn>,
     pub keep_going: bool,
     pub jobs: usize,
     pub max_executions: Option<u64>,
@@ -88,7 +90,7 @@ impl Options {
         let property = args.property.as_deref().map(property::read).transpose()?;
         let list = match &property {
             Some(property) => property.checks.clone(),
-            None => named(&args.checks),
+            None => named(&args.checks, &args.file),
         };
         all_known(&list, engine)?;
         if args.jobs != 1 && engine != Some(EngineKind::Mcr) {
@@ -175,11 +177,16 @@ fn memory(memory: Memory) -> MemoryModel {
 }
 
 /// What is looked for unless the user says otherwise.
-fn named(list: &[Check]) -> Vec<Check> {
-    if list.is_empty() {
-        return vec![Check::Assert, Check::Memory, Check::Race, Check::Deadlock];
+fn named(list: &[Check], file: &Path) -> Vec<Check> {
+    if !list.is_empty() {
+        return list.to_vec();
     }
-    list.to_vec()
+    let mut list = vec![Check::Assert, Check::Memory, Check::Race, Check::Deadlock];
+    // Safe Rust reads nothing that nobody has written, but copies it; so does optimised code.
+    if compile::is_c_or_cxx(file) {
+        list.push(Check::Uninit);
+    }
+    list
 }
 
 /// Refuses what the engine does not look for.
@@ -203,6 +210,7 @@ pub(crate) fn checks(list: &[Check]) -> Checks {
         deadlocks: on(Check::Deadlock),
         livelocks: on(Check::Livelock),
         overflows: on(Check::Overflow),
+        uninit: on(Check::Uninit),
         only_error_calls: false,
     }
 }
@@ -261,7 +269,7 @@ mod tests {
         let options = options(&[]).unwrap();
         assert_eq!(options.checks, Checks::default());
         assert_eq!(options.memory, MemoryModel::Sc);
-        assert_eq!(options.on_main_return, OnMainReturn::Wait);
+        assert_eq!(options.on_main_return, None);
         assert_eq!(options.max_executions, None);
         assert!(!options.keep_going);
     }

@@ -9,17 +9,18 @@ use crate::supervise::{Ended, Job};
 use clap::ValueEnum;
 use raddle_program::Program;
 use raddle_report::names::Names;
+use raddle_report::repeat::{Course, NotReproduced};
 use raddle_report::source::Sources;
 use raddle_report::text::{self, Look};
-use raddle_report::trace_file::{self, TraceFile};
+use raddle_report::trace_file::TraceFile;
 use raddle_report::words;
-use raddle_search::replay::{self, Found, Mismatch, Replayed, Schedule};
+use raddle_search::replay::{self, Found, Replayed, Schedule};
 use raddle_search::{Checks, Phase, Violation};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Runs the execution of a file and shows it. The status is that of a violation if there is one.
+/// Runs the execution of a file and shows it. The status is that of a violation if the saved one is reproduced.
 pub fn replay(args: ReplayArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
     let job = Job::new(None, None);
     let stopped = match job.run(interrupt, move |job| replayed(&args, job)) {
@@ -55,8 +56,7 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
         clang_args: &clang_args,
         unroll: trace.options.unroll,
         purity: trace.options.purity,
-        on_main_return: OnMainReturn::from_str(&trace.options.on_main_return, true)
-            .unwrap_or(OnMainReturn::Wait),
+        on_main_return: OnMainReturn::from_str(&trace.options.on_main_return, true).ok(),
         checks,
         silent_abort: trace.options.silent_abort,
         wide_choices: true,
@@ -71,14 +71,11 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
     }
     job.watch.enter(Phase::Replaying);
     let program = &mut loaded.program;
-    let mut replayed = run(program, &schedule, &trace, changed)?;
-    compare(program, &schedule, &replayed, &trace);
-    let found = wanted(
-        replay::violations(program, &schedule, &mut replayed),
-        program,
-        &replayed,
-        &trace,
-    );
+    let (done, mut replayed) = replay::replay_named(program, &schedule);
+    let different = trace.first_difference(program, &schedule, &done, &mut replayed);
+    let is_whole = done.steps.len() == schedule.steps.len();
+    let found = replay::violations(program, &done, &mut replayed);
+    let found = wanted(found, program, &replayed, &trace);
     let look = Look {
         color: options::color(args.color),
         columns: options::columns(),
@@ -86,7 +83,38 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
         full: true,
         output: true,
     };
-    Ok(show(program, &schedule, replayed, &trace, found, look))
+    let names = Names::new(program, &replayed.trace);
+    let message = found.as_ref().map(|found| {
+        let kind = words::violation_kind(&found.kind);
+        (kind, words::headline(&names, program, &found.kind))
+    });
+    let is_saved = message.as_ref().is_some_and(|(kind, message)| {
+        (*kind, message) == (trace.violation.kind.as_str(), &trace.violation.message)
+    });
+    let verdict = if is_whole && is_saved {
+        if let Some(Course::Differs {
+            event,
+            expected,
+            got,
+        }) = &different
+        {
+            crate::tell(format_args!(
+                "warning: from event {event} on this is another execution: it was `{expected}`, and is now {got}"
+            ));
+        }
+        let events = schedule.steps.len();
+        Ok(format!(
+            "reproduced: the saved execution of {events} events ends in the saved violation\n"
+        ))
+    } else {
+        let other = message.map(|(_, message)| Course::OtherViolation { message });
+        Err(NotReproduced {
+            course: different.or(other).unwrap_or(Course::Harmless),
+            cause: trace.cause(changed, &program_file.display().to_string()),
+            wanted: trace.violation.message.clone(),
+        })
+    };
+    Ok(show(program, done, replayed, found, look, verdict))
 }
 
 fn read(file: &Path) -> Result<TraceFile, Error> {
@@ -122,55 +150,6 @@ fn saved_checks(trace: &TraceFile) -> Checks {
     checks(&list)
 }
 
-fn run(
-    program: &mut Program,
-    schedule: &Schedule,
-    trace: &TraceFile,
-    changed: bool,
-) -> Result<Replayed, Error> {
-    replay::replay(program, schedule).map_err(|mismatch| {
-        let event = match mismatch {
-            Mismatch::NotReady { step, .. } => step,
-            // Only running it can go wrong here.
-            _ => 0,
-        };
-        Error::CannotRepeat {
-            event: event + 1,
-            thread: schedule
-                .steps
-                .get(event)
-                .map_or(0, |step| step.thread().index()),
-            did: trace
-                .schedule
-                .get(event)
-                .map(|step| step.does.clone())
-                .unwrap_or_default(),
-            changed,
-        }
-    })
-}
-
-/// Says where the execution became another one.
-fn compare(program: &Program, schedule: &Schedule, replayed: &Replayed, trace: &TraceFile) {
-    let now = trace_file::summary(program, &replayed.trace, schedule);
-    let both = trace.schedule.iter().zip(now).enumerate();
-    // Lines move when a program is edited: only what is done counts.
-    let without_line = |text: &str| match text.split_once(": ") {
-        Some((line, rest)) if line.starts_with("line ") => rest.to_owned(),
-        _ => text.to_owned(),
-    };
-    for (index, (saved, now)) in both {
-        if !saved.does.is_empty() && without_line(&saved.does) != without_line(&now) {
-            crate::tell(format_args!(
-                "warning: from event {} on this is another execution: it was `{}`, and is now `{now}`",
-                index + 1,
-                saved.does
-            ));
-            return;
-        }
-    }
-}
-
 /// The violation that was saved, if it is there; else any of its kind; else any.
 fn wanted(
     found: Vec<Found>,
@@ -198,41 +177,35 @@ fn wanted(
 
 fn show(
     program: &Program,
-    schedule: &Schedule,
+    schedule: Schedule,
     replayed: Replayed,
-    trace: &TraceFile,
     found: Option<Found>,
     look: Look,
+    verdict: Result<String, NotReproduced>,
 ) -> (String, Status) {
     let sources = Sources::new();
-    let names = Names::new(program, &replayed.trace);
-    let Some(found) = found else {
-        let mut text = text::execution(program, &replayed.trace, &sources, look);
-        text += &format!(
-            "not reproduced: the execution runs through, and does not end in `{}`\n",
-            trace.violation.message
-        );
-        return (text, Status::Verified);
+    let mut text = match found {
+        Some(found) => {
+            let violation = Violation {
+                kind: found.kind,
+                thread: found.thread,
+                at: found.at,
+                schedule,
+                trace: replayed.trace,
+            };
+            text::violation(program, &violation, &sources, look)
+        }
+        None => text::execution(program, &replayed.trace, &sources, look),
     };
-    let message = words::headline(&names, program, &found.kind);
-    let violation = Violation {
-        kind: found.kind,
-        thread: found.thread,
-        at: found.at,
-        schedule: schedule.clone(),
-        trace: replayed.trace,
+    let status = match verdict {
+        Ok(reproduced) => {
+            text += &reproduced;
+            Status::Violation
+        }
+        Err(why) => {
+            text += &why.to_string();
+            Status::Inconclusive
+        }
     };
-    let mut text = text::violation(program, &violation, &sources, look);
-    text += &if message == trace.violation.message {
-        format!(
-            "reproduced: the saved execution of {} events ends in the saved violation\n",
-            schedule.steps.len()
-        )
-    } else {
-        format!(
-            "another violation than the one saved, which was `{}`\n",
-            trace.violation.message
-        )
-    };
-    (text, Status::Violation)
+    (text, status)
 }

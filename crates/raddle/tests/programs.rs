@@ -1,15 +1,23 @@
-//! Each program under `tests/programs/` is a test: its output must be that of the file `NAME.expected` beside it, and all
-//! engines must agree on the verdict.
+//! Each program under `tests/programs/` is a test: its output must be that of the file `NAME.expected` beside it, all
+//! engines must agree on the verdict, and each violation that an engine finds is saved and replayed in a process of its own.
+//! The last holds for the programs under `benchmarks/`, too.
 //!
 //! A line `// raddle: ARGS` at the top of a program gives arguments, `// engines: NAMES` leaves engines out that do not
 //! come to an end, `// bmc: refused` says that `bmc` refuses the program. `RADDLE_BLESS=1` writes the expected outputs.
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use raddle::bench::expected::{self, Expectation, Run};
 use similar::TextDiff;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Violations that were saved and replayed. If all tests are run there must be so many, so that this cannot come to nothing
+/// unnoticed.
+static REPLAYED: AtomicUsize = AtomicUsize::new(0);
+const LEAST_REPLAYED: usize = 900;
 
 fn main() {
     let mut arguments = Arguments::from_args();
@@ -22,7 +30,7 @@ fn main() {
     collect(&root.join("tests/programs"), &mut programs);
     collect(&root.join("examples"), &mut programs);
     programs.sort();
-    let tests = programs
+    let mut tests: Vec<Trial> = programs
         .into_iter()
         .flat_map(|program| {
             let shown = relative(&program, &root);
@@ -36,7 +44,102 @@ fn main() {
             [output, engines, solved]
         })
         .collect();
-    libtest_mimic::run(&arguments, tests).exit();
+    tests.extend(benchmarks(&root.join("benchmarks")));
+    let conclusion = libtest_mimic::run(&arguments, tests);
+    let replayed = REPLAYED.load(Ordering::Relaxed);
+    let is_whole = conclusion.num_filtered_out == 0 && conclusion.num_ignored == 0;
+    if is_whole && !arguments.list && !conclusion.has_failed() {
+        println!("{replayed} violations replayed");
+        assert!(replayed >= LEAST_REPLAYED, "{LEAST_REPLAYED} are expected");
+    }
+    conclusion.exit();
+}
+
+/// The smallest run with a violation of each benchmark.
+fn benchmarks(directory: &Path) -> Vec<Trial> {
+    let suite = expected::read(directory).expect("the expectations can be read");
+    let mut tests = Vec::new();
+    for program in suite.programs {
+        let file = directory.join(format!("{}.c", program.name));
+        let is_wrong = |run: &Run| run.verdict == Expectation::Violation;
+        if let Some(run) = program.runs.into_iter().find(is_wrong) {
+            let name = format!("benchmarks/{}.c (replay)", program.name);
+            let checks = program.checks;
+            tests.push(Trial::test(name, move || {
+                benchmark_replays(&file, &run, checks.as_deref())
+            }));
+        }
+    }
+    assert!(tests.len() >= 10, "there are benchmarks with violations");
+    tests
+}
+
+fn benchmark_replays(program: &Path, run: &Run, checks: Option<&str>) -> Result<(), Failed> {
+    let mut saved = Saved::default();
+    let mut own = vec!["--".to_owned()];
+    own.extend(run.macros());
+    let unroll = run.unroll.map(|bound| bound.to_string());
+    for (engine, _) in raddle::options::ENGINES {
+        let mut more = vec!["--engine", engine, "--time-limit", "5"];
+        more.extend(["--max-executions", "20000"]);
+        if let Some(bound) = &unroll {
+            more.extend(["--unroll", bound]);
+        }
+        if let Some(checks) = checks {
+            more.extend(["--check", checks]);
+        }
+        saved.check(program, &own, &more)?;
+    }
+    Ok(())
+}
+
+/// Replays the executions that checks of one program save.
+#[derive(Default)]
+struct Saved {
+    /// Those that were replayed: engines often find the same one.
+    replayed: BTreeSet<String>,
+}
+
+impl Saved {
+    /// Checks a program, and replays the violation that is found.
+    fn check(&mut self, program: &Path, own: &[String], more: &[&str]) -> Result<Output, Failed> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("raddle-programs-{}-{number}.trace", std::process::id());
+        let file = std::env::temp_dir().join(name);
+        let trace = file.to_str().ok_or("a directory with a readable name")?;
+        let mut more = more.to_vec();
+        more.extend(["--trace", trace]);
+        let output = check_with(program, own, &more);
+        let result = match output.status.code() {
+            Some(1) => self.replay(&file, &more),
+            _ => Ok(()),
+        };
+        let _ = fs::remove_file(&file);
+        result.map(|()| output)
+    }
+
+    fn replay(&mut self, file: &Path, more: &[&str]) -> Result<(), Failed> {
+        let mut saved: serde_json::Value = serde_json::from_str(&fs::read_to_string(file)?)?;
+        for name in ["engine", "checksum"] {
+            saved[name].take();
+        }
+        REPLAYED.fetch_add(1, Ordering::Relaxed);
+        if !self.replayed.insert(saved.to_string()) {
+            return Ok(());
+        }
+        let output = Command::new(env!("CARGO_BIN_EXE_raddle"))
+            .args(["replay", "--quiet"])
+            .arg(file)
+            .current_dir(root())
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        if output.status.code() == Some(1) && text.contains("\nreproduced: ") {
+            return Ok(());
+        }
+        let errors = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{more:?}: {:?}: {text}{errors}", output.status.code()).into())
+    }
 }
 
 fn root() -> PathBuf {
@@ -144,10 +247,17 @@ fn normalised(output: &Output) -> String {
 }
 
 fn without_times(line: &str) -> String {
+    // Whether the time for compiling is worth telling depends on the machine.
+    if let Some((all, rest)) = line.split_once(" s of it compiling")
+        && let Some((all, _)) = all.rsplit_once(" s, ")
+    {
+        return without_times(&format!("{all} s{rest}"));
+    }
     for (before, after) in [
         ("; ", " s; engine "),
         ("(", " s; engine "),
         ("\"seconds\": ", ","),
+        ("\"seconds_compiling\": ", ","),
         ("\"peak_memory_bytes\": ", ""),
     ] {
         if let Some(replaced) = without_number(line, before, after) {
@@ -178,11 +288,11 @@ struct Answer {
     kinds: BTreeSet<String>,
 }
 
-fn answer(program: &Path, engine: &str) -> Result<Answer, Failed> {
+fn answer(program: &Path, engine: &str, saved: &mut Saved) -> Result<Answer, Failed> {
     let mut more = vec!["--engine", engine, "--format", "json", "--keep-going"];
     // An engine that needs longer is not made for this program: `// engines:` must say so.
     more.extend(["--time-limit", "60"]);
-    let output = check(program, &more);
+    let output = saved.check(program, &directive(program, "raddle"), &more)?;
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|error| {
         format!(
             "{engine}: no JSON ({error}): {}{}",
@@ -214,8 +324,9 @@ fn engines_agree(program: &Path) -> Result<(), Failed> {
             wanted.is_empty() || wanted.iter().any(is_it)
         });
     let mut first: Option<(&str, Answer)> = None;
+    let mut saved = Saved::default();
     for engine in engines {
-        let answer = answer(program, engine)?;
+        let answer = answer(program, engine, &mut saved)?;
         match &first {
             None => first = Some((engine, answer)),
             Some((other, expected)) if *expected != answer => {
@@ -239,21 +350,32 @@ fn bmc_agrees(program: &Path) -> Result<(), Failed> {
             own.drain(at..at + 2);
         }
     }
+    // It does not look for what depends on memory that nobody has written.
+    if !own
+        .iter()
+        .any(|arg| arg == "--check" || arg == "--property")
+    {
+        own.splice(
+            0..0,
+            ["--check", "assert,memory,race,deadlock"].map(str::to_owned),
+        );
+    }
     let asks_for = |what: &str| own.iter().any(|arg| arg.contains(what));
-    if asks_for("--unroll") || asks_for("livelock") {
+    if asks_for("livelock") {
         return Ok(());
     }
     for (memory, engine) in [("sc", "dpor"), ("tso", "naive"), ("pso", "naive")] {
-        let run = |engine: &str, limit: &[&str]| {
+        let mut saved = Saved::default();
+        let mut run = |engine: &str, limit: &[&str]| {
             let mut more = vec!["--engine", engine, "--memory", memory, "--format", "json"];
             more.extend(limit);
-            check_with(program, &own, &more)
+            saved.check(program, &own, &more)
         };
-        let expected = run(engine, &["--max-executions", "3000", "--time-limit", "4"]);
+        let expected = run(engine, &["--max-executions", "3000", "--time-limit", "4"])?;
         if !matches!(expected.status.code(), Some(0 | 1)) {
             continue;
         }
-        let found = run("bmc", &["--time-limit", "60"]);
+        let found = run("bmc", &["--time-limit", "60"])?;
         let wanted = if is_refused {
             Some(2)
         } else {

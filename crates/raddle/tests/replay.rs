@@ -83,7 +83,8 @@ fn executions_with_delayed_stores_are_repeated() {
         trace.to_str().unwrap(),
     ];
     says(&check(&file, &args), 1, &["becomes visible"]);
-    assert!(fs::read_to_string(&trace).unwrap().contains("\"flush\": 0"));
+    let text = fs::read_to_string(&trace).unwrap();
+    assert!(text.contains("\"flush\": \"main"), "{text}");
     says(&replay(&trace), 1, &["becomes visible", "reproduced"]);
 }
 
@@ -128,19 +129,19 @@ fn a_changed_program_is_said_to_have_changed() {
     fs::write(&file, fixed).unwrap();
     says(
         &replay(&trace),
-        2,
+        3,
         &[
             "warning: ",
             "has changed since the execution was saved",
-            "does not have the saved execution any more: T",
-            "help: the change may well have removed the bug",
+            "not reproduced: the execution took another way at event 3: expected `line 8: read x → 0`, got `line 8: x += 1 (0 → 1)`",
+            "the change may well have removed the bug",
         ],
     );
     // The same steps, and nothing wrong any more.
     fs::write(&file, LOST.replace("x == 2", "x >= 1")).unwrap();
     says(
         &replay(&trace),
-        0,
+        3,
         &["has changed", "not reproduced: the execution runs through"],
     );
     // The same steps, with other values.
@@ -149,6 +150,15 @@ fn a_changed_program_is_said_to_have_changed() {
         &replay(&trace),
         1,
         &["from event 5 on this is another execution", "x = 5"],
+    );
+    // The same steps, and something else is wrong.
+    fs::write(&file, LOST.replace("x == 2", "x > 7")).unwrap();
+    says(
+        &replay(&trace),
+        3,
+        &[
+            "not reproduced: the execution ends in `assertion failed: x > 7`, and not in `assertion failed: x == 2`",
+        ],
     );
     fs::remove_file(&file).unwrap();
     says(&replay(&trace), 2, &["no such file"]);
@@ -195,13 +205,15 @@ fn without_a_violation_nothing_is_saved() {
 fn files_that_are_no_traces_are_errors() {
     let scratch = Scratch::new("replay-bad");
     let (_, trace) = saved(&scratch, &[]);
+    const MAIN: &str = "\"run\": \"main\"";
     let good = fs::read_to_string(&trace).unwrap();
     for (text, message) in [
         ("", "this is no saved execution"),
         ("{}", "`raddle_trace` is missing"),
         ("\u{0}\u{1}\u{2}", "this is no saved execution"),
         ("{\"raddle_trace\": 99}", "version 99"),
-        ("{\"raddle_trace\": 1}", "damaged: missing field"),
+        ("{\"raddle_trace\": 1}", "version 1"),
+        ("{\"raddle_trace\": 2}", "damaged: missing field"),
     ] {
         says(
             &replay(&scratch.file("bad.trace", text)),
@@ -210,12 +222,16 @@ fn files_that_are_no_traces_are_errors() {
         );
     }
     for (old, new, message) in [
-        ("\"run\": 0", "\"run\": 77", "T77 cannot do event"),
-        ("\"run\": 0", "\"run\": -1", "damaged"),
-        ("\"run\": 0", "\"flush\": 4294967295", "cannot do event 1"),
+        (MAIN, "\"run\": 0", "damaged"),
         (
-            "\"run\": 0",
-            "\"walk\": 0",
+            MAIN,
+            "\"run\": \"main.0\"",
+            "`main.0` is no name of a thread",
+        ),
+        (MAIN, "\"run\": \"main.1x\"", "damaged: event 1"),
+        (
+            MAIN,
+            "\"walk\": \"main\"",
             "event 1 of the schedule must have one of",
         ),
         (
@@ -228,6 +244,30 @@ fn files_that_are_no_traces_are_errors() {
         let text = good.replacen(old, new, 1);
         assert_ne!(text, good, "{old}");
         says(&replay(&scratch.file("bad.trace", &text)), 2, &[message]);
+    }
+    // What can be read may still be no execution of the program: that is said of the file, not of the program.
+    for (old, new, message) in [
+        (MAIN, "\"run\": \"main.77\"", "at event 1: expected `"),
+        (MAIN, "\"run\": \"main.77\"", "got no thread `main.77`"),
+        (
+            MAIN,
+            "\"flush\": \"main\"",
+            "got no delayed store of T0 (main)",
+        ),
+        (
+            "\"run\": \"main.2\"",
+            "\"run\": \"main.1\"",
+            "took another way at event ",
+        ),
+        ("x == 2", "y == 2", "and not in `assertion failed: y == 2`"),
+    ] {
+        let text = good.replacen(old, new, 1);
+        assert_ne!(text, good, "{old}");
+        says(
+            &replay(&scratch.file("edited.trace", &text)),
+            3,
+            &[message, "cause: the trace file was damaged or edited"],
+        );
     }
     says(
         &replay(&scratch.0.join("missing")),

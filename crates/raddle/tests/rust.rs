@@ -95,6 +95,45 @@ fn a_race_through_a_relaxed_flag_is_found() {
 }
 
 #[test]
+fn waiting_with_a_limit_comes_to_an_end() {
+    let (status, answer) = check("deadlines.rs");
+    assert_eq!(status, Some(0), "{answer}");
+}
+
+#[test]
+fn a_thread_that_waits_for_ever_ends_with_main() {
+    let (status, answer) = check("daemon.rs");
+    assert_eq!(status, Some(0), "{answer}");
+    let output = common::check(&programs().join("daemon.rs"), &["--on-main-return", "wait"]);
+    says(&output, 1, &["deadlock", "`main` had returned"]);
+}
+
+#[test]
+fn what_a_thread_does_before_main_returns_is_checked() {
+    let (status, answer) = check("daemon_fails.rs");
+    assert_eq!(status, Some(1), "{answer}");
+    assert_eq!(answer["violation"]["kind"], "panic");
+    assert_eq!(answer["violation"]["location"]["line"], 10);
+}
+
+#[test]
+fn members_of_a_tuple_in_a_heap_block_have_names_of_their_own() {
+    let (status, answer) = check("missed_notification.rs");
+    assert_eq!(status, Some(1), "{answer}");
+    assert_eq!(answer["violation"]["kind"], "deadlock");
+    let places = |line: u64| {
+        let trace = answer["violation"]["trace"].as_array().unwrap();
+        let at_line = trace.iter().filter(move |step| step["at"]["line"] == line);
+        at_line.filter_map(|step| step["location"].as_str())
+    };
+    // The mutex is the first member, the condition variable the second.
+    assert!(places(10).any(|place| place.contains(".0.")));
+    assert!(places(10).all(|place| !place.contains(".1.")));
+    assert!(places(11).any(|place| place.contains(".1.")));
+    assert!(places(11).all(|place| !place.contains(".0.")));
+}
+
+#[test]
 fn what_rustc_does_not_compile_is_an_error() {
     let scratch = Scratch::new("rust");
     let file = scratch.file("wrong.rs", "fn main() { let x: u32 = \"\"; }\n");

@@ -320,33 +320,39 @@ impl Encoder<'_> {
             .fold(0u64, |value, (at, &bit)| value | u64::from(bit) << at);
         let mut places = Vec::new();
         for &number in objects.iter().filter(|&&number| number != 0) {
-            let base = u64::from(number) << 32 | OFFSET_BIAS;
-            let whole = self.size_of(state, number, base);
-            let Some(last) = whole.and_then(|whole| whole.checked_sub(size)) else {
-                continue;
-            };
-            let first = residue.wrapping_sub(base) & (step - 1);
-            let count = last / step + 1;
-            if count > MOST_PLACES {
-                return Err(unsupported("an index that is not known into a large array"));
+            for (base, whole) in self.extents(state, number) {
+                let Some(last) = whole.checked_sub(size) else {
+                    continue;
+                };
+                let first = residue.wrapping_sub(base) & (step - 1);
+                let count = last / step + 1;
+                if count > MOST_PLACES {
+                    return Err(unsupported("an index that is not known into a large array"));
+                }
+                let offsets = (first..=last).step_by(step as usize);
+                places.extend(offsets.map(|offset| base + offset));
             }
-            let offsets = (first..=last).step_by(step as usize);
-            places.extend(offsets.map(|offset| base + offset));
         }
         Ok(places)
     }
 
-    /// The size of the object with an address number, if there is anything to access.
-    fn size_of(&self, state: &State, number: u32, base: u64) -> Option<u64> {
+    /// Where the objects with an address number begin that there is anything to access in, and their sizes.
+    fn extents(&self, state: &State, number: u32) -> Vec<(u64, u64)> {
         if number >> POSITION_BITS == PRIVATE_THREAD {
             let position = (number & ((1 << POSITION_BITS) - 1)) as usize;
             let variable = state.private.get(position);
             let variable = variable.or_else(|| state.thread_locals.get(&position));
-            return variable.map(|contents| contents.size);
+            let base = u64::from(number) << 32 | OFFSET_BIAS;
+            let extent = variable.map(|contents| (base, contents.size));
+            return extent.into_iter().collect();
         }
-        let (object, _) = self.view.tables().resolve(base)?;
-        let info = self.view.tables().object_info(object);
-        (info.kind != ObjectKind::Function).then_some(info.size)
+        let tables = self.view.tables();
+        let objects = tables.numbered(number).iter();
+        objects
+            .map(|&object| tables.object_info(object))
+            .filter(|info| info.kind != ObjectKind::Function)
+            .map(|info| (info.address, info.size))
+            .collect()
     }
 
     /// What is at an address.
@@ -358,16 +364,16 @@ impl Encoder<'_> {
         access: AccessKind,
     ) -> Result<Result<(Target, u64), Fault>, Stop> {
         let number = (address >> 32) as u32;
-        let offset = offset_of(address);
         if number == 0 {
             return Ok(Err(Fault::NullDereference { access, address }));
         }
-        let fits = |whole: u64| {
+        let fits_at = |offset: i64, whole: u64| {
             let offset = u64::try_from(offset).ok();
             offset.filter(|offset| offset.checked_add(size).is_some_and(|end| end <= whole))
         };
         let wild = Fault::WildPointer { access, address };
         if number >> POSITION_BITS == PRIVATE_THREAD {
+            let fits = |whole| fits_at(offset_of(address), whole);
             let position = (number & ((1 << POSITION_BITS) - 1)) as usize;
             if position >= THREAD_LOCALS {
                 if let Entry::Vacant(slot) = state.thread_locals.entry(position) {
@@ -384,11 +390,11 @@ impl Encoder<'_> {
             let target = Target::Private(position);
             return Ok(fits(whole).map(|offset| (target, offset)).ok_or(wild));
         }
-        let Some((object, _)) = self.view.tables().resolve(address) else {
+        let Some((object, offset)) = self.view.tables().resolve(address) else {
             return Ok(Err(wild));
         };
         let info = self.view.tables().object_info(object);
-        let Some(inside) = fits(info.size) else {
+        let Some(inside) = fits_at(offset, info.size) else {
             return Ok(Err(Fault::OutOfBounds {
                 access,
                 object,

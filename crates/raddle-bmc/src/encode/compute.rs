@@ -89,7 +89,10 @@ impl Encoder<'_> {
                         Scalar::Float(kind) => {
                             values.extend(self.float_binary(*op, kind, &a[0], &b[0])?);
                         }
-                        Scalar::Int(_) => values.extend(self.integer(state, *op, *flags, a, b)?),
+                        Scalar::Int(_) => {
+                            self.check_operands(state, *op, a, b)?;
+                            values.extend(self.integer(state, *op, *flags, a, b)?);
+                        }
                     }
                 }
                 Ok(values)
@@ -126,7 +129,9 @@ impl Encoder<'_> {
                 Ok((0..count)
                     .map(|lane| {
                         let range = lane * step..(lane + 1) * step;
-                        let holds = self.compare(*predicate, &a[range.clone()], &b[range]);
+                        let (a, b) = (&a[range.clone()], &b[range]);
+                        self.check_order(state, *predicate, a, b);
+                        let holds = self.compare(*predicate, a, b);
                         Sym::bit(holds)
                     })
                     .collect())

@@ -1,6 +1,6 @@
 //! Blocks, calls and returns.
 
-use super::{DEEPEST_CALL, Encoder, MOST_ROUNDS, unsupported};
+use super::{Counted, DEEPEST_CALL, Encoder, LAST_BOUND, MOST_ROUNDS, unsupported};
 use crate::contents::Contents;
 use crate::events::What;
 use crate::facts::Region;
@@ -11,14 +11,14 @@ use raddle_ir::inst::Call;
 use raddle_ir::{BlockId, Constant, FuncId, InstKind, Operand, Terminator, TypeId, ValueId};
 use raddle_order::bits::Bit;
 use raddle_program::interp::view::{Called, ModelCall};
+use raddle_program::models::runs_functions_at_exit;
 use raddle_program::{Fault, Limit, ObjectKind, Order, Stop, Unsupported};
 use std::rc::Rc;
 
 /// Functions whose whole body is one atomic block.
 const ATOMIC_PREFIX: &str = "__VERIFIER_atomic_";
 
-/// Functions that register what is run at the end of `main`, or of a thread.
-const EXIT_FUNCTIONS: [&str; 3] = ["atexit", "__cxa_thread_atexit", "__cxa_thread_atexit_impl"];
+/// Functions that register what is run at the end of a thread.
 const DESTRUCTORS: [&str; 5] = [
     "pthread_key_create",
     "__pthread_key_create",
@@ -75,6 +75,7 @@ impl Encoder<'_> {
             return Ok(());
         }
         let unbounded = frame.code.is_unbounded(frame.block);
+        let is_library = frame.code.is_library_loop(frame.block);
         let arrived = state.path.guard();
         if unbounded {
             self.next_round(state)?;
@@ -88,7 +89,16 @@ impl Encoder<'_> {
                 // Nothing but what came of the last round decides whether there is another one.
                 round.counted += 1;
             }
-            if unbounded && round.counted > bound || round.iteration > MOST_ROUNDS {
+            let (rounds, bound) = match self.options.counted {
+                Counted::Every if is_library => (round.counted, bound.max(LAST_BOUND)),
+                Counted::Every => (round.iteration, bound),
+                Counted::Undecided => (round.counted, bound),
+            };
+            if unbounded && rounds > bound {
+                return Err(Stop::Limit(Limit::Unroll { bound }));
+            }
+            if round.iteration > MOST_ROUNDS {
+                let bound = MOST_ROUNDS;
                 return Err(Stop::Limit(Limit::Unroll { bound }));
             }
             round.guard = guard;
@@ -318,9 +328,7 @@ impl Encoder<'_> {
     ) -> Result<(), Stop> {
         let (code, shape) = self.shape(function)?;
         self.bound_recursion(state, function)?;
-        if state.frames.iter().any(|frame| frame.code.id() == function) {
-            self.compare_with_last_bound(state);
-        }
+        self.compare_with_last_bound(state);
         let guard = state.path.guard();
         let mut frame = Frame::new(code, shape, state.private.len(), guard);
         let params = frame.code.body().param_count as usize;
@@ -349,10 +357,9 @@ impl Encoder<'_> {
 
     /// Bounds calls that nest by decisions that are not known.
     fn bound_recursion(&mut self, state: &State, function: FuncId) -> Result<(), Stop> {
-        if state.frames.len() > DEEPEST_CALL {
-            return Err(Stop::Limit(Limit::Unroll {
-                bound: self.options.unroll,
-            }));
+        if state.frames.len() > DEEPEST_CALL as usize {
+            let bound = DEEPEST_CALL;
+            return Err(Stop::Limit(Limit::Unroll { bound }));
         }
         let mut guard = state.path.guard();
         let mut counted = 0;
@@ -538,20 +545,27 @@ impl Encoder<'_> {
 
     /// The thread's function has returned, or the thread leaves from the middle: what comes after that, and its end.
     pub(super) fn leave_thread(&mut self, state: &mut State, is_main: bool) -> Result<(), Stop> {
-        let (after, reasons) = if is_main {
-            ("raddle.after_main", &EXIT_FUNCTIONS[..])
+        let (after, is_needed) = if is_main {
+            ("raddle.after_main", self.runs_something_at_exit())
         } else {
-            ("raddle.after_thread", &DESTRUCTORS[..])
+            ("raddle.after_thread", self.has_any(&DESTRUCTORS))
         };
-        let module = self.view.module();
-        if reasons
-            .iter()
-            .any(|name| module.function_named(name).is_some())
-        {
+        if is_needed {
             return self.run_models(state.clone(), vec![ModelCall::named(after, &[])]);
         }
         self.finish(state, is_main);
         Ok(())
+    }
+
+    fn has_any(&self, functions: &[&str]) -> bool {
+        let module = self.view.module();
+        let mut names = functions.iter();
+        names.any(|name| module.function_named(name).is_some())
+    }
+
+    /// May there be functions to run before the process ends?
+    pub(super) fn runs_something_at_exit(&self) -> bool {
+        runs_functions_at_exit(self.view.module()) || self.has_any(&DESTRUCTORS)
     }
 
     /// The library functions are done that a thread begins or ends with.

@@ -36,6 +36,7 @@ impl Encoder<'_> {
             at,
             source_type: None,
             init: None,
+            site: 0,
         };
         let object = self.new_object(state, new, None)?;
         Ok(Sym::constant(64, self.view.tables().address(object, 0)))

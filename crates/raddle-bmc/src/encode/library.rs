@@ -11,6 +11,7 @@ use raddle_ir::inst::{Call, IntPredicate};
 use raddle_ir::{FuncId, Type, ValueId};
 use raddle_order::bits::Bit;
 use raddle_program::interp::view::ModelCall;
+use raddle_program::models::looks_at_clocks;
 use raddle_program::{Fault, Misuse, ObjectId, Order, Stop, ThreadId};
 use std::rc::Rc;
 
@@ -156,8 +157,13 @@ impl Encoder<'_> {
                 return Ok(Some(After::Gone));
             }
             "abort" => return Err(Stop::Fault(Fault::Abort)),
-            "exit" if self.view.module().function_named("atexit").is_some() => {
+            "exit" if self.runs_something_at_exit() => {
                 let models = vec![ModelCall::named("exit", &[0])];
+                self.run_models(state.clone(), models)?;
+                return Ok(Some(After::Gone));
+            }
+            "quick_exit" if self.view.module().function_named("at_quick_exit").is_some() => {
+                let models = vec![ModelCall::named("quick_exit", &[0])];
                 self.run_models(state.clone(), models)?;
                 return Ok(Some(After::Gone));
             }
@@ -252,13 +258,7 @@ impl Encoder<'_> {
             "pthread_attr_destroy"
             | "sched_yield"
             | "pthread_yield"
-            | "usleep"
-            | "sleep"
-            | "nanosleep"
             | "thrd_yield"
-            | "thrd_sleep"
-            | "clock"
-            | "clock_nanosleep"
             | "pthread_testcancel"
             | "pthread_setname_np"
             | "pthread_setconcurrency"
@@ -285,6 +285,11 @@ impl Encoder<'_> {
             | "pthread_condattr_init"
             | "pthread_condattr_destroy"
             | "srand" => zero,
+            "usleep" | "sleep" | "nanosleep" | "thrd_sleep" | "clock_nanosleep"
+                if !looks_at_clocks(self.view.module()) =>
+            {
+                zero
+            }
             "malloc" | "_Znwm" | "_Znam" => self.allocate(state, name, &args[0])?,
             "calloc" => {
                 let size = self.out.bits.mul(&args[0].word, &args[1].word);
@@ -422,6 +427,7 @@ impl Encoder<'_> {
             end: None,
             choices: Vec::new(),
             allocations: Vec::new(),
+            is_uncertain: !state.counts_spawns || self.out.threads[self.thread].is_uncertain,
         });
         self.started_at.push(self.place(state));
         self.step(state, What::Spawn { child }, Order::SeqCst);

@@ -32,9 +32,10 @@ mod rwlock;
 mod strings;
 mod sync;
 mod system;
+mod uncertain;
 mod variadic;
 
-pub(crate) use bound::CutPlaces;
+pub(crate) use bound::{Answered, Counted, Cuts, Open};
 pub(crate) use condition::{GONE, HALF};
 pub(crate) use heap::LIFE;
 pub(crate) use models::Models;
@@ -68,8 +69,9 @@ use std::rc::Rc;
 pub(crate) struct EncodeOptions<'a> {
     /// Rounds of loops, and nested calls of a function, that are not known to end.
     pub(crate) unroll: u32,
-    /// Where the last bound was exceeded, if executions that kept to it need not be looked at again.
-    pub(crate) last_cuts: Option<&'a CutPlaces>,
+    pub(crate) counted: Counted,
+    /// What executions are to be looked at.
+    pub(crate) open: &'a Open,
     pub(crate) checks: Checks,
     /// Does a thread stop that did a round of a loop which came to nothing? See [`idle`].
     pub(crate) leaves_out_idle: bool,
@@ -95,10 +97,12 @@ enum Start<'a> {
 #[derive(Default)]
 pub(crate) struct Shapes(FxHashMap<FuncId, Rc<Shape>>);
 
+/// The last bound that is tried by itself.
+pub(crate) const LAST_BOUND: u32 = 64;
 /// Loops whose end is decided by known values go round this often at most.
 const MOST_ROUNDS: u32 = 1 << 16;
 /// Calls nest this deep at most.
-const DEEPEST_CALL: usize = 400;
+const DEEPEST_CALL: u32 = 400;
 /// More steps than this are beyond any solver.
 const MOST_STEPS: usize = 200_000;
 /// A formula is large if it has more blocks of code or more steps: memory for it grows with the square of their number.
@@ -130,8 +134,12 @@ pub(crate) struct Encoder<'a> {
     nested: BTreeSet<(Place, Place)>,
     /// Calls that make keys, where others may make some as well.
     keys: u32,
+    /// Numbers of places where library functions are called that want to know.
+    places: BTreeMap<Vec<(u32, u32, usize)>, u64>,
     /// By handle: that a thread will have finished that is not encoded yet.
     promised: BTreeMap<u64, Bit>,
+    /// The high halves of addresses that are not those of the program: see [`uncertain`].
+    uncertain: FxHashSet<u32>,
 }
 
 impl<'a> Encoder<'a> {
@@ -153,7 +161,9 @@ impl<'a> Encoder<'a> {
             results: FxHashMap::default(),
             encoded: FxHashSet::default(),
             promised: BTreeMap::new(),
+            uncertain: FxHashSet::default(),
             keys: 0,
+            places: BTreeMap::new(),
             nested: BTreeSet::new(),
             started_at: vec![Key::new()],
             reads: 0,
@@ -174,6 +184,7 @@ impl<'a> Encoder<'a> {
             end: None,
             choices: Vec::new(),
             allocations: Vec::new(),
+            is_uncertain: false,
         });
         let mut state = State::new(Path::default(), true);
         state.next = Some(main);
@@ -390,7 +401,7 @@ impl<'a> Encoder<'a> {
                     fault,
                 });
             }
-            Stop::Limit(Limit::Unroll { .. }) => self.cut(state),
+            Stop::Limit(Limit::Unroll { bound }) => self.cut(state, bound),
             Stop::Limit(_) => return Err(stop),
             Stop::Unsupported(what) => {
                 let at = self.position(state);
@@ -468,6 +479,7 @@ impl<'a> Encoder<'a> {
         let thread = &mut self.out.threads[self.thread];
         let object = self.view.allocated(thread.id, state.allocations, new, ty)?;
         thread.allocations.push((state.path.guard(), object));
+        self.note_uncertain(state, object);
         Ok(object)
     }
 

@@ -13,8 +13,12 @@ use raddle_program::interp::view::{Called, ModelCall, ModelStep};
 use raddle_program::models::{Outcome, Request};
 use raddle_program::{Fault, RmwKind, Stop, Unsupported};
 
-/// The interpreter's table of keys begins with their number.
-const KEY_TABLE: &str = "thread-specific keys";
+/// The interpreter's tables of keys, and of functions run at exit, begin with their number.
+const COUNTED_TABLES: [&str; 3] = [
+    "thread-specific keys",
+    "functions run at exit",
+    "functions run at quick_exit",
+];
 
 /// One call may part into so many ways.
 const MOST_WAYS: usize = 256;
@@ -185,7 +189,7 @@ impl Encoder<'_> {
             ModelStep::Ends(Outcome::Return(value)) => vec![value],
             ModelStep::Ends(Outcome::Values(values)) => values,
             ModelStep::Ends(Outcome::Void) => Vec::new(),
-            ModelStep::Ends(Outcome::ExitThread(value)) => {
+            ModelStep::Ends(Outcome::ExitThread(value) | Outcome::ReturnFromMain(value)) => {
                 state.result = Some(Sym::constant(64, value));
                 let is_main = self.thread == 0;
                 self.finish(state, is_main);
@@ -256,13 +260,19 @@ impl Encoder<'_> {
                 self.push(state.clone());
                 Ok(Answered::Gone)
             }
-            Called::Library => match self.view.model_call(function, args, args.len()) {
-                Some(call) => {
-                    models.push(call);
-                    self.run_model(state, models)
+            Called::Library => {
+                // Operations on synchronisation objects have a meaning of their own here: destructors of static ones.
+                let name = self.view.module().function(function).name.clone();
+                let known = args.iter().map(|&arg| Sym::constant(64, arg)).collect();
+                if let Some(answer) = self.waiting(state, &name, &known)? {
+                    return Ok(Answered::With(answer));
                 }
-                None => Err(unsupported("a function that is not there")),
-            },
+                let Some(call) = self.view.model_call(function, args, args.len()) else {
+                    return Err(unsupported("a function that is not there"));
+                };
+                models.push(call);
+                self.run_model(state, models)
+            }
             Called::Panic => Err(Stop::Fault(Fault::Panic {
                 message: self.view.function_name(function).as_ref().into(),
             })),
@@ -296,19 +306,21 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// How many keys there are: no more than calls that make them, which is not seen from what is stored.
-    fn as_key(&mut self, address: u64, count: Sym) -> Sym {
+    /// How many keys or functions a table holds: no more than calls that add some, which is not seen from what is stored.
+    fn as_count(&mut self, address: u64, count: Sym, adds: bool) -> Sym {
         let tables = self.view.tables();
         let found = tables.resolve(address);
         let is_count = found.is_some_and(|(object, offset)| {
-            offset == 0 && *tables.object_info(object).name == *KEY_TABLE
+            offset == 0 && COUNTED_TABLES.contains(&&*tables.object_info(object).name)
         });
         if !is_count || count.as_constant().is_some() {
             return count;
         }
-        self.keys += 1;
-        let most = u64::from(self.facts.most_keys().max(1));
-        Sym::within(count.word, Set::of((0..most).collect()))
+        self.keys += u32::from(adds);
+        let most = u64::from(self.facts.most_keys());
+        // Whoever adds one finds one less.
+        let last = if adds { most.max(1) - 1 } else { most };
+        Sym::within(count.word, Set::of((0..=last).collect()))
     }
 
     /// Does what a library function asks for.
@@ -319,7 +331,10 @@ impl Encoder<'_> {
                 address,
                 size,
                 order,
-            } => self.load(state, &Sym::constant(64, address), size, order),
+            } => {
+                let value = self.load(state, &Sym::constant(64, address), size, order)?;
+                Ok(self.as_count(address, value, false))
+            }
             Request::Store {
                 address,
                 size,
@@ -347,7 +362,7 @@ impl Encoder<'_> {
                         writes: Bit::TRUE,
                     })
                 })?;
-                Ok(self.as_key(address, old))
+                Ok(self.as_count(address, old, true))
             }
             Request::Cas {
                 address,
@@ -404,6 +419,7 @@ impl Encoder<'_> {
                 self.end_block_of(state);
                 Ok(zero)
             }
+            Request::PlaceOfCall => Ok(Sym::constant(64, self.place_of_call(state))),
             Request::ThreadObject { name: "errno", .. } => Ok(system::errno()),
             Request::ThreadObject { name, .. } => Err(unsupported(name)),
             Request::ThreadValue { kind, key } => self.thread_value(state, kind, key),

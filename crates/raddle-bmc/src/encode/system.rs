@@ -15,9 +15,12 @@ use std::rc::Rc;
 const ERRNO: usize = 0xF_FFFF;
 const CLOCK: usize = 0xF_FFFE;
 const CLEANUPS: usize = 0xF_FFFD;
+const SLEPT: usize = 0xF_FFFC;
+const PASSED: usize = 0xF_FFFB;
 const KEYS: usize = 0xF_F000;
 const EXIT_FUNCTIONS: usize = 0xF_E000;
 const EXIT_ARGUMENTS: usize = 0xF_D000;
+const LOOKED: usize = 0xF_C000;
 /// Values of one kind have this much room.
 const KEYS_OF_A_KIND: usize = 0x500;
 const MOST_KEYS: u64 = 1024;
@@ -37,7 +40,7 @@ pub(super) fn contents(position: usize) -> Option<Rc<Contents>> {
     let size = match position {
         ERRNO => 4,
         CLOCK => 8,
-        EXIT_ARGUMENTS.. => 8,
+        LOOKED.. => 8,
         _ => return None,
     };
     Some(Rc::new(Contents::new(size, None)))
@@ -95,27 +98,9 @@ impl Encoder<'_> {
             return Sym::of(self.fresh(64));
         };
         let time = seconds.saturating_mul(SECOND).saturating_add(rest);
-        let since_start = time.saturating_sub(START * SECOND).min(LATEST);
+        let since_start = time.saturating_sub(START * SECOND);
+        let since_start = since_start.saturating_add(1).min(LATEST);
         Sym::constant(64, since_start)
-    }
-
-    /// The thread's clock as seconds and parts of a second.
-    fn tell_time(&mut self, state: &mut State, address: &Sym, parts: u64) -> Result<(), Stop> {
-        if address.as_constant() == Some(0) {
-            return Ok(());
-        }
-        let since_start = Self::variable(state, CLOCK).load(0, 8);
-        let Some(since_start) = since_start.as_constant() else {
-            return Err(super::unsupported("a time that is not known"));
-        };
-        let now = START * SECOND + since_start;
-        let rest = now % SECOND / (SECOND / parts);
-        let fields = [(0, now / SECOND), (8, rest)];
-        for (offset, value) in fields {
-            let at = self.plus(address, &Sym::constant(64, offset));
-            self.store(state, &at, 8, &Sym::constant(64, value), Order::Plain)?;
-        }
-        Ok(())
     }
 
     /// The next thing that the interpreter chooses, in this thread.
@@ -139,22 +124,6 @@ impl Encoder<'_> {
         };
         Ok(Some(match name {
             "__errno_location" | "__error" => errno(),
-            "clock_gettime" | "clock_getres" => {
-                self.tell_time(state, &args[1], SECOND)?;
-                zero
-            }
-            "timespec_get" => {
-                self.tell_time(state, &args[0], SECOND)?;
-                args[1].clone()
-            }
-            "_ZNSt6chrono3_V212steady_clock3nowEv" | "_ZNSt6chrono3_V212system_clock3nowEv" => {
-                let since_start = Self::variable(state, CLOCK).load(0, 8);
-                self.plus(&since_start, &Sym::constant(64, START * SECOND))
-            }
-            "gettimeofday" => {
-                self.tell_time(state, &args[0], 1_000_000)?;
-                zero
-            }
             "pthread_attr_init" => {
                 store(self, state, &args[0], 0, 8, 0)?;
                 store(self, state, &args[0], 8, 8, DEFAULT_STACK)?;
@@ -289,6 +258,16 @@ impl Encoder<'_> {
         next
     }
 
+    /// A number for the place that a library function is called from: the models' own frames do not count.
+    pub(super) fn place_of_call(&mut self, state: &State) -> u64 {
+        let frames = state.frames.iter();
+        let place: Vec<(u32, u32, usize)> = frames
+            .map(|frame| (frame.code.id().0, frame.block.0, frame.index))
+            .collect();
+        let next = self.places.len() as u64 + 1;
+        *self.places.entry(place).or_insert(next)
+    }
+
     /// Handlers that would have to run at the end of a thread are not modelled.
     pub(super) fn check_cleanups(&mut self, state: &mut State, name: &str) -> Result<(), Stop> {
         let count = Self::variable(state, CLEANUPS).load(0, 8);
@@ -310,12 +289,18 @@ fn first_position(kind: u32) -> Option<usize> {
         3 => Some(EXIT_ARGUMENTS),
         4 => Some(CLEANUPS),
         5 => Some(CLOCK),
+        6 => Some(LOOKED),
+        7 => Some(SLEPT),
+        8 => Some(PASSED),
         _ => None,
     }
 }
 
 fn position(kind: u32, key: u64) -> Result<usize, Stop> {
-    let room = if kind <= 3 { KEYS_OF_A_KIND } else { 1 };
+    let room = match kind {
+        1..=3 | 6 => KEYS_OF_A_KIND,
+        _ => 1,
+    };
     let first = first_position(kind).filter(|_| key < room as u64);
     let first = first.ok_or_else(|| super::unsupported("so many values that a thread keeps"))?;
     Ok(first + key as usize)

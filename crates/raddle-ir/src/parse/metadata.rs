@@ -9,7 +9,7 @@ use crate::ids::DebugLocId;
 use rustc_hash::FxHashMap;
 
 /// Where the nodes are, and what was made of those that were asked for.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Metadata {
     /// Offset of node `n`, where nodes are numbered without gaps, as LLVM prints them.
     dense: Vec<u32>,

@@ -53,6 +53,7 @@ pub(crate) struct BodySource {
 }
 
 /// What a parsed module keeps to read the rest on demand.
+#[derive(Clone)]
 pub(crate) struct Parsed {
     text: Arc<str>,
     name: Box<str>,

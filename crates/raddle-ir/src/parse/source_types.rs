@@ -143,9 +143,7 @@ impl<'t> Parser<'t, '_> {
             let member = self.node(element)?;
             let tag = member.word("tag");
             if !matches!(tag, Some("DW_TAG_member" | "DW_TAG_inheritance"))
-                || member
-                    .word("flags")
-                    .is_some_and(|flags| flags.contains("StaticMember"))
+                || has_flag(&member, "StaticMember")
             {
                 continue;
             }
@@ -158,7 +156,13 @@ impl<'t> Parser<'t, '_> {
                 None => self.node(base)?.str("name"),
             };
             let name = unescape_name(name.unwrap_or("")).into();
-            let ty = self.source_type_id(base, work)?;
+            let mut ty = self.source_type_id(base, work)?;
+            if has_flag(&member, "BitField")
+                && let Some(bits) = bit_field(&member, ty)
+            {
+                ty = SourceTypeId::from_index(self.module.debug.types.len());
+                self.module.debug.types.push(bits);
+            }
             fields.push((name, member.bytes("offset"), ty));
         }
         Ok(fields)
@@ -201,6 +205,23 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
+fn has_flag(member: &Node<'_>, flag: &str) -> bool {
+    member
+        .word("flags")
+        .is_some_and(|flags| flags.contains(flag))
+}
+
+/// The type of a bit-field; none where its place makes no sense.
+fn bit_field(member: &Node<'_>, of: SourceTypeId) -> Option<SourceType> {
+    let first = member.int("offset").unwrap_or(0).rem_euclid(8);
+    let len = member.int("size").filter(|len| (1..=64).contains(len))?;
+    Some(SourceType::Bits {
+        of,
+        first: first as u8,
+        len: len as u8,
+    })
+}
+
 fn is_signed(node: &Node<'_>) -> bool {
     matches!(
         node.word("encoding"),
@@ -224,6 +245,7 @@ fn is_finite(types: &[SourceType], first: usize) -> bool {
         let parts: Vec<SourceTypeId> = match &types[id] {
             SourceType::Record { fields, .. } => fields.iter().map(|&(_, _, ty)| ty).collect(),
             SourceType::Array { element, .. } => vec![*element],
+            SourceType::Bits { of, .. } => vec![*of],
             SourceType::Scalar { .. } | SourceType::Enum { .. } | SourceType::Pointer { .. } => {
                 Vec::new()
             }

@@ -67,7 +67,7 @@ impl CommonTypes {
 }
 
 /// The named types of a module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct TypeNames {
     ids: FxHashMap<Box<str>, TypeId>,
     /// Types mentioned before they were defined, with the offset of the first mention.

@@ -6,8 +6,9 @@
 //!   post → wait of a semaphore; arrivals → departures of the same generation of a barrier; signal, broadcast → wake-up; end
 //!   of an initialiser → calls that find it run. An operation that fails (`EBUSY`, …) orders nothing, nor do initialisation
 //!   and destruction;
-//! - a release write → an acquire read of it or of a read-modify-write in its release sequence, as in C++20: only
-//!   read-modify-writes (of any thread) continue a release sequence. A release fence makes relaxed writes after it release
+//! - a release write → an acquire read of it or of a later write in its release sequence. Read-modify-writes of any thread
+//!   continue one; in C up to C17 and C++ up to C++17 so do atomic stores of the thread that began it
+//!   ([`ReleaseSequences`](raddle_program::ReleaseSequences)). A release fence makes relaxed writes after it release
 //!   what came before the fence, an acquire fence makes relaxed reads before it acquire. Sequentially consistent fences are
 //!   both. Where accesses of several sizes meet, a read acquires from the last write of each of its bytes;
 //! - an atomic block → a read in another block of what it wrote. Blocks exclude each other, but the mere order of two blocks
@@ -34,9 +35,9 @@ mod tests;
 use crate::access::sync_mode;
 use crate::machine::{Effect, MicroStep};
 use clock::{Clock, Clocks};
-use history::{Cell, Class, History, Message, Opened, Slot};
+use history::{Cell, Class, Head, History, Message, Opened, Slot};
 use raddle_program::tables::NO_SLOT;
-use raddle_program::{LocId, ObjectId, Op, Program, SrcId, StateId, Tables, ThreadId};
+use raddle_program::{LocId, ObjectId, Op, Order, Program, SrcId, StateId, Tables, ThreadId};
 
 /// One side of a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +105,7 @@ struct Delayed {
     thread: ThreadId,
     loc: LocId,
     store: u32,
+    order: Order,
     clock: Clock,
 }
 
@@ -117,6 +119,9 @@ pub struct RaceDetector {
     objects: Vec<Block>,
     cells: Vec<Cell>,
     opened: Vec<Opened>,
+    heads: Vec<Head>,
+    /// By location: has a store of one thread continued a release sequence, and who stores there atomically? Not undone.
+    stores: Vec<Stores>,
     /// What each atomic block publishes: all that happened before its last step so far.
     blocks: Vec<Clock>,
     /// In the order in which they were done.
@@ -132,6 +137,15 @@ pub struct RaceDetector {
 struct Before {
     undo: u32,
     clocks: u32,
+    heads: u32,
+}
+
+/// Atomic stores to a location, in all executions so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stores {
+    by: Option<ThreadId>,
+    by_several: bool,
+    continued: bool,
 }
 
 /// The entry of an id, made if there is none yet.
@@ -161,9 +175,15 @@ impl RaceDetector {
 
     /// Forgets all steps but the first `length`.
     pub fn truncate(&mut self, length: usize) {
-        let Some(&Before { undo, clocks }) = self.marks.get(length) else {
+        let Some(&Before {
+            undo,
+            clocks,
+            heads,
+        }) = self.marks.get(length)
+        else {
             return;
         };
+        self.heads.truncate(heads as usize);
         for step in &self.steps[length..] {
             self.counts[step.thread.index()] -= 1;
         }
@@ -204,19 +224,28 @@ impl RaceDetector {
         }
     }
 
+    /// Does what happens before what depend on the order of writes that nobody need read? A store that continues a release
+    /// sequence of its thread does not if another thread's comes between.
+    #[must_use]
+    pub fn depends_on_order_of_writes(&self) -> bool {
+        let mut stores = self.stores.iter();
+        stores.any(|stores| stores.continued && stores.by_several)
+    }
+
     /// Takes the next step of the execution. Returns a race of this step with an earlier one: the latest such.
     pub fn push(&mut self, program: &Program, step: MicroStep) -> Option<RaceInfo> {
         let thread = step.thread;
         self.marks.push(Before {
             undo: self.undo.len() as u32,
             clocks: self.clocks.count(),
+            heads: self.heads.len() as u32,
         });
         self.steps.push(step);
         *entry(&mut self.counts, thread.index()) += 1;
         entry(&mut self.threads, thread.index());
         self.clocks.ensure(thread);
         if let Effect::Flushed { store } = step.effect {
-            self.flush(store);
+            self.flush(program.tables(), store);
             return None;
         }
         let op = *program.op(step.state);

@@ -1,11 +1,12 @@
 //! What threads learn of each other.
 
 use super::clock::Clock;
-use super::history::{Cell, Message, Opened};
+use super::history::{Cell, Head, Message, Opened};
 use super::{Delayed, RaceDetector, Undo, entry};
 use crate::machine::{Effect, MicroStep};
-use raddle_program::{LocId, LocInfo, Op, Order, SyncAction, Tables, ThreadId};
+use raddle_program::{LocId, LocInfo, Op, Order, ReleaseSequences, SyncAction, Tables, ThreadId};
 use smallvec::SmallVec;
+use std::num::NonZeroU32;
 
 impl RaceDetector {
     pub(super) fn synchronise(&mut self, tables: &Tables, step: MicroStep, op: Op) {
@@ -14,10 +15,18 @@ impl RaceDetector {
             Op::Load { loc, order } => self.read(tables, thread, loc, order),
             Op::Store { loc, order, .. } => {
                 let clock = self.published(thread, order);
+                let store = Delayed {
+                    thread,
+                    loc,
+                    store: self.steps.len() as u32 - 1,
+                    order,
+                    clock,
+                };
                 if step.effect == Effect::Delayed {
-                    self.delay(thread, loc, clock);
+                    self.delayed.push(store);
+                    self.undo.push(Undo::Delayed);
                 } else {
-                    self.write(thread, loc, clock);
+                    self.store(tables, store);
                 }
             }
             Op::Rmw { loc, order, .. } => self.update(tables, thread, loc, order),
@@ -60,10 +69,11 @@ impl RaceDetector {
         }
     }
 
-    fn write(&mut self, thread: ThreadId, loc: LocId, clock: Clock) {
+    fn write(&mut self, thread: ThreadId, loc: LocId, clock: Clock, heads: Option<NonZeroU32>) {
         let new = Message {
             stamp: self.steps.len() as u32,
             clock,
+            heads,
             block: self.threads[thread.index()].block,
         };
         let location = entry(&mut self.locations, loc.index());
@@ -71,24 +81,87 @@ impl RaceDetector {
         self.undo.push(Undo::Message(loc, old));
     }
 
-    fn delay(&mut self, thread: ThreadId, loc: LocId, clock: Clock) {
-        let store = self.steps.len() as u32 - 1;
-        self.delayed.push(Delayed {
+    /// A store reaches memory.
+    fn store(&mut self, tables: &Tables, store: Delayed) {
+        let Delayed {
             thread,
             loc,
-            store,
-            clock,
-        });
-        self.undo.push(Undo::Delayed);
+            order,
+            mut clock,
+            ..
+        } = store;
+        if !order.is_atomic() || tables.release_sequences == ReleaseSequences::UpdatesOnly {
+            self.write(thread, loc, clock, None);
+            return;
+        }
+        let stores = entry(&mut self.stores, loc.index());
+        let is_other = |other| other != thread;
+        stores.by_several |= stores.by.is_some_and(is_other) || tables.loc_info(loc).mixed;
+        stores.by = Some(thread);
+        // A release publishes all that the thread published before.
+        if !order.releases() {
+            let continued = self.begun_by(tables, thread, loc);
+            if !self.clocks.covers(clock, continued) {
+                clock = self.clocks.joined(clock, continued);
+                self.stores[loc.index()].continued = true;
+            }
+        }
+        let heads = self.head(thread, clock, None);
+        self.write(thread, loc, clock, heads);
     }
 
-    pub(super) fn flush(&mut self, store: u32) {
+    fn head(
+        &mut self,
+        thread: ThreadId,
+        clock: Clock,
+        below: Option<NonZeroU32>,
+    ) -> Option<NonZeroU32> {
+        if clock == Clock::default() {
+            return below;
+        }
+        self.heads.push(Head {
+            thread,
+            clock,
+            below,
+        });
+        NonZeroU32::new(self.heads.len() as u32)
+    }
+
+    /// What a thread publishes by the release sequences that the last writes of a location's bytes belong to.
+    fn begun_by(&mut self, tables: &Tables, thread: ThreadId, loc: LocId) -> Clock {
+        let mut all: SmallVec<[Clock; 8]> = SmallVec::new();
+        self.for_heads(tables, loc, |head| {
+            if head.thread == thread {
+                all.push(head.clock);
+            }
+        });
+        let joined = |all, clock| self.clocks.joined(all, clock);
+        all.into_iter().fold(Clock::default(), joined)
+    }
+
+    fn for_heads(&self, tables: &Tables, loc: LocId, mut f: impl FnMut(&Head)) {
+        self.for_last_writes(
+            tables,
+            loc,
+            |_| false,
+            |message| {
+                let mut next = message.heads;
+                while let Some(position) = next {
+                    let head = &self.heads[position.get() as usize - 1];
+                    f(head);
+                    next = head.below;
+                }
+            },
+        );
+    }
+
+    pub(super) fn flush(&mut self, tables: &Tables, store: u32) {
         let is_it = |delayed: &Delayed| delayed.store == store;
         let Some(position) = self.delayed.iter().position(is_it) else {
             return;
         };
         let delayed = self.delayed.remove(position);
-        self.write(delayed.thread, delayed.loc, delayed.clock);
+        self.store(tables, delayed);
         self.undo.push(Undo::Flushed(position as u32, delayed));
     }
 
@@ -127,7 +200,25 @@ impl RaceDetector {
         self.read(tables, thread, loc, order);
         let published = self.published(thread, order);
         let clock = self.clocks.joined(published, continued);
-        self.write(thread, loc, clock);
+        let heads = match tables.release_sequences {
+            ReleaseSequences::UpdatesOnly => None,
+            ReleaseSequences::SameThread => {
+                let heads = self.heads_at(tables, loc);
+                self.head(thread, published, heads)
+            }
+        };
+        self.write(thread, loc, clock, heads);
+    }
+
+    /// The heads of the release sequences that an update of a location continues.
+    fn heads_at(&mut self, tables: &Tables, loc: LocId) -> Option<NonZeroU32> {
+        if !tables.loc_info(loc).mixed {
+            return self.locations.get(loc.index())?.message.heads;
+        }
+        let mut all: SmallVec<[Head; 8]> = SmallVec::new();
+        self.for_heads(tables, loc, |&head| all.push(head));
+        let begin = |below, head: Head| self.head(head.thread, head.clock, below);
+        all.into_iter().fold(None, begin)
     }
 
     /// What the last writes of a location's bytes publish.
@@ -143,27 +234,33 @@ impl RaceDetector {
     }
 
     /// Calls `f` with the last write of each of a location's bytes that `thread` reads from memory.
-    fn for_messages(
+    fn for_messages(&self, tables: &Tables, thread: ThreadId, loc: LocId, f: impl FnMut(&Message)) {
+        let info = tables.loc_info(loc);
+        let forwarded =
+            |byte| !self.delayed.is_empty() && self.is_forwarded(tables, thread, info, byte);
+        self.for_last_writes(tables, loc, forwarded, f);
+    }
+
+    /// Calls `f` with the last write of each of a location's bytes but those to leave out.
+    fn for_last_writes(
         &self,
         tables: &Tables,
-        thread: ThreadId,
         loc: LocId,
+        leave_out: impl Fn(u64) -> bool,
         mut f: impl FnMut(&Message),
     ) {
         let at = |loc: LocId| self.locations.get(loc.index()).map(|found| &found.message);
         let info = tables.loc_info(loc);
-        let forwarded =
-            |byte| !self.delayed.is_empty() && self.is_forwarded(tables, thread, info, byte);
         if !info.mixed {
             if let Some(message) = at(loc)
-                && !forwarded(info.offset)
+                && !leave_out(info.offset)
             {
                 f(message);
             }
             return;
         }
         for byte in info.offset..info.offset + u64::from(info.size) {
-            if forwarded(byte) {
+            if leave_out(byte) {
                 continue;
             }
             let covers = |other: &LocId| {

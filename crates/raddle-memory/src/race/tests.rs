@@ -1,12 +1,17 @@
 use super::*;
 use crate::machine::{Machine, Readiness};
-use raddle_program::Order;
 use raddle_program::builder::{Compare, ProgramBuilder, ThreadBuilder, deref};
+use raddle_program::{Order, ReleaseSequences};
 
 /// Runs threads in the given order, one event each time (a repeated thread is run again), and returns the races as pairs
 /// of step indices. `main` runs first as far as it can.
 fn races(p: ProgramBuilder, schedule: &[usize]) -> Vec<(usize, usize)> {
+    races_by(p, schedule, ReleaseSequences::default())
+}
+
+fn races_by(p: ProgramBuilder, schedule: &[usize], rule: ReleaseSequences) -> Vec<(usize, usize)> {
     let mut program = p.build().program();
+    program.set_release_sequences(rule);
     let mut machine = Machine::new(&program);
     let main = ThreadId::MAIN;
     while machine.readiness(&program, main) == Readiness::Ready {
@@ -145,6 +150,46 @@ fn release_sequences_go_on_through_updates_only() {
             t.load_plain(x);
         });
         assert_eq!(!races(p, &[1, 1, 2, 3, 3]).is_empty(), racy);
+    }
+}
+
+/// Up to C17: stores of the thread that began a sequence go on with it, until another thread's comes between.
+#[test]
+fn release_sequences_go_on_through_stores_of_the_same_thread() {
+    let found = |middle: Option<bool>, schedule: &[usize], rule| {
+        let mut p = ProgramBuilder::new("sequence");
+        let (x, y) = (p.var("x", 4), p.var("y", 4));
+        p.thread("left", |t| {
+            t.store_plain(x, 1);
+            t.store_order(y, 1, Order::Release);
+            t.store_order(y, 2, Order::Relaxed);
+            t.store_order(y, 3, Order::Relaxed);
+        });
+        p.thread("middle", |t| match middle {
+            Some(true) => {
+                t.rmw(y, raddle_program::RmwKind::Add, 1, Order::AcqRel);
+            }
+            Some(false) => t.store_order(y, 2, Order::Release),
+            None => {}
+        });
+        p.thread("right", |t| {
+            t.load_order(y, Order::Acquire);
+            t.load_plain(x);
+        });
+        !races_by(p, schedule, rule).is_empty()
+    };
+    use ReleaseSequences::{SameThread, UpdatesOnly};
+    let cases = [
+        (None, vec![1, 1, 1, 1, 3, 3], false),
+        // An update between the stores goes on with the sequence; a store ends it, and one after them publishes its own.
+        (Some(true), vec![1, 1, 2, 1, 1, 3, 3], false),
+        (Some(false), vec![1, 1, 2, 1, 1, 3, 3], true),
+        (Some(false), vec![1, 1, 1, 1, 2, 3, 3], true),
+        (Some(false), vec![1, 2, 1, 1, 1, 3, 3], false),
+    ];
+    for (middle, schedule, racy) in cases {
+        assert_eq!(found(middle, &schedule, SameThread), racy, "{schedule:?}");
+        assert!(found(middle, &schedule, UpdatesOnly), "{schedule:?}");
     }
 }
 

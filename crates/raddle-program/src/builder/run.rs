@@ -58,6 +58,7 @@ impl Interpreter {
                 at: SrcId::NOWHERE,
                 source_type: None,
                 init: object.init.clone(),
+                site: 0,
             };
             tables
                 .global(index as u32, new)
@@ -170,6 +171,7 @@ impl Interpreter {
             at: self.position(tables, code, frame.at),
             output: None,
             child,
+            entry: None,
         }
     }
 
@@ -263,7 +265,7 @@ impl Interpreter {
         let child = tables
             .thread(frame.thread, nth, &flat.name)
             .map_err(exhausted)?;
-        let begin = self.run(
+        let mut begin = self.run(
             tables,
             Frame {
                 thread: child,
@@ -272,6 +274,7 @@ impl Interpreter {
                 regs: initial_registers(flat, argument),
             },
         );
+        begin.entry = Some(Rc::clone(&flat.name));
         let op = Op::Spawn {
             child,
             start: StateId(0),
@@ -291,6 +294,7 @@ impl Interpreter {
             at,
             source_type: None,
             init: None,
+            site: 0,
         };
         let counter = frame.regs[ALLOCATIONS.index()] as u32;
         let object = tables
@@ -412,8 +416,8 @@ fn free(tables: &Tables, address: Value) -> Result<Op, Stop> {
     }
 }
 
-fn exhausted(Exhausted { what }: Exhausted) -> Stop {
-    Stop::Limit(Limit::Ids { what })
+fn exhausted(exhausted: Exhausted) -> Stop {
+    exhausted.into()
 }
 
 impl Semantics for Interpreter {

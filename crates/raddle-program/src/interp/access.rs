@@ -6,6 +6,7 @@ use super::layout::{Layout, Piece, unsupported};
 use super::local::PrivateBlock;
 use super::machine::{Machine, Values};
 use super::memory::{MAX_BLOCK, Place, THREAD_LOCALS, private_address};
+use super::undefined::{Mask, Unwritten};
 use crate::fault::{AccessKind, Limit, Stop};
 use crate::ids::ObjectId;
 use crate::models::Access;
@@ -73,8 +74,8 @@ impl Machine<'_> {
                 let address = self.scalar(code, *ptr)?;
                 let order = atomic.map_or(Order::Plain, |(ordering, _)| order_of(ordering));
                 match self.load_value(*ty, address, order)? {
-                    Progress::Finished(values) => {
-                        self.set_result(code, inst.result, &values);
+                    Progress::Finished((values, undefined)) => {
+                        self.set_copy(code, inst.result, (&values, undefined));
                         Ok(Done::Next)
                     }
                     Progress::Wait(op) => Ok(Done::Visible(op)),
@@ -88,9 +89,9 @@ impl Machine<'_> {
                 ..
             } => {
                 let address = self.scalar(code, *ptr)?;
-                let values = self.operand(code, *value)?;
+                let (values, undefined) = self.copied(code, *value)?;
                 let order = atomic.map_or(Order::Plain, |(ordering, _)| order_of(ordering));
-                match self.store_value(*ty, address, &values, order)? {
+                match self.store_value(*ty, address, (&values, undefined), order)? {
                     Progress::Finished(()) => Ok(Done::Next),
                     Progress::Wait(op) => Ok(Done::Visible(op)),
                 }
@@ -150,6 +151,11 @@ impl Machine<'_> {
         if !code.shared_allocas.contains(&result) {
             let address =
                 self.push_private(vec![0; size as usize], Some((code.function, result)))?;
+            if self.world.options.check_uninit
+                && let Some(block) = self.state.private.last_mut()
+            {
+                block.unwritten = Unwritten::all(size as usize);
+            }
             self.set(code, result, &[address]);
             return Ok(Done::Next);
         }
@@ -185,6 +191,7 @@ impl Machine<'_> {
             at,
             source_type,
             init: None,
+            site: self.stack_site(code.function, result),
         };
         let (thread, counter) = (self.state.id, self.state.allocations);
         let object = self.tables.allocated(thread, counter, new)?;
@@ -206,6 +213,7 @@ impl Machine<'_> {
         }
         self.state.private.push(PrivateBlock {
             bytes: bytes.into(),
+            unwritten: Unwritten::default(),
             origin,
         });
         Ok(private_address(position))
@@ -218,7 +226,7 @@ impl Machine<'_> {
         ty: TypeId,
         address: u64,
         order: Order,
-    ) -> Result<Progress<Values>, Stop> {
+    ) -> Result<Progress<(Values, Mask)>, Stop> {
         let layout = self.world.layout(ty)?;
         let place = self.place(address, layout.store_size, AccessKind::Read)?;
         let mut values: Values = smallvec::smallvec![0; layout.slots as usize];
@@ -228,7 +236,8 @@ impl Machine<'_> {
                 put(&mut values, piece, part);
             }
             trim(&mut values, &layout);
-            return Ok(Progress::Finished(values));
+            let undefined = self.unwritten_slots(place, &layout);
+            return Ok(Progress::Finished((values, undefined)));
         }
         let pieces = self.pieces(&layout, address, order);
         let is_block = order.is_atomic() && pieces.len() > 1;
@@ -243,14 +252,39 @@ impl Machine<'_> {
             put(&mut values, piece, part);
         }
         trim(&mut values, &layout);
-        Ok(Progress::Finished(values))
+        Ok(Progress::Finished((values, Mask::NONE)))
+    }
+
+    /// The slots of a value in private memory none of whose bytes has been written.
+    fn unwritten_slots(&self, place: Place, layout: &Layout) -> Mask {
+        let Place::Private { block, offset } = place else {
+            return Mask::NONE;
+        };
+        let Some(block) = self.state.private.get(block) else {
+            return Mask::NONE;
+        };
+        if !block.unwritten.any() {
+            return Mask::NONE;
+        }
+        let is_written = |slot: usize| {
+            layout.pieces.iter().any(|piece| {
+                let start = offset + piece.offset as usize;
+                piece.slot as usize == slot
+                    && !block
+                        .unwritten
+                        .covers(start..start + usize::from(piece.size))
+            })
+        };
+        (0..layout.slots as usize)
+            .filter(|&slot| !is_written(slot))
+            .collect()
     }
 
     fn store_value(
         &mut self,
         ty: TypeId,
         address: u64,
-        values: &Values,
+        (values, undefined): (&Values, Mask),
         order: Order,
     ) -> Result<Progress<()>, Stop> {
         let layout = self.world.layout(ty)?;
@@ -259,6 +293,9 @@ impl Machine<'_> {
             for piece in &layout.pieces {
                 let at = offset + piece.offset as usize;
                 self.write_here(block, at, piece.size, part_of(values, piece))?;
+                if undefined.contains(piece.slot as usize) {
+                    self.forget(block, at..at + usize::from(piece.size));
+                }
             }
             return Ok(Progress::Finished(()));
         }

@@ -8,6 +8,7 @@ use super::layout::unsupported;
 use super::local::FrameExtra;
 use super::machine::{ActiveFrame, Machine, Step, Top};
 use super::memory::Place;
+use super::undefined::{self, Mask, Undefined};
 use super::world::Callee;
 use crate::fault::{AccessKind, Fault, Stop, Unsupported};
 use crate::models::Access;
@@ -92,16 +93,33 @@ impl Machine<'_> {
         function: FuncId,
         call: &Call,
     ) -> Result<(SmallVec<[u64; 8]>, u32), Stop> {
+        let (args, fixed, undefined) = self.passed(code, function, call)?;
+        if undefined.any() {
+            return Err(undefined::fault());
+        }
+        Ok((args, fixed))
+    }
+
+    /// The same for a function that is run itself: what is undefined is passed on.
+    fn passed(
+        &mut self,
+        code: &Code,
+        function: FuncId,
+        call: &Call,
+    ) -> Result<(SmallVec<[u64; 8]>, u32, Mask), Stop> {
         let params = self.param_count(function);
         let mut args = SmallVec::new();
         let mut fixed = 0;
+        let mut undefined = Mask::NONE;
         for (index, &arg) in call.args.iter().enumerate() {
-            args.extend(self.operand(code, arg)?);
+            let (values, mask) = self.copied(code, arg)?;
+            undefined.replace(args.len(), values.len(), mask);
+            args.extend(values);
             if index < params {
                 fixed = args.len() as u32;
             }
         }
-        Ok((args, fixed))
+        Ok((args, fixed, undefined))
     }
 
     fn param_count(&self, function: FuncId) -> usize {
@@ -127,9 +145,10 @@ impl Machine<'_> {
         {
             return Ok(Done::Visible(op));
         }
-        let (args, fixed) = self.arguments(code, function, call)?;
+        let (args, fixed, undefined) = self.passed(code, function, call)?;
         let varargs = self.varargs(code, function, call)?;
-        self.enter(function, &args[..fixed as usize], varargs, is_atomic)?;
+        let args = (&args[..fixed as usize], undefined);
+        self.enter(function, args, varargs, is_atomic)?;
         Ok(Done::Switched)
     }
 
@@ -137,7 +156,7 @@ impl Machine<'_> {
     fn enter(
         &mut self,
         function: FuncId,
-        args: &[u64],
+        (args, mask): (&[u64], Mask),
         varargs: Option<Rc<[u8]>>,
         atomic: bool,
     ) -> Result<(), Stop> {
@@ -149,11 +168,14 @@ impl Machine<'_> {
         let room = params.sum::<u32>() as usize;
         let passed = args.len().min(room);
         regs[..passed].copy_from_slice(&args[..passed]);
+        let mut undefined = Undefined::default();
+        undefined.set(0..passed, mask);
         self.top = Top::Ir(ActiveFrame {
             code,
             block: 0,
             index: 0,
             regs,
+            undefined,
             log: SmallVec::new(),
             came_from: None,
             extra: FrameExtra {
@@ -169,7 +191,7 @@ impl Machine<'_> {
     /// Calls a function from a model.
     pub(crate) fn call_from_model(&mut self, function: FuncId, args: &[u64]) -> Result<Step, Stop> {
         match self.world.callee(function) {
-            Callee::Defined => self.enter(function, args, None, false)?,
+            Callee::Defined => self.enter(function, (args, Mask::NONE), None, false)?,
             Callee::Model(model) => {
                 self.enter_model(model, Some(function), args, args.len() as u32)?;
             }
@@ -203,7 +225,7 @@ impl Machine<'_> {
                 self.push_byval(&mut bytes, address, ty)?;
                 continue;
             }
-            let values = self.operand(code, call.args[index])?;
+            let values = self.copied(code, call.args[index])?.0;
             let layout = self.world.layout(call.arg_types[index])?;
             let align = if layout.store_size > 8 { 16 } else { 8 };
             bytes.resize(bytes.len().next_multiple_of(align), 0);
@@ -254,26 +276,26 @@ impl Machine<'_> {
         if ends_block && let Access::Visible(op) = self.leave_atomic() {
             return Ok(Done::Visible(op));
         }
-        let values = match value {
-            Some(value) => self.operand(code, value)?,
-            None => SmallVec::new(),
+        let (values, undefined) = match value {
+            Some(value) => self.copied(code, value)?,
+            None => (SmallVec::new(), Mask::NONE),
         };
         self.state.private.truncate(base);
-        self.return_values(&values)?;
+        self.return_values(&values, undefined)?;
         Ok(Done::Switched)
     }
 
     /// The frame on top gets back what it called.
-    pub(crate) fn call_returned(&mut self, values: &[u64]) -> Result<(), Stop> {
+    pub(crate) fn call_returned(&mut self, values: &[u64], undefined: Mask) -> Result<(), Stop> {
         let frame = self.frame();
         let code = Rc::clone(&frame.code);
         let (block, index) = (frame.block as usize, frame.index as usize);
         let block = &code.body.blocks[block];
         if let Some(inst) = block.insts.get(index) {
-            self.set_result(&code, inst.result, values);
+            self.set_copy(&code, inst.result, (values, undefined));
             self.frame().index += 1;
         } else if let Terminator::Invoke { result, normal, .. } = &block.terminator {
-            self.set_result(&code, *result, values);
+            self.set_copy(&code, *result, (values, undefined));
             self.jump(&code, *normal)?;
         }
         Ok(())

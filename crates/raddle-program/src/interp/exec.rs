@@ -6,6 +6,7 @@ use super::constants::{is_bit_copy, split, wide};
 use super::float;
 use super::layout::{float_bits, low_bits, unsupported};
 use super::machine::{Machine, Step, Values};
+use super::undefined::{self, Mask};
 use crate::fault::{Stop, Unsupported};
 use crate::op::Op;
 use raddle_ir::inst::{ArithFlags, BinaryOp, CastOp};
@@ -106,19 +107,21 @@ impl Machine<'_> {
 
     // ---- registers
 
-    /// The slots of an operand.
+    /// The slots of an operand that something depends on: they must be defined.
     pub(crate) fn operand(&mut self, code: &Code, operand: Operand) -> Result<Values, Stop> {
-        match operand {
-            Operand::Value(id) => {
-                let slots = code.slots[id.index()];
-                Ok(Values::from_slice(&self.frame().regs[slots.range()]))
-            }
-            Operand::Const(id) => Ok(Values::from_slice(&self.constant(id)?)),
+        let (values, undefined) = self.copied(code, operand)?;
+        if undefined.any() {
+            return Err(undefined::fault());
         }
+        Ok(values)
     }
 
     /// The first slot of an operand: all there is of numbers up to 64 bits, pointers and floats.
+    #[inline]
     pub(crate) fn scalar(&mut self, code: &Code, operand: Operand) -> Result<u64, Stop> {
+        if self.is_undefined(code, operand) {
+            return Err(undefined::fault());
+        }
         match operand {
             Operand::Value(id) => {
                 let slots = code.slots[id.index()];
@@ -135,6 +138,21 @@ impl Machine<'_> {
         for (register, &value) in registers.iter_mut().zip(values) {
             *register = value;
         }
+        self.frame().undefined.set(slots.range(), Mask::NONE);
+    }
+
+    /// Sets a register to what was copied.
+    pub(crate) fn set_copy(
+        &mut self,
+        code: &Code,
+        result: Option<ValueId>,
+        (values, undefined): (&[u64], Mask),
+    ) {
+        if let Some(id) = result {
+            self.set(code, id, values);
+            let slots = code.slots[id.index()];
+            self.frame().undefined.set(slots.range(), undefined);
+        }
     }
 
     pub(crate) fn set_result(&mut self, code: &Code, result: Option<ValueId>, values: &[u64]) {
@@ -150,12 +168,23 @@ impl Machine<'_> {
     // ---- instructions
 
     fn execute(&mut self, code: &Code, inst: &Inst) -> Result<Done, Stop> {
+        if self.world.options.check_uninit
+            && let Some(undefined) = self.propagate(code, &inst.kind)
+        {
+            let values = self.move_bits(code, &inst.kind)?;
+            self.set_copy(code, inst.result, (&values, undefined));
+            return Ok(Done::Next);
+        }
         if let Some(result) = inst.result
             && let Some(value) = self.narrow(code, &inst.kind)?
         {
-            let slot = code.slots[result.index()].start as usize;
-            if let Some(register) = self.frame().regs.get_mut(slot) {
+            let slots = code.slots[result.index()];
+            let frame = self.frame();
+            if let Some(register) = frame.regs.get_mut(slots.start as usize) {
                 *register = value;
+            }
+            if !frame.undefined.is_empty() {
+                frame.undefined.set(slots.range(), Mask::NONE);
             }
             return Ok(Done::Next);
         }
@@ -191,13 +220,17 @@ impl Machine<'_> {
                 self.cast(*op, *from, *to, &value)?
             }
             InstKind::ICmp { .. } | InstKind::FCmp { .. } => self.compare(code, &inst.kind)?,
-            InstKind::Freeze { value, .. } => self.operand(code, *value)?,
+            InstKind::Freeze { value, .. } => self.copied(code, *value)?.0,
             InstKind::Select { .. }
             | InstKind::ExtractValue { .. }
             | InstKind::InsertValue { .. }
             | InstKind::ExtractElement { .. }
             | InstKind::InsertElement { .. }
-            | InstKind::ShuffleVector { .. } => self.rearrange(code, &inst.kind)?,
+            | InstKind::ShuffleVector { .. } => {
+                let (values, undefined) = self.rearrange(code, &inst.kind)?;
+                self.set_copy(code, inst.result, (&values, undefined));
+                return Ok(Done::Next);
+            }
             InstKind::Gep { .. } => return Err(unsupported("an address without a result")),
             InstKind::Call(call) => return self.call(code, call, inst.result),
             InstKind::Alloca { .. }
@@ -212,6 +245,32 @@ impl Machine<'_> {
         };
         self.set_result(code, inst.result, &values);
         Ok(Done::Next)
+    }
+
+    /// The result of an instruction that moves bits about, some of which may be undefined.
+    fn move_bits(&mut self, code: &Code, kind: &InstKind) -> Result<Values, Stop> {
+        match kind {
+            InstKind::Binary {
+                op,
+                flags,
+                ty,
+                lhs,
+                rhs,
+            } => {
+                let (a, b) = (self.copied(code, *lhs)?.0, self.copied(code, *rhs)?.0);
+                self.binary(*op, *flags, *ty, &a, &b)
+            }
+            InstKind::Cast {
+                op,
+                from,
+                to,
+                value,
+            } => {
+                let value = self.copied(code, *value)?.0;
+                self.cast(*op, *from, *to, &value)
+            }
+            _ => Err(unsupported("an instruction that is not known")),
+        }
     }
 
     fn compare(&mut self, code: &Code, kind: &InstKind) -> Result<Values, Stop> {

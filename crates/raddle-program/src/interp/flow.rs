@@ -5,6 +5,7 @@ use super::constants::wide;
 use super::exec::Done;
 use super::layout::unsupported;
 use super::machine::Machine;
+use super::undefined::Mask;
 use crate::fault::{Fault, Stop, Unsupported};
 use crate::tables::Tables;
 use raddle_ir::{BlockId, Terminator};
@@ -58,6 +59,8 @@ impl Machine<'_> {
             return Err(unsupported("a jump to a block that does not exist"));
         };
         let mut moved: SmallVec<[u64; 8]> = SmallVec::new();
+        // Undefined ones are rare: registers and masks.
+        let mut undefined: SmallVec<[(std::ops::Range<usize>, Mask); 0]> = SmallVec::new();
         for phi in &block.phis {
             let incoming = phi.incoming.iter().find(|(pred, _)| *pred == from);
             let Some(&(_, operand)) = incoming else {
@@ -65,12 +68,11 @@ impl Machine<'_> {
                     "a φ without a value for the block it is entered from",
                 ));
             };
-            let len = code.slots[phi.result.index()].len as usize;
-            if len == 1 {
-                moved.push(self.scalar(code, operand)?);
-            } else {
-                let values = self.operand(code, operand)?;
-                moved.extend((0..len).map(|slot| values.get(slot).copied().unwrap_or(0)));
+            let slots = code.slots[phi.result.index()];
+            let (values, mask) = self.copied(code, operand)?;
+            moved.extend((0..slots.len as usize).map(|at| values.get(at).copied().unwrap_or(0)));
+            if mask.any() || !self.frame().undefined.is_empty() {
+                undefined.push((slots.range(), mask));
             }
         }
         let mut rest = moved.as_slice();
@@ -79,6 +81,9 @@ impl Machine<'_> {
             let (values, others) = rest.split_at(range.len());
             self.frame().regs[range].copy_from_slice(values);
             rest = others;
+        }
+        for (range, mask) in undefined {
+            self.frame().undefined.set(range, mask);
         }
         self.count_round(code, from, target)?;
         self.look_for_cycle(target)?;

@@ -7,6 +7,7 @@
 //! - Frames below the top are shared between local states and never changed.
 
 use super::rounds::Rounds;
+use super::undefined::Unwritten;
 use crate::ids::{ObjectId, SrcId, ThreadId};
 use crate::models::ModelId;
 use crate::op::Op;
@@ -21,6 +22,8 @@ use std::rc::Rc;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PrivateBlock {
     pub bytes: Rc<[u8]>,
+    /// The bytes that nobody has written, where that is looked at.
+    pub unwritten: Unwritten,
     /// The function and the `alloca` it comes from, to name it; none for argument lists.
     pub origin: Option<(FuncId, ValueId)>,
 }
@@ -34,6 +37,8 @@ pub struct IrFrame {
     pub index: u32,
     /// The live registers: before the current instruction in the top frame, after it in the others.
     pub regs: Box<[u64]>,
+    /// Those of the registers, by their position, that hold nothing that was written. Mostly none.
+    pub undefined: Box<[u32]>,
     /// What the current instruction's operations returned so far.
     pub log: SmallVec<[u64; 2]>,
     pub extra: FrameExtra,

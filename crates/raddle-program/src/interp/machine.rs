@@ -4,6 +4,7 @@ pub(super) mod position;
 
 use super::code::{Code, Point};
 use super::local::{Frame, FrameExtra, IrFrame, Link, Local, NativeFrame, ThreadState};
+use super::undefined::{Mask, Undefined};
 use super::world::World;
 use crate::automaton::Transition;
 use crate::fault::{Comparison, Fault, Limit, Stop};
@@ -13,6 +14,7 @@ use crate::op::{Op, Value};
 use crate::tables::Tables;
 use raddle_ir::{BlockId, FuncId};
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 /// Argument and result slots.
@@ -24,6 +26,7 @@ pub(crate) struct ActiveFrame {
     pub(crate) block: u32,
     pub(crate) index: u32,
     pub(crate) regs: Vec<u64>,
+    pub(crate) undefined: Undefined,
     pub(crate) log: SmallVec<[u64; 2]>,
     /// The block before this one, if it was left since the last operation.
     pub(crate) came_from: Option<u32>,
@@ -66,6 +69,8 @@ pub struct Machine<'a> {
     probe: Option<Box<Probe>>,
     /// What the assertion that fails here compared.
     pub(crate) comparison: Option<Comparison>,
+    /// Does the thread end by a return from `main`?
+    main_returned: bool,
 }
 
 /// All that private code can change, at the entry of a block.
@@ -73,6 +78,7 @@ struct Probe {
     function: FuncId,
     block: u32,
     regs: Vec<u64>,
+    undefined: Undefined,
     extra: FrameExtra,
     state: ThreadState,
     /// When the next probe is taken: the distance doubles each time (Brent's method).
@@ -99,6 +105,7 @@ impl<'a> Machine<'a> {
             failed: None,
             probe: None,
             comparison: None,
+            main_returned: false,
         }
     }
 
@@ -120,6 +127,7 @@ impl<'a> Machine<'a> {
             failed: None,
             probe: None,
             comparison: None,
+            main_returned: false,
         };
         match &local.top {
             Frame::Ir(frame) => {
@@ -208,6 +216,7 @@ impl<'a> Machine<'a> {
             let is_same = probe.block == target.0
                 && probe.function == frame.code.function
                 && probe.regs == frame.regs
+                && probe.undefined == frame.undefined
                 && probe.extra == frame.extra
                 && probe.state == self.state;
             if is_same {
@@ -222,6 +231,7 @@ impl<'a> Machine<'a> {
             function: frame.code.function,
             block: target.0,
             regs: frame.regs.clone(),
+            undefined: frame.undefined.clone(),
             extra: frame.extra.clone(),
             state: self.state.clone(),
             until: 2 * self.steps,
@@ -255,6 +265,7 @@ impl<'a> Machine<'a> {
             at,
             output: printed(self.output),
             child,
+            entry: None,
         }
     }
 
@@ -269,8 +280,12 @@ impl<'a> Machine<'a> {
     }
 
     /// The end of a thread forgets everything: all that is left is how and where it ended.
+    /// Only the end of `main` has a position among the ends of threads: whoever leaves otherwise does not end the process.
     fn ended(mut self, op: Op) -> Transition<Local> {
         let at = match op {
+            Op::Exit { .. } if self.main_returned => {
+                self.world.source(self.tables, self.world.main, None)
+            }
             Op::Exit { .. } => SrcId::NOWHERE,
             _ => self.position(),
         };
@@ -285,6 +300,7 @@ impl<'a> Machine<'a> {
             at,
             output: printed(self.output),
             child: None,
+            entry: None,
         }
     }
 
@@ -293,11 +309,13 @@ impl<'a> Machine<'a> {
     fn activate(&mut self, frame: &IrFrame, point: Point) -> Result<ActiveFrame, Stop> {
         let code = self.world.code(frame.function)?;
         let regs = code.expand(&frame.regs, point);
+        let undefined = Undefined::expand(&frame.undefined, &code, point);
         Ok(ActiveFrame {
             code,
             block: frame.block,
             index: frame.index,
             regs,
+            undefined,
             log: frame.log.clone(),
             came_from: None,
             extra: frame.extra.clone(),
@@ -324,7 +342,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Drops the top frame and hands its result to the one below.
-    pub(crate) fn return_values(&mut self, values: &[u64]) -> Result<(), Stop> {
+    pub(crate) fn return_values(&mut self, values: &[u64], undefined: Mask) -> Result<(), Stop> {
         let Some(link) = self.state.callers.take() else {
             self.top = Top::Finished;
             return Ok(());
@@ -337,7 +355,7 @@ impl<'a> Machine<'a> {
                 let mut active = self.activate(frame, point)?;
                 active.log.clear();
                 self.top = Top::Ir(active);
-                self.call_returned(values)?;
+                self.call_returned(values, undefined)?;
             }
             Frame::Native(frame) => {
                 let mut frame = frame.clone();
@@ -374,6 +392,19 @@ impl<'a> Machine<'a> {
             link = here.below.as_ref();
         }
         objects
+    }
+
+    /// A number for the place that a model is called from. (Two places with the same number would be taken for one.)
+    pub(crate) fn place_of_call(&self) -> u64 {
+        let mut hasher = rustc_hash::FxHasher::default();
+        let mut link = self.state.callers.as_ref();
+        while let Some(here) = link {
+            if let Frame::Ir(frame) = &here.frame {
+                (frame.function, frame.block, frame.index).hash(&mut hasher);
+            }
+            link = here.below.as_ref();
+        }
+        hasher.finish().max(1)
     }
 
     /// The variadic arguments of the function that called the model on top.
@@ -430,9 +461,9 @@ impl<'a> Machine<'a> {
 
     fn model_ended(&mut self, outcome: Outcome) -> Result<Step, Stop> {
         match outcome {
-            Outcome::Return(value) => self.return_values(&[value])?,
-            Outcome::Values(values) => self.return_values(&values)?,
-            Outcome::Void => self.return_values(&[])?,
+            Outcome::Return(value) => self.return_values(&[value], Mask::NONE)?,
+            Outcome::Values(values) => self.return_values(&values, Mask::NONE)?,
+            Outcome::Void => self.return_values(&[], Mask::NONE)?,
             Outcome::Unnoticed => {
                 if let Some(link) = self.state.callers.take() {
                     self.state.callers.clone_from(&link.below);
@@ -443,6 +474,10 @@ impl<'a> Machine<'a> {
                 }
             }
             Outcome::ExitThread(value) => return Ok(Step::End(Op::Exit { value })),
+            Outcome::ReturnFromMain(value) => {
+                self.main_returned = true;
+                return Ok(Step::End(Op::Exit { value }));
+            }
             Outcome::ExitProcess(code) => return Ok(Step::End(Op::ExitProcess { code })),
             Outcome::AssumeFailed => return Ok(Step::End(Op::AssumeFailed)),
             Outcome::Become(name, args) => {
@@ -475,12 +510,24 @@ impl<'a> Machine<'a> {
             args: args.into(),
             ..NativeFrame::default()
         };
+        let entry = self.entry_name(&frame);
         let state = ThreadState::new(child);
-        let start = Machine::start(self.world, self.tables, state, frame).run();
+        let mut start = Machine::start(self.world, self.tables, state, frame).run();
+        start.entry = Some(entry);
         Ok(Step::Spawn {
             child,
             start: Box::new(start),
         })
+    }
+
+    /// What a thread runs that starts with this frame.
+    fn entry_name(&self, frame: &NativeFrame) -> Rc<str> {
+        let model = models::get(frame.model).name;
+        let address = frame.args.first().filter(|_| model == "raddle.thread");
+        match address.and_then(|&address| self.world.function_at(address)) {
+            Some(function) => self.world.function_display_name(function),
+            None => model.into(),
+        }
     }
 
     /// Leaves an atomic block.
@@ -506,6 +553,7 @@ impl ActiveFrame {
             block: self.block,
             index: self.index,
             regs: self.code.compress(&self.regs, point),
+            undefined: self.undefined.compress(&self.code, point),
             log: match point {
                 Point::Before(..) => self.log,
                 Point::After(..) => SmallVec::new(),

@@ -6,6 +6,7 @@ use super::world::World;
 use crate::fault::{AccessKind, Fault, Stop, Unsupported};
 use crate::ids::{LocId, ObjectId, SrcId};
 use crate::models::{self, Access};
+use crate::names;
 use crate::op::{Op, Order, RmwKind, Value, mask};
 use crate::tables::{NewObject, OFFSET_BIAS, ObjectKind, PRIVATE_THREAD};
 use raddle_ir::{FuncId, GlobalId, TypeId, ValueId};
@@ -34,10 +35,26 @@ pub enum Place {
 const POSITION_BITS: u32 = 20;
 /// Private blocks from this position on are the thread's copies of private thread-local variables.
 pub(crate) const THREAD_LOCALS: usize = 0xF_0000;
-/// Objects made only to name a private variable in a fault are numbered from here on among the thread-local ones.
-const FAULT_OBJECTS: u32 = 0xC000;
-/// Objects that models ask for by name are numbered from here on among the thread-local ones.
-const NAMED_OBJECTS: u32 = 0xB000;
+/// Objects that models ask for by name come before the thread-local variables of the program, and after its globals.
+const NAMED_OBJECTS: [&str; 17] = [
+    "errno",
+    "standard input",
+    "standard output",
+    "standard error",
+    "arguments",
+    "argv",
+    "functions run at exit",
+    "functions run at quick_exit",
+    "thread-specific keys",
+    "the position of strtok",
+    "text of an error",
+    "classes of characters",
+    "pointer to classes",
+    "upper case",
+    "pointer to upper case",
+    "lower case",
+    "pointer to lower case",
+];
 /// `malloc` of more fails.
 pub(crate) const MAX_BLOCK: u64 = 1 << 30;
 
@@ -63,6 +80,12 @@ pub(crate) fn private_place(address: u64) -> Option<Place> {
 
 fn offset_of(address: u64) -> i64 {
     (address & 0xFFFF_FFFF) as i64 - OFFSET_BIAS as i64
+}
+
+/// The number of an object that only models know.
+fn named_index(name: &str) -> u32 {
+    let index = NAMED_OBJECTS.iter().position(|&named| named == name);
+    index.expect("models ask for listed objects only") as u32
 }
 
 fn in_bounds(offset: i64, size: u64, object_size: u64) -> bool {
@@ -139,16 +162,13 @@ impl Machine<'_> {
             at: SrcId::NOWHERE,
             source_type,
             init: None,
+            site: 0,
         };
-        let index = FAULT_OBJECTS + block as u32 % 0x4000;
-        Stop::Fault(match self.tables.thread_local(self.state.id, index, new) {
-            Ok(object) => Fault::OutOfBounds {
-                access,
-                object,
-                offset: offset_of(address),
-                size,
-            },
-            Err(_) => Fault::WildPointer { access, address },
+        Stop::Fault(Fault::OutOfBounds {
+            access,
+            object: self.tables.mentioned(self.state.id, new),
+            offset: offset_of(address),
+            size,
         })
     }
 
@@ -211,6 +231,12 @@ impl Machine<'_> {
             Some(name) => (name.into(), None),
             None => ("stack variable".into(), None),
         }
+    }
+
+    /// Which stack variable an `alloca` makes: see [`NewObject::site`].
+    pub(crate) fn stack_site(&self, function: FuncId, value: ValueId) -> u64 {
+        let name = &self.world.module.function(function).name;
+        names::stable_hash([names::hash_text(name), value.index() as u64])
     }
 
     /// Gives a global its contents before its first use.
@@ -295,6 +321,54 @@ impl Machine<'_> {
         if let Some(place) = memory.get_mut(offset..offset + bytes.len()) {
             place.copy_from_slice(bytes);
         }
+        if let Some(block) = self.state.private.get_mut(block) {
+            block.unwritten.write(offset..offset + bytes.len());
+        }
+        Ok(())
+    }
+
+    /// Lets bytes of a private block be as if nobody had written them.
+    pub(crate) fn forget(&mut self, block: usize, bytes: std::ops::Range<usize>) {
+        if let Some(block) = self.state.private.get_mut(block) {
+            let size = block.bytes.len();
+            block.unwritten.forget(bytes, size);
+        }
+    }
+
+    /// After a copy between private blocks: what nobody has written at the source, nobody has written at the target.
+    pub(crate) fn forget_copies(&mut self, to: Place, from: Place, len: usize) {
+        let (
+            Place::Private { block, offset },
+            Place::Private {
+                block: source,
+                offset: first,
+            },
+        ) = (to, from)
+        else {
+            return;
+        };
+        let Some(unwritten) = self.state.private.get(source).map(|from| &from.unwritten) else {
+            return;
+        };
+        if !unwritten.any() {
+            return;
+        }
+        let bytes: Vec<usize> = (0..len)
+            .filter(|byte| unwritten.contains(first + byte))
+            .collect();
+        for byte in bytes {
+            self.forget(block, offset + byte..offset + byte + 1);
+        }
+    }
+
+    /// An update of private memory depends on what it finds.
+    fn must_be_written(&self, place: Place, size: u8) -> Result<(), Stop> {
+        if let Place::Private { block, offset } = place
+            && let Some(block) = self.state.private.get(block)
+            && block.unwritten.covers(offset..offset + usize::from(size))
+        {
+            return Err(super::undefined::fault());
+        }
         Ok(())
     }
 
@@ -349,6 +423,9 @@ impl Machine<'_> {
                 }))
             }
             Place::Private { block, offset } => {
+                if kind != RmwKind::Exchange {
+                    self.must_be_written(place, size)?;
+                }
                 let old = self.read_here(place, size)?;
                 let new = kind.apply(old, operand & mask(size), size);
                 self.write_here(block, offset, size, new)?;
@@ -378,6 +455,7 @@ impl Machine<'_> {
                 }))
             }
             Place::Private { block, offset } => {
+                self.must_be_written(place, size)?;
                 let old = self.read_here(place, size)?;
                 if old == expected & mask(size) {
                     self.write_here(block, offset, size, new)?;
@@ -408,9 +486,6 @@ impl Machine<'_> {
             return Ok(0);
         }
         let at = self.position();
-        if let Some(ty) = self.result_points_to() {
-            self.tables.block_types.insert(at, ty);
-        }
         self.state.allocations += 1;
         let counter = self.state.allocations;
         let new = NewObject {
@@ -421,6 +496,7 @@ impl Machine<'_> {
             at,
             source_type: None,
             init: None,
+            site: 0,
         };
         let object = self.tables.allocated(self.state.id, counter, new)?;
         Ok(self.tables.address(object, 0))
@@ -435,14 +511,14 @@ impl Machine<'_> {
             other => Err(Stop::Fault(Fault::InvalidFree {
                 address,
                 object: other.map(|(object, _)| object),
-                offset: offset_of(address),
+                offset: other.map_or_else(|| offset_of(address), |(_, offset)| offset),
             })),
         }
     }
 
     /// The thread's copy of a thread-local object that only models know.
     pub(crate) fn thread_object(&mut self, name: &'static str, size: u64) -> Result<u64, Stop> {
-        let index = NAMED_OBJECTS + self.world.named_object(name);
+        let index = named_index(name);
         let new = NewObject {
             kind: ObjectKind::ThreadLocal,
             size,
@@ -451,6 +527,7 @@ impl Machine<'_> {
             at: SrcId::NOWHERE,
             source_type: None,
             init: None,
+            site: 0,
         };
         let object = self.tables.thread_local(self.state.id, index, new)?;
         Ok(self.tables.address(object, 0))
@@ -458,7 +535,7 @@ impl Machine<'_> {
 
     /// A global object that only models know.
     pub(crate) fn named_global(&mut self, name: &'static str, size: u64) -> Result<u64, Stop> {
-        let index = self.world.module.globals.len() as u32 + self.world.named_object(name);
+        let index = self.world.module.globals.len() as u32 + named_index(name);
         let new = NewObject {
             kind: ObjectKind::Global,
             size,
@@ -467,6 +544,7 @@ impl Machine<'_> {
             at: SrcId::NOWHERE,
             source_type: None,
             init: None,
+            site: 0,
         };
         let object = self.tables.global(index, new)?;
         Ok(self.tables.address(object, 0))
@@ -496,7 +574,7 @@ impl Machine<'_> {
         name: &'static str,
         init: Rc<[u8]>,
     ) -> Result<u64, Stop> {
-        let index = self.world.module.globals.len() as u32 + self.world.named_object(name);
+        let index = self.world.module.globals.len() as u32 + named_index(name);
         let new = NewObject {
             kind: ObjectKind::Global,
             size: init.len() as u64,
@@ -505,6 +583,7 @@ impl Machine<'_> {
             at: SrcId::NOWHERE,
             source_type: None,
             init: Some(init),
+            site: 0,
         };
         let object = self.tables.global(index, new)?;
         Ok(self.tables.address(object, 0))
@@ -537,10 +616,11 @@ impl Machine<'_> {
             at: SrcId::NOWHERE,
             source_type: global.source_type,
             init: None,
+            site: 0,
         };
         let ty = global.ty;
         let object = if kind == ObjectKind::ThreadLocal {
-            let index = self.world.thread_local_index(id);
+            let index = NAMED_OBJECTS.len() as u32 + self.world.thread_local_index(id);
             let before = self.tables.object_count();
             let object = self.tables.thread_local(self.state.id, index, new)?;
             if self.tables.object_count() > before {
@@ -564,8 +644,8 @@ impl Machine<'_> {
 
     /// The IR type of what an address points into, and the offset there: known for variables, not for heap blocks.
     pub(crate) fn type_at(&self, address: u64) -> Option<(TypeId, u64)> {
-        let offset = u64::try_from(offset_of(address)).ok()?;
         if let Some(block) = private_position(address) {
+            let offset = u64::try_from(offset_of(address)).ok()?;
             if let Some(global) = self.world.thread_local_at(block) {
                 return Some((self.world.module.global(global).ty, offset));
             }
@@ -573,7 +653,8 @@ impl Machine<'_> {
             let code = self.world.cached_code(function)?;
             return Some((*code.alloca_types.get(&value)?, offset));
         }
-        let (object, _) = self.tables.resolve(address)?;
+        let (object, offset) = self.tables.resolve(address)?;
+        let offset = u64::try_from(offset).ok()?;
         Some((*self.world.object_types.get(&object)?, offset))
     }
 

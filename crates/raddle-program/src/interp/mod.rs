@@ -6,7 +6,9 @@
 //! - `rounds`: loops that are cut by a bound. `coverage`: what was run.
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
+//! - `undefined`: what nobody has written.
 //! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
+//! - `taken`: what the code takes memory for, for reports.
 //! - `arith`, `float`, `layout`: pure functions.
 //!
 //! An instruction that needs visible operations is run again from its start each time one of them returned, with the
@@ -31,16 +33,18 @@ pub(crate) mod machine;
 pub(crate) mod memory;
 mod rearrange;
 mod rounds;
+mod taken;
+mod undefined;
 pub mod view;
 mod world;
 
 pub use local::Local;
 pub use memory::Place;
 
-use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, Transition};
+use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, TakenFor, Transition};
 use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::ThreadId;
-use crate::op::Value;
+use crate::op::{ReleaseSequences, Value};
 use crate::tables::Tables;
 use local::{NativeFrame, ThreadState};
 use machine::Machine;
@@ -68,8 +72,12 @@ pub struct InterpOptions {
     /// as soon as it is certain what they are.
     pub leaves_out_pure_rounds: bool,
     pub on_main_return: OnMainReturn,
+    /// Which writes continue a release sequence, for data races.
+    pub release_sequences: ReleaseSequences,
     /// Is signed overflow a fault?
     pub check_overflow: bool,
+    /// Is it a fault if something depends on what nobody has written? Otherwise that is zero.
+    pub check_uninit: bool,
     /// Are invalid accesses faults? Otherwise the execution ends there in silence.
     pub check_memory: bool,
     /// `abort` ends the run in silence.
@@ -91,7 +99,9 @@ impl Default for InterpOptions {
             unroll: None,
             leaves_out_pure_rounds: false,
             on_main_return: OnMainReturn::Wait,
+            release_sequences: ReleaseSequences::default(),
             check_overflow: false,
+            check_uninit: false,
             check_memory: true,
             svcomp_abort_silent: false,
             max_private_steps: 50_000_000,
@@ -140,6 +150,7 @@ impl Interpreter {
             .filter(|&id| !module.function(id).is_declaration)
             .ok_or(LoadError::NoMain)?;
         let mut tables = Tables::new("main");
+        tables.release_sequences = options.release_sequences;
         share_types(&module, &mut tables);
         let world = World::new(module, options, main);
         Ok((Self { world }, tables))
@@ -202,6 +213,29 @@ impl Semantics for Interpreter {
             ));
         }
         self.world.text_at(tables, address).map(Meaning::Text)
+    }
+
+    fn taken_for(&self, local: &Local) -> Option<TakenFor> {
+        taken::taken_for(&self.world, local)
+    }
+
+    fn needs_contents(&self, local: &Local) -> bool {
+        self.world.options.check_uninit
+            && match &local.top {
+                local::Frame::Ir(frame) => self
+                    .world
+                    .cached_code(frame.function)
+                    .is_some_and(|code| code.needs_contents(&self.world.module, frame)),
+                // Models of the library copy; what they make of contents is not looked at.
+                local::Frame::Native(_) | local::Frame::Finished => false,
+            }
+    }
+
+    fn zeroes(&self, local: &Local) -> bool {
+        match &local.top {
+            local::Frame::Native(frame) => crate::models::get(frame.model).zeroes,
+            local::Frame::Ir(_) | local::Frame::Finished => false,
+        }
     }
 
     fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage> {

@@ -3,12 +3,17 @@
 use super::code::Code;
 use super::layout::{slot_count, unsupported};
 use super::machine::{Machine, Values};
+use super::undefined::Mask;
 use crate::fault::Stop;
 use raddle_ir::{InstKind, Type, TypeId};
 
 impl Machine<'_> {
     /// Instructions that only move values about.
-    pub(crate) fn rearrange(&mut self, code: &Code, kind: &InstKind) -> Result<Values, Stop> {
+    pub(crate) fn rearrange(
+        &mut self,
+        code: &Code,
+        kind: &InstKind,
+    ) -> Result<(Values, Mask), Stop> {
         match kind {
             InstKind::Select {
                 condition_ty,
@@ -24,26 +29,30 @@ impl Machine<'_> {
                 );
                 if !is_vector {
                     let taken = condition.first().is_some_and(|bit| bit & 1 == 1);
-                    return self.operand(code, if taken { *then } else { *otherwise });
+                    return self.copied(code, if taken { *then } else { *otherwise });
                 }
-                let (then, otherwise) =
-                    (self.operand(code, *then)?, self.operand(code, *otherwise)?);
+                let then = self.copied(code, *then)?;
+                let otherwise = self.copied(code, *otherwise)?;
                 let step = self.lanes(*ty)?.0.slots();
                 let mut values = Values::new();
+                let mut undefined = Mask::NONE;
                 for (lane, bit) in condition.iter().enumerate() {
-                    let from = if bit & 1 == 1 { &then } else { &otherwise };
-                    values.extend_from_slice(slice(from, lane * step, step)?);
+                    let (from, mask) = if bit & 1 == 1 { &then } else { &otherwise };
+                    let start = lane * step;
+                    values.extend_from_slice(slice(from, start, step)?);
+                    undefined.replace(start, step, mask.part(start, step));
                 }
-                Ok(values)
+                Ok((values, undefined))
             }
             InstKind::ExtractValue {
                 aggregate_ty,
                 aggregate,
                 indices,
             } => {
-                let values = self.operand(code, *aggregate)?;
+                let (values, undefined) = self.copied(code, *aggregate)?;
                 let (start, len) = self.member(*aggregate_ty, indices)?;
-                Ok(Values::from_slice(slice(&values, start, len)?))
+                let part = Values::from_slice(slice(&values, start, len)?);
+                Ok((part, undefined.part(start, len)))
             }
             InstKind::InsertValue {
                 aggregate_ty,
@@ -52,17 +61,18 @@ impl Machine<'_> {
                 indices,
                 ..
             } => {
-                let mut values = self.operand(code, *aggregate)?;
+                let (mut values, mut undefined) = self.copied(code, *aggregate)?;
                 let (start, len) = self.member(*aggregate_ty, indices)?;
-                let value = self.operand(code, *value)?;
+                let (value, mask) = self.copied(code, *value)?;
                 replace(&mut values, start, slice(&value, 0, len)?)?;
-                Ok(values)
+                undefined.replace(start, len, mask);
+                Ok((values, undefined))
             }
             _ => self.rearrange_vector(code, kind),
         }
     }
 
-    fn rearrange_vector(&mut self, code: &Code, kind: &InstKind) -> Result<Values, Stop> {
+    fn rearrange_vector(&mut self, code: &Code, kind: &InstKind) -> Result<(Values, Mask), Stop> {
         match kind {
             InstKind::ExtractElement {
                 vector_ty,
@@ -71,17 +81,15 @@ impl Machine<'_> {
                 ..
             } => {
                 let (scalar, count) = self.lanes(*vector_ty)?;
-                let values = self.operand(code, *vector)?;
+                let (values, undefined) = self.copied(code, *vector)?;
                 let index = self.scalar(code, *index)?;
                 let step = scalar.slots();
                 if index >= count as u64 {
-                    return Ok(smallvec::smallvec![0; step]);
+                    return Ok((smallvec::smallvec![0; step], Mask::NONE));
                 }
-                Ok(Values::from_slice(slice(
-                    &values,
-                    index as usize * step,
-                    step,
-                )?))
+                let start = index as usize * step;
+                let part = Values::from_slice(slice(&values, start, step)?);
+                Ok((part, undefined.part(start, step)))
             }
             InstKind::InsertElement {
                 vector_ty,
@@ -91,13 +99,15 @@ impl Machine<'_> {
                 ..
             } => {
                 let (scalar, count) = self.lanes(*vector_ty)?;
-                let mut values = self.operand(code, *vector)?;
-                let value = self.operand(code, *value)?;
+                let (mut values, mut undefined) = self.copied(code, *vector)?;
+                let (value, mask) = self.copied(code, *value)?;
                 let index = self.scalar(code, *index)?;
                 if index < count as u64 {
-                    replace(&mut values, index as usize * scalar.slots(), &value)?;
+                    let start = index as usize * scalar.slots();
+                    replace(&mut values, start, &value)?;
+                    undefined.replace(start, scalar.slots(), mask);
                 }
-                Ok(values)
+                Ok((values, undefined))
             }
             InstKind::ShuffleVector {
                 vector_ty,
@@ -106,19 +116,24 @@ impl Machine<'_> {
                 mask,
             } => {
                 let step = self.lanes(*vector_ty)?.0.slots();
-                let mut values = self.operand(code, *lhs)?;
-                values.extend(self.operand(code, *rhs)?);
+                let (mut values, mut undefined) = self.copied(code, *lhs)?;
+                let (right, right_undefined) = self.copied(code, *rhs)?;
+                undefined.replace(values.len(), right.len(), right_undefined);
+                values.extend(right);
                 let mut shuffled = Values::new();
+                let mut mask_of_all = Mask::NONE;
                 for lane in mask {
+                    let at = shuffled.len();
                     match lane {
                         Some(lane) => {
                             let start = *lane as usize * step;
                             shuffled.extend_from_slice(slice(&values, start, step)?);
+                            mask_of_all.replace(at, step, undefined.part(start, step));
                         }
                         None => shuffled.extend(std::iter::repeat_n(0, step)),
                     }
                 }
-                Ok(shuffled)
+                Ok((shuffled, mask_of_all))
             }
             _ => Err(unsupported("an instruction that is not known")),
         }

@@ -158,6 +158,12 @@ impl ModelCall {
         self.0.log.push(value);
     }
 
+    /// Which function it is a call of, as numbers: the same whatever its arguments are.
+    pub fn function(&self) -> [u32; 2] {
+        let function = self.0.function.map_or(u32::MAX, |id| id.0);
+        [u32::from(self.0.model.0), function]
+    }
+
     /// All that tells this call from another of the same function, as numbers.
     pub fn progress(&self) -> impl Iterator<Item = u64> + '_ {
         let frame = &self.0;
@@ -401,7 +407,9 @@ impl View {
         size: u64,
         at: SrcId,
     ) -> NewObject {
-        let (name, source_type) = self.machine(ThreadId::MAIN).variable_name(function, alloca);
+        let machine = self.machine(ThreadId::MAIN);
+        let (name, source_type) = machine.variable_name(function, alloca);
+        let site = machine.stack_site(function, alloca);
         NewObject {
             kind: ObjectKind::Stack,
             size,
@@ -410,6 +418,7 @@ impl View {
             at,
             source_type,
             init: None,
+            site,
         }
     }
 

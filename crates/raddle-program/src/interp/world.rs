@@ -54,7 +54,6 @@ pub(crate) struct World {
     thread_local_indices: FxHashMap<GlobalId, u32>,
     /// Those that no other thread can see; found out when the first one is used.
     private_thread_locals: Option<BitSet>,
-    named_objects: FxHashMap<&'static str, u32>,
     sources: FxHashMap<(FuncId, Option<DebugLocId>), SrcId>,
     /// Positions in libraries with the positions that they were called from.
     called: FxHashMap<(SrcId, SrcId), SrcId>,
@@ -87,7 +86,6 @@ impl World {
             thread_local_indices: thread_locals.iter().copied().zip(0..).collect(),
             thread_locals,
             private_thread_locals: None,
-            named_objects: FxHashMap::default(),
             sources: FxHashMap::default(),
             called: FxHashMap::default(),
             weak: WeakOrderings::default(),
@@ -190,12 +188,6 @@ impl World {
     pub(crate) fn thread_local_at(&self, position: usize) -> Option<GlobalId> {
         let index = position.checked_sub(THREAD_LOCALS)?;
         self.thread_locals.get(index).copied()
-    }
-
-    /// A number for an object that only models know.
-    pub(crate) fn named_object(&mut self, name: &'static str) -> u32 {
-        let next = self.named_objects.len() as u32;
-        *self.named_objects.entry(name).or_insert(next)
     }
 
     /// The function that an address stands for.

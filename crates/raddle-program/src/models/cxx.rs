@@ -49,8 +49,6 @@ pub(super) const MODELS: &[Model] = &[
     // static local variables
     model("__cxa_guard_acquire", guard_acquire).capturing(&[0]),
     model("__cxa_guard_release", guard_release).capturing(&[0]),
-    // Objects of static storage are not destroyed: `main` is over then.
-    model("__cxa_atexit", zero).capturing(&[1]),
     model("__cxa_finalize", zero),
     // std::allocator<char>, which is empty
     model("_ZNSaIcEC1Ev", zero),

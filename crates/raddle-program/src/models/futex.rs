@@ -73,7 +73,7 @@ fn futex(cx: &mut Script<'_, '_>) -> ModelResult {
                 0 => return Ok(Outcome::Return(0)),
                 // Of the two, one has a deadline and the other a duration.
                 ETIMEDOUT if operation == WAIT_BITSET => cx.pass_deadline(timeout)?,
-                ETIMEDOUT => {}
+                ETIMEDOUT => cx.sleep_duration(timeout)?,
                 error => return fail(cx, error),
             }
             fail(cx, ETIMEDOUT)

@@ -1,4 +1,5 @@
-//! `malloc` and its family, and the operators `new` and `delete`. New blocks are zeroed, and memory is not reused.
+//! `malloc` and its family, and the operators `new` and `delete`. New blocks hold zeros, which only `calloc` promises, and
+//! memory is not reused.
 
 use super::errno::{EINVAL, ENOMEM};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
@@ -7,7 +8,7 @@ use crate::op::Order;
 
 pub(super) const MODELS: &[Model] = &[
     model("malloc", malloc),
-    model("calloc", calloc),
+    model("calloc", calloc).zeroing(),
     model("realloc", realloc).capturing(&[0]),
     model("reallocarray", reallocarray).capturing(&[0]),
     model("free", free).capturing(&[0]),

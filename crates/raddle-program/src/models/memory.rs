@@ -110,6 +110,7 @@ impl Script<'_, '_> {
             {
                 let bytes = self.machine.bytes_here(from, len)?.unwrap_or_default();
                 self.machine.write_bytes(block, offset, &bytes)?;
+                self.machine.forget_copies(target, source, len as usize);
                 self.set_var(progress, len);
                 self.checkpoint();
             }

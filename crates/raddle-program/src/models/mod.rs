@@ -64,7 +64,9 @@ mod verifier;
 mod waiting;
 
 pub(crate) use externs::{contents, is_constant};
+pub use process::runs_functions_at_exit;
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
+pub use time::looks_at_clocks;
 
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -81,8 +83,10 @@ pub struct Model {
     /// Bit i: a pointer passed as argument i may be kept, or be used by another thread.
     pub captures: u64,
     pub overrides: bool,
-    /// Does it do nothing at all, and return the same every time?
+    /// Does it do nothing but let time pass, and return the same every time?
     pub is_idle: bool,
+    /// Is the memory that it allocates full of zeros?
+    pub zeroes: bool,
 }
 
 /// A model that captures no pointer and yields to a definition.
@@ -94,6 +98,7 @@ pub const fn model(name: &'static str, run: fn(&mut Script<'_, '_>) -> ModelResu
         captures: 0,
         overrides: false,
         is_idle: false,
+        zeroes: false,
     }
 }
 
@@ -106,6 +111,13 @@ impl Model {
             self.captures |= 1 << params[index];
             index += 1;
         }
+        self
+    }
+
+    /// The memory that it allocates is full of zeros.
+    #[must_use]
+    pub const fn zeroing(mut self) -> Self {
+        self.zeroes = true;
         self
     }
 

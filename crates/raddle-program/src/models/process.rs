@@ -3,7 +3,8 @@
 use super::errno::{EINVAL, int, zero};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::fault::Fault;
-use crate::op::Order;
+use crate::op::{Order, RmwKind};
+use crate::tables::Tables;
 
 pub(super) const MODELS: &[Model] = &[
     model("__assert_fail", assert_fail),
@@ -14,8 +15,11 @@ pub(super) const MODELS: &[Model] = &[
     model("exit", exit),
     model("_exit", exit_at_once),
     model("_Exit", exit_at_once),
-    model("quick_exit", exit_at_once),
+    model("quick_exit", quick_exit),
     model("atexit", at_exit),
+    model("at_quick_exit", at_quick_exit),
+    // What registers destructors of static objects.
+    model("__cxa_atexit", at_exit).capturing(&[1]),
     model("getenv", zero),
     model("secure_getenv", zero),
     model("getpid", process_id),
@@ -85,6 +89,7 @@ fn abort(cx: &mut Script<'_, '_>) -> ModelResult {
 // ---- exit
 
 fn exit(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.run_thread_exit_functions()?;
     cx.run_exit_functions()?;
     Ok(Outcome::ExitProcess(cx.arg_i32(0)))
 }
@@ -93,44 +98,121 @@ fn exit_at_once(cx: &mut Script<'_, '_>) -> ModelResult {
     Ok(Outcome::ExitProcess(cx.arg_i32(0)))
 }
 
-/// The functions registered by `atexit` are in shared memory: how many, then each. Any thread may run them.
-const MOST_EXIT_FUNCTIONS: u64 = 64;
-
-fn exit_functions(cx: &mut Script<'_, '_>) -> Result<u64, Pause> {
-    let size = 8 * (MOST_EXIT_FUNCTIONS + 1);
-    cx.global_object("functions run at exit", size)
+fn quick_exit(cx: &mut Script<'_, '_>) -> ModelResult {
+    if cx
+        .machine
+        .world
+        .module
+        .function_named(AT_QUICK_EXIT)
+        .is_some()
+    {
+        cx.run_registered(QUICK_EXIT_TABLE)?;
+    }
+    Ok(Outcome::ExitProcess(cx.arg_i32(0)))
 }
 
+/// Functions that are registered to be run at exit are in shared memory: how many, then each with its argument. Any thread may
+/// register some, and run them.
+const EXIT_TABLE: &str = "functions run at exit";
+const QUICK_EXIT_TABLE: &str = "functions run at quick_exit";
+const MOST_EXIT_FUNCTIONS: u64 = 256;
+/// Bytes of an entry.
+const ENTRY: u64 = 16;
+
+/// Functions that register others.
+const REGISTERING: [&str; 2] = ["atexit", "__cxa_atexit"];
+const AT_QUICK_EXIT: &str = "at_quick_exit";
+
+/// Is there anything to run when the process exits? Looking whether there is would be an operation in every program.
+#[must_use]
+pub fn runs_functions_at_exit(module: &raddle_ir::Module) -> bool {
+    let is_there = |name: &&str| module.function_named(name).is_some();
+    !module.destructors.is_empty() || REGISTERING.iter().any(|name| is_there(&name))
+}
+
+/// `(function)` or `(function, argument, …)`.
 fn at_exit(cx: &mut Script<'_, '_>) -> ModelResult {
-    let table = exit_functions(cx)?;
-    cx.atomic_begin()?;
-    let count = cx.load(table, 8, Order::SeqCst)?.saturating_add(1);
-    if count > MOST_EXIT_FUNCTIONS {
+    register(cx, EXIT_TABLE)
+}
+
+fn at_quick_exit(cx: &mut Script<'_, '_>) -> ModelResult {
+    register(cx, QUICK_EXIT_TABLE)
+}
+
+fn register(cx: &mut Script<'_, '_>, table: &'static str) -> ModelResult {
+    // Flushes streams, of which there are none.
+    const STREAMS: &str = "_ZNSt8ios_base4InitD1Ev";
+    if cx
+        .function_at(cx.arg(0))
+        .is_some_and(|(_, name)| name == STREAMS)
+    {
+        return int(0);
+    }
+    let table = exit_table(cx, table)?;
+    let count = cx.rmw(table, 8, RmwKind::Add, 1, Order::SeqCst)?;
+    if count >= MOST_EXIT_FUNCTIONS {
         return Err(cx.unsupported("so many functions"));
     }
-    cx.store(table + 8 * count, 8, cx.arg(0), Order::SeqCst)?;
-    cx.store(table, 8, count, Order::SeqCst)?;
-    cx.atomic_end()?;
+    let entry = table + ENTRY * (count + 1);
+    if cx.arg_count() > 1 && cx.arg(1) != 0 {
+        cx.store(entry + 8, 8, cx.arg(1), Order::SeqCst)?;
+    }
+    cx.store(entry, 8, cx.arg(0), Order::SeqCst)?;
     int(0)
 }
 
+fn exit_table(cx: &mut Script<'_, '_>, table: &'static str) -> Result<u64, Pause> {
+    cx.global_object(table, ENTRY * (MOST_EXIT_FUNCTIONS + 1))
+}
+
 impl Script<'_, '_> {
-    /// What `exit` does before the end: functions registered by `atexit`, last one first.
+    /// What `exit` does before the end: functions registered by `atexit` and destructors of static objects, last one first;
+    /// then the functions that are marked as destructors. Other threads run all the while.
     pub(super) fn run_exit_functions(&mut self) -> Result<(), Pause> {
-        // Looking at the table would be an operation in every program that ends.
-        let module = &self.machine.world.module;
-        if module.function_named("atexit").is_none() {
+        if !runs_functions_at_exit(&self.machine.world.module) {
             return Ok(());
         }
-        let table = exit_functions(self)?;
+        self.run_registered(EXIT_TABLE)?;
+        for destructor in self.machine.world.module.destructors.clone() {
+            self.call(Tables::function_address(destructor.0), &[])?;
+        }
+        Ok(())
+    }
+
+    /// Functions may register others, which are then run next.
+    fn run_registered(&mut self, table: &'static str) -> Result<(), Pause> {
+        let table = exit_table(self, table)?;
         loop {
             let count = self.load(table, 8, Order::SeqCst)?;
             if count == 0 || count > MOST_EXIT_FUNCTIONS {
                 return Ok(());
             }
-            let function = self.load(table + 8 * count, 8, Order::SeqCst)?;
+            let entry = table + ENTRY * count;
+            let function = self.load(entry, 8, Order::SeqCst)?;
+            let takes_argument = self.parameter_count(function) > 0;
+            let argument = match takes_argument {
+                true => self.load(entry + 8, 8, Order::SeqCst)?,
+                false => 0,
+            };
+            if function != 0 {
+                self.store(entry, 8, 0, Order::SeqCst)?;
+            }
             self.store(table, 8, count - 1, Order::SeqCst)?;
-            self.call(function, &[])?;
+            // Another thread that is about to register one is too late.
+            if function != 0 {
+                self.call(function, &[argument][..usize::from(takes_argument)])?;
+            }
+        }
+    }
+
+    fn parameter_count(&self, function: u64) -> usize {
+        let module = &self.machine.world.module;
+        let ty = self
+            .function_at(function)
+            .map(|(id, _)| module.function(id).ty);
+        match ty.map(|ty| module.types.get(ty)) {
+            Some(raddle_ir::Type::Function { params, .. }) => params.len(),
+            _ => 0,
         }
     }
 }

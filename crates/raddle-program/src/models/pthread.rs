@@ -227,6 +227,10 @@ impl Script<'_, '_> {
             }
             .into());
         }
+        if self.is_in_atomic_block() {
+            // Others would have to go on in the middle of the block.
+            return Err(self.unsupported("waits for a thread inside of an atomic block"));
+        }
         self.op(Op::Join { thread })
     }
 }

@@ -87,6 +87,8 @@ pub enum Request {
     Argument {
         index: usize,
     },
+    /// Wants a number for the place from which the library function is called.
+    PlaceOfCall,
     /// A string is read, no more than `limit` bytes of it; what it says does not matter.
     LookAtString {
         address: u64,
@@ -151,8 +153,11 @@ impl From<Exhausted> for Pause {
 }
 
 impl From<Exhausted> for Stop {
-    fn from(Exhausted { what }: Exhausted) -> Self {
-        Self::Limit(Limit::Ids { what })
+    fn from(exhausted: Exhausted) -> Self {
+        Self::Limit(match exhausted {
+            Exhausted::Ids { what } => Limit::Ids { what },
+            Exhausted::NameClash { what } => Limit::NameClash { what },
+        })
     }
 }
 
@@ -168,6 +173,8 @@ pub enum Outcome {
     Unnoticed,
     /// Leaves the thread at once. (`pthread_exit` and its like use [`Script::leave_thread`], which tidies up first.)
     ExitThread(u64),
+    /// `main` has returned, and other threads go on.
+    ReturnFromMain(u64),
     ExitProcess(i32),
     /// The thread is blocked for good, and that is nobody's fault.
     AssumeFailed,
@@ -458,6 +465,14 @@ impl<'m, 'a> Script<'m, 'a> {
         self.op(Op::Sync { cell, action })
     }
 
+    /// A number, not 0, for the place from which the function is called, with those that called the caller.
+    pub(super) fn place_of_call(&mut self) -> Result<u64, Pause> {
+        if self.asks {
+            return self.ask(Request::PlaceOfCall);
+        }
+        Ok(self.machine.place_of_call())
+    }
+
     /// Calls the function at an address; returns the first slot of its result.
     pub fn call(&mut self, address: u64, args: &[u64]) -> Result<u64, Pause> {
         if let Some(value) = self.replayed() {
@@ -621,6 +636,11 @@ impl<'m, 'a> Script<'m, 'a> {
             })
         })?;
         Ok(())
+    }
+
+    /// Is the call inside of an atomic block? Not known where a symbolic engine runs it.
+    pub fn is_in_atomic_block(&self) -> bool {
+        self.machine.state.atomic_depth > 0
     }
 
     pub fn atomic_end(&mut self) -> Result<(), Pause> {

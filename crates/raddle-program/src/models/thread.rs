@@ -25,7 +25,7 @@ fn main(cx: &mut Script<'_, '_>) -> ModelResult {
     after_main(cx)?;
     Ok(match cx.machine.world.options.on_main_return {
         OnMainReturn::Exit => Outcome::ExitProcess(status as u32 as i32),
-        OnMainReturn::Wait => Outcome::ExitThread(status),
+        OnMainReturn::Wait => Outcome::ReturnFromMain(status),
     })
 }
 
@@ -36,7 +36,8 @@ fn constructors(cx: &mut Script<'_, '_>) -> ModelResult {
     Ok(Outcome::Void)
 }
 
-/// To return from `main` is to call `exit`, which leaves thread-specific data alone.
+/// To return from `main` is to call `exit`, which leaves thread-specific data alone. What runs then runs beside the other
+/// threads, whether or not they go on after it.
 fn after_main(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.run_thread_exit_functions()?;
     cx.run_exit_functions()?;

@@ -1,39 +1,106 @@
-//! Time. Each thread has a clock of its own, and it stands still: sleeping takes no time. What depends on how long things
-//! take is thereby left out; that a thread may be late is not, since any thread may be. (A clock that sleeping moved would
-//! make every round of a loop with a `sleep` in it a new local state, and such loops endless.)
+//! Time. Each thread has a clock of its own, which stands still until time passes for the thread:
 //!
-//! Only waiting in vain moves the clock, to the deadline: libraries look at it to find out whether time is up.
+//! - A wait that is given up moves it past the deadline: libraries look at it to find out whether time is up.
+//! - Sleeping takes as long as it is asked to take. That is noticed when the thread looks at its clock; until then, sleeping
+//!   for the second time makes it very late, and from then on it makes no difference: a loop that sleeps and never looks comes
+//!   back to where it was. Where the program has no clock to look at, sleeping is nothing at all.
+//! - A thread that looks at its clock from where it looked before, without time having passed since, finds it to have moved: by
+//!   a second, then by ten, and so on up to a day. Whoever waits for a time thereby sees it come after a few rounds, and a loop
+//!   that looks once in each round goes round once at least: where the thread looks for the first time again, time stands still.
+//!
+//! All of this a real clock may do, so what goes wrong is real. How long things take beyond that is not explored.
 
-use super::errno::zero;
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::op::Order;
 
 pub(super) const MODELS: &[Model] = &[
     model("time", time),
-    model("clock", zero),
+    model("clock", processor_time),
     model("clock_gettime", clock_gettime),
-    model("clock_getres", clock_gettime),
+    model("clock_getres", clock_resolution),
     model("timespec_get", timespec_get),
     model("gettimeofday", gettimeofday),
     model("_ZNSt6chrono3_V212steady_clock3nowEv", nanoseconds),
     model("_ZNSt6chrono3_V212system_clock3nowEv", nanoseconds),
-    model("sleep", zero),
-    model("usleep", zero).idle(),
-    model("nanosleep", zero),
-    model("clock_nanosleep", zero),
+    model("sleep", sleep),
+    model("usleep", sleep_microseconds).idle(),
+    model("nanosleep", sleep_timespec),
+    model("thrd_sleep", sleep_timespec),
+    model("clock_nanosleep", clock_sleep),
 ];
+
+/// Functions that tell the time.
+const LOOKS: [&str; 7] = [
+    "time",
+    "clock",
+    "clock_gettime",
+    "timespec_get",
+    "gettimeofday",
+    "_ZNSt6chrono3_V212steady_clock3nowEv",
+    "_ZNSt6chrono3_V212system_clock3nowEv",
+];
+
+/// Can the program look at a clock? Otherwise time makes no difference to it.
+#[must_use]
+pub fn looks_at_clocks(module: &raddle_ir::Module) -> bool {
+    LOOKS
+        .iter()
+        .any(|name| module.function_named(name).is_some())
+}
 
 /// The second at which every thread starts: late enough that differences to earlier ones are positive.
 const START: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
-/// The kind of thread value that holds the nanoseconds since the start.
+/// Kinds of thread values: the nanoseconds since the start; those slept since the last look; where the thread looked since
+/// time last passed by itself; how often that happened.
 const CLOCK: u32 = 5;
+const LOOKED: u32 = 6;
+const SLEPT: u32 = 7;
+const PASSED: u32 = 8;
+
+/// Nobody sleeps that long, however often.
+const VERY_LATE: u64 = 365 * 24 * 3600 * SECOND;
+/// How much time passes by itself, at first and at most.
+const FIRST_LEAP: u64 = SECOND;
+const GROWTH: u64 = 10;
+const MOST_GROWTH: u64 = 5;
+/// Absurd deadlines must not make time overflow.
+const LATEST: u64 = u32::MAX as u64 * SECOND;
 
 impl Script<'_, '_> {
-    /// Nanoseconds on this thread's clock.
+    /// Looks at this thread's clock: nanoseconds.
     fn now(&mut self) -> Result<u64, Pause> {
-        Ok(START * SECOND + self.thread_value(CLOCK, 0)?)
+        let here = self.place_of_call()?;
+        let mut passed = self.thread_value(SLEPT, 0)?;
+        if passed > 0 {
+            self.set_thread_value(SLEPT, 0, 0)?;
+        }
+        if self.thread_value(LOOKED, here)? == 0 {
+            self.set_thread_value(LOOKED, here, 1)?;
+        } else {
+            let before = self.thread_value(PASSED, 0)?;
+            self.set_thread_value(PASSED, 0, (before + 1).min(MOST_GROWTH))?;
+            passed = passed.max(FIRST_LEAP * GROWTH.pow(before as u32));
+            self.forget_looks()?;
+        }
+        let clock = self.thread_value(CLOCK, 0)?;
+        let now = clock.saturating_add(passed).min(LATEST);
+        if now != clock {
+            self.set_thread_value(CLOCK, 0, now)?;
+        }
+        Ok(START * SECOND + now)
+    }
+
+    fn forget_looks(&mut self) -> Result<(), Pause> {
+        let mut place = 0;
+        loop {
+            place = self.next_thread_key(LOOKED, place)?;
+            if place == 0 {
+                return Ok(());
+            }
+            self.set_thread_value(LOOKED, place, 0)?;
+        }
     }
 
     /// The last argument, which is where functions have their deadline.
@@ -48,17 +115,81 @@ impl Script<'_, '_> {
         self.pass_time(seconds, nanoseconds)
     }
 
-    /// So long after the beginning of time has passed.
+    /// So long after the beginning of time has passed: it is later than that.
     pub(super) fn pass_time(&mut self, seconds: u64, nanoseconds: u64) -> Result<(), Pause> {
         let time = seconds.saturating_mul(SECOND).saturating_add(nanoseconds);
         let since_start = time.saturating_sub(START * SECOND);
-        // Absurd deadlines must not make time overflow.
-        let since_start = since_start.min(u64::from(u32::MAX) * SECOND);
+        let since_start = since_start.saturating_add(1).min(LATEST);
         if since_start > self.thread_value(CLOCK, 0)? {
             self.set_thread_value(CLOCK, 0, since_start)?;
         }
         Ok(())
     }
+
+    /// So many nanoseconds pass, and a little more.
+    fn sleep(&mut self, nanoseconds: u64) -> Result<(), Pause> {
+        if !looks_at_clocks(&self.machine.world.module) {
+            return Ok(());
+        }
+        let slept = nanoseconds.saturating_add(1).min(LATEST);
+        let slept = match self.thread_value(SLEPT, 0)? {
+            0 => slept,
+            _ => slept.max(VERY_LATE),
+        };
+        self.set_thread_value(SLEPT, 0, slept)
+    }
+
+    /// The duration at an address (a `timespec`) passes.
+    pub(super) fn sleep_duration(&mut self, duration: u64) -> Result<(), Pause> {
+        if !looks_at_clocks(&self.machine.world.module) {
+            return Ok(());
+        }
+        let seconds = self.load(duration, 8, Order::Plain)?;
+        let nanoseconds = self.load(duration.wrapping_add(8), 8, Order::Plain)?;
+        self.sleep(seconds.saturating_mul(SECOND).saturating_add(nanoseconds))
+    }
+}
+
+fn sleep(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.sleep((cx.arg(0) & 0xFFFF_FFFF) * SECOND)?;
+    Ok(Outcome::Return(0))
+}
+
+fn sleep_microseconds(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.sleep((cx.arg(0) & 0xFFFF_FFFF) * (SECOND / MICROSECONDS))?;
+    Ok(Outcome::Return(0))
+}
+
+fn sleep_timespec(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.sleep_duration(cx.arg(0))?;
+    Ok(Outcome::Return(0))
+}
+
+/// `(clock, flags, time, rest)`: the time is a duration, or a deadline.
+fn clock_sleep(cx: &mut Script<'_, '_>) -> ModelResult {
+    const ABSOLUTE: i32 = 1;
+    if cx.arg_i32(1) & ABSOLUTE == 0 {
+        cx.sleep_duration(cx.arg(2))?;
+    } else if looks_at_clocks(&cx.machine.world.module) {
+        cx.pass_deadline(cx.arg(2))?;
+    }
+    Ok(Outcome::Return(0))
+}
+
+const MICROSECONDS: u64 = 1_000_000;
+
+/// In microseconds, as if the thread had used the processor all the time.
+fn processor_time(cx: &mut Script<'_, '_>) -> ModelResult {
+    let since_start = cx.now()? - START * SECOND;
+    Ok(Outcome::Return(since_start / (SECOND / MICROSECONDS)))
+}
+
+fn clock_resolution(cx: &mut Script<'_, '_>) -> ModelResult {
+    if cx.arg(1) != 0 {
+        cx.store(cx.arg(1), 8, 0, Order::Plain)?;
+        cx.store(cx.arg(1).wrapping_add(8), 8, 1, Order::Plain)?;
+    }
+    Ok(Outcome::Return(0))
 }
 
 fn time(cx: &mut Script<'_, '_>) -> ModelResult {
@@ -91,6 +222,5 @@ fn timespec_get(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn gettimeofday(cx: &mut Script<'_, '_>) -> ModelResult {
-    const MICROSECONDS: u64 = 1_000_000;
     tell(cx, cx.arg(0), MICROSECONDS, 0)
 }

@@ -92,7 +92,7 @@ fn streams_are_constants_and_other_foreign_variables_are_refused() {
 }
 
 #[test]
-fn deadlines_move_the_clock_and_nothing_else_does() {
+fn deadlines_and_sleeping_move_the_clock() {
     let text = r"
 @lock = global [40 x i8] zeroinitializer
 declare i32 @pthread_mutex_lock(ptr)
@@ -105,7 +105,7 @@ define i64 @main() {
   %late = add i64 %start, 5
   store i64 %late, ptr %deadline
   %a = call i32 @pthread_mutex_lock(ptr @lock)
-  %b = call i32 @usleep(i32 1000)
+  %b = call i32 @usleep(i32 2000000)
   %same = call i64 @time(ptr null)
   %c = call i32 @pthread_mutex_timedlock(ptr @lock, ptr %deadline)
   %end = call i64 @time(ptr null)
@@ -115,7 +115,48 @@ define i64 @main() {
   %sum = add i64 %scaled, %waited
   ret i64 %sum
 }";
-    assert_eq!(value_of(text), 5);
+    assert_eq!(value_of(text), 205);
+}
+
+#[test]
+fn time_passes_for_who_looks_again_from_the_same_place() {
+    let text = r"
+declare i64 @time(ptr)
+define i64 @main() {
+entry:
+  %start = call i64 @time(ptr null)
+  %still = call i64 @time(ptr null)
+  %zero = sub i64 %still, %start
+  br label %loop
+loop:
+  %round = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %now = call i64 @time(ptr null)
+  %next = add i64 %round, 1
+  %passed = sub i64 %now, %start
+  %late = icmp sge i64 %passed, 5
+  br i1 %late, label %end, label %loop
+end:
+  %scaled = mul i64 %zero, 100
+  %sum = add i64 %scaled, %next
+  ret i64 %sum
+}";
+    // It stands still, moves by 1 s, stands still, moves by 10 s.
+    assert_eq!(value_of(text), 4);
+}
+
+#[test]
+fn sleeping_without_looking_comes_back_to_the_same_state() {
+    let slots = |sleeps: usize| {
+        let sleep = " call i32 @sleep(i32 1)\n".repeat(sleeps);
+        let text = format!(
+            "declare i32 @sleep(i32)\ndeclare i64 @time(ptr)\ndefine i64 @main() {{\n%a = call i64 @time(ptr null)\n{sleep}%b = call i64 @time(ptr null)\n%c = sub i64 %b, %a\nret i64 %c\n}}"
+        );
+        value_of(&text)
+    };
+    assert_eq!(slots(0), 0);
+    assert_eq!(slots(1), 1);
+    assert_eq!(slots(2), 365 * 24 * 3600);
+    assert_eq!(slots(3), slots(2));
 }
 
 #[test]

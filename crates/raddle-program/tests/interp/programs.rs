@@ -161,7 +161,7 @@ fn a_thread_that_starts_by_starting_itself_does_not_run_ahead_without_end() {
     assert!(
         matches!(
             end,
-            End::Stopped(Stop::Limit(Limit::Ids { .. })) | End::TooLong
+            End::Stopped(Stop::Limit(Limit::Ids { .. } | Limit::NameClash { .. })) | End::TooLong
         ),
         "{end:?}"
     );

@@ -7,7 +7,7 @@ mod state;
 
 use crate::Report;
 use crate::covered;
-use crate::names::{Names, short};
+use crate::names::Names;
 use crate::source::{Sources, position};
 use crate::text::{Look, Writer, circumstances, stuck};
 use crate::timeline::origin;
@@ -15,10 +15,11 @@ use crate::view::{View, Weight, before_fault};
 use crate::words;
 use order::Order;
 use raddle_program::{Op, Program, SrcId, ThreadId};
-use raddle_search::{Effect, EngineKind, Verdict, Violation, ViolationKind};
+use raddle_search::{Effect, EngineKind, TraceStep, Verdict, Violation, ViolationKind};
 use serde::Serialize;
 use state::{Cell, States};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 const PAGE: &str = include_str!("../../assets/report.html");
 const STYLE: &str = include_str!("../../assets/report.css");
@@ -219,7 +220,7 @@ impl Builder<'_> {
             }
         }
         numbers.extend([
-            ("time", words::seconds(it.elapsed)),
+            ("time", words::time_spent(it)),
             ("engine", outcome.engine.name().to_owned()),
             ("memory model", outcome.memory.name().to_owned()),
             ("threads, at most", it.threads.to_string()),
@@ -272,12 +273,13 @@ impl Builder<'_> {
         let headline = words::headline(&names, self.program, &violation.kind);
         let writer = Writer::new(self.program, self.sources, Look::default());
         let marks = writer.end_marks(&names, violation, &headline);
+        let last: Vec<ThreadId> = marks.iter().map(|mark| mark.thread).collect();
         let end: Vec<End> = marks
             .into_iter()
             .map(|mark| {
                 let (file, line) = self.place(mark.at);
                 End {
-                    thread: mark.thread.index(),
+                    thread: names.thread_number(mark.thread),
                     text: mark.text,
                     file,
                     line,
@@ -292,7 +294,7 @@ impl Builder<'_> {
         let start = self.program.start_output(self.program.main());
         Run {
             explanation: self.explanation(&writer, &names, violation),
-            threads: threads(&names, &trace.steps, &end),
+            threads: threads(&names, &trace.steps, &last),
             cells: states.cells(),
             printed: start.map(str::to_owned),
             steps,
@@ -361,15 +363,15 @@ impl Builder<'_> {
         let relations = order.step(index, step);
         let mut prints = Vec::new();
         if let Some(text) = self.program.output(step.state, step.value) {
-            prints.push((step.thread.index(), text.to_owned()));
+            prints.push((view.names.thread_number(step.thread), text.to_owned()));
         }
         if let Op::Spawn { child, start } = *self.program.op(step.state)
             && let Some(text) = self.program.start_output(start)
         {
-            prints.push((child.index(), text.to_owned()));
+            prints.push((view.names.thread_number(child), text.to_owned()));
         }
         Step {
-            thread: step.thread.index(),
+            thread: view.names.thread_number(step.thread),
             text: view.phrase(index),
             from: origin(view, index).trim().to_owned(),
             mark: view.why_pointed(index),
@@ -403,18 +405,17 @@ impl Builder<'_> {
     }
 }
 
-fn threads(names: &Names<'_>, steps: &[raddle_search::TraceStep], end: &[End]) -> Vec<Thread> {
-    let mut ids: Vec<usize> = steps
+fn threads(names: &Names<'_>, steps: &[TraceStep], end: &[ThreadId]) -> Vec<Thread> {
+    let acting: BTreeMap<usize, ThreadId> = steps
         .iter()
-        .map(|step| step.thread.index())
-        .chain(end.iter().map(|end| end.thread))
+        .map(|step| step.thread)
+        .chain(end.iter().copied())
+        .map(|thread| (names.thread_number(thread), thread))
         .collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids.into_iter()
-        .map(|id| {
-            let thread = ThreadId::from_index(id);
-            let name = format!("{} {}", short(thread), names.entry(thread));
+    acting
+        .into_iter()
+        .map(|(id, thread)| {
+            let name = format!("{} {}", names.short(thread), names.entry(thread));
             Thread {
                 id,
                 name: name.trim_end().to_owned(),

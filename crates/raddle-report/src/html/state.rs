@@ -1,6 +1,6 @@
 //! What memory and synchronisation objects hold after each step.
 
-use crate::names::{Names, short};
+use crate::names::Names;
 use crate::view::location;
 use raddle_program::{LocId, ObjectId, Op, Program, SyncAction, ThreadId, Value};
 use raddle_search::{Effect, Trace, TraceStep};
@@ -192,7 +192,10 @@ impl<'a> States<'a> {
         let text = match holders {
             [] => "free".to_owned(),
             _ => {
-                let names: Vec<String> = holders.iter().map(|holder| short(*holder)).collect();
+                let names: Vec<String> = holders
+                    .iter()
+                    .map(|holder| self.names.short(*holder))
+                    .collect();
                 format!("held by {}", names.join(", "))
             }
         };

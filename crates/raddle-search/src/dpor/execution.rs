@@ -325,9 +325,6 @@ impl Execution {
     pub(super) fn push(&mut self, program: &mut Program, machine: &mut Machine, new: NewEvent) {
         self.ensure_thread(new.thread);
         let op = *program.op(new.state);
-        if let Op::Spawn { child, .. } = op {
-            self.ensure_thread(child);
-        }
         let id = self.events.len() as EventId;
         let parent = self.parent_of_next(new.thread);
         self.start_clock(parent);
@@ -375,9 +372,6 @@ impl Execution {
             self.touch(id, self.footprints.accesses(new.footprint)[position]);
         }
         self.last_of_thread[new.thread.index()] = id;
-        if let Op::Spawn { child, .. } = op {
-            self.spawned_by[child.index()] = id;
-        }
         self.events.push(Event {
             thread: new.thread,
             index,
@@ -396,6 +390,14 @@ impl Execution {
             reads,
             races,
         });
+        match new.is_block {
+            false => self.note_spawn(id, op),
+            true => {
+                for step in &machine.steps()[new.mark.steps()..] {
+                    self.note_spawn(id, *program.op(step.state));
+                }
+            }
+        }
     }
 
     /// Removes the last event.
@@ -414,10 +416,24 @@ impl Execution {
         } else {
             event.parent
         };
-        if let Op::Spawn { child, .. } = *program.op(event.state) {
+        let id = self.events.len() as EventId;
+        if event.is_block {
+            for by in &mut self.spawned_by {
+                *by = if *by == id { NO_EVENT } else { *by };
+            }
+        } else if let Op::Spawn { child, .. } = *program.op(event.state) {
             self.spawned_by[child.index()] = NO_EVENT;
         }
         event
+    }
+
+    /// What a thread does comes after what started it: an event that may be a whole atomic block.
+    #[inline]
+    fn note_spawn(&mut self, id: EventId, op: Op) {
+        if let Op::Spawn { child, .. } = op {
+            self.ensure_thread(child);
+            self.spawned_by[child.index()] = id;
+        }
     }
 
     /// Begins the clock of the next event: that of its parent.

@@ -2,8 +2,23 @@
 //! set of all steps before it. Shares nothing with the detector.
 
 use raddle_memory::{Effect, MicroStep};
-use raddle_program::{ChoiceOf, LocId, ObjectId, Op, Order, Program, SyncAction, Tables, ThreadId};
+use raddle_program::{
+    ChoiceOf, LocId, ObjectId, Op, Order, Program, ReleaseSequences, SyncAction, Tables, ThreadId,
+};
 use std::ops::Range;
+
+struct Execution {
+    steps: Vec<Step>,
+    rule: ReleaseSequences,
+}
+
+impl std::ops::Deref for Execution {
+    type Target = [Step];
+
+    fn deref(&self) -> &[Step] {
+        &self.steps
+    }
+}
 
 /// What a step does, as far as races are concerned.
 struct Step {
@@ -103,7 +118,11 @@ fn understand(program: &Program, steps: &[MicroStep]) -> Vec<Step> {
 /// For each step the latest earlier one that it races with.
 pub(super) fn races(program: &Program, steps: &[MicroStep]) -> Vec<Option<usize>> {
     assert!(steps.len() <= 128, "a set of steps is 128 bits");
-    let steps = understand(program, steps);
+    let rule = program.tables().release_sequences;
+    let steps = Execution {
+        steps: understand(program, steps),
+        rule,
+    };
     let mut before: Vec<u128> = Vec::new();
     for later in 0..steps.len() {
         let direct = (0..later).filter(|&earlier| is_edge(&steps, earlier, later));
@@ -133,7 +152,7 @@ fn conflict(a: &Step, b: &Step) -> bool {
         && !(a.block.is_some() && b.block.is_some())
 }
 
-fn is_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
+fn is_edge(steps: &Execution, earlier: usize, later: usize) -> bool {
     let (a, b) = (&steps[earlier], &steps[later]);
     a.thread == b.thread
         || (a.block.is_some() && b.block.is_some() && block_edge(steps, earlier, later))
@@ -145,7 +164,7 @@ fn is_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
 }
 
 /// Does `later` read what the block of `earlier` wrote?
-fn block_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
+fn block_edge(steps: &Execution, earlier: usize, later: usize) -> bool {
     steps[later].reads.is_some()
         && last_writes(steps, later)
             .into_iter()
@@ -153,7 +172,7 @@ fn block_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
 }
 
 /// Does a release on a synchronisation object come before an acquire of it?
-fn sync_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
+fn sync_edge(steps: &Execution, earlier: usize, later: usize) -> bool {
     use SyncAction as A;
     let (a, b) = (&steps[earlier], &steps[later]);
     let (
@@ -192,7 +211,7 @@ fn sync_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
 }
 
 /// Does an unlock of a reader-writer lock end a writer's hold? Then the thread's last operation on it was the lock.
-fn is_writers_unlock(steps: &[Step], unlock: usize) -> bool {
+fn is_writers_unlock(steps: &Execution, unlock: usize) -> bool {
     use SyncAction as A;
     let cell_of = |step: &Step| match step.op {
         Op::Sync { cell, action } => Some((cell, action)),
@@ -211,7 +230,7 @@ fn is_writers_unlock(steps: &[Step], unlock: usize) -> bool {
 }
 
 /// Does `earlier`, a release write or fence, publish something that `later`, an acquire read or fence, learns?
-fn message_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
+fn message_edge(steps: &Execution, earlier: usize, later: usize) -> bool {
     // The reads through which `later` learns.
     let acquiring: Vec<usize> = match steps[later].op {
         Op::Fence { order } if order.acquires() => (0..later)
@@ -230,7 +249,7 @@ fn message_edge(steps: &[Step], earlier: usize, later: usize) -> bool {
 }
 
 /// The last writes of the bytes that a step accesses.
-fn last_writes(steps: &[Step], read: usize) -> Vec<usize> {
+fn last_writes(steps: &Execution, read: usize) -> Vec<usize> {
     let Some((object, range)) = steps[read].bytes.clone() else {
         return Vec::new();
     };
@@ -259,19 +278,50 @@ fn last_writes(steps: &[Step], read: usize) -> Vec<usize> {
 }
 
 /// The writes whose release sequences a step reads from.
-fn heads(steps: &[Step], read: usize) -> Vec<usize> {
-    let mut heads = Vec::new();
-    for write in last_writes(steps, read) {
-        heads.push(write);
-        if steps[write].reads.is_some() {
-            heads.extend(self::heads(steps, write));
-        }
+fn heads(steps: &Execution, read: usize) -> Vec<usize> {
+    let writes = last_writes(steps, read);
+    writes
+        .into_iter()
+        .flat_map(|write| heads_of(steps, write))
+        .collect()
+}
+
+/// The writes whose release sequences a write belongs to.
+fn heads_of(steps: &Execution, write: usize) -> Vec<usize> {
+    let step = &steps[write];
+    let is_update = step.reads.is_some();
+    let is_atomic = step.writes.is_some_and(Order::is_atomic);
+    let mut heads = vec![write];
+    if is_update || is_atomic && steps.rule == ReleaseSequences::SameThread {
+        let earlier = overwritten(steps, write);
+        let continued = earlier.into_iter().flat_map(|write| heads_of(steps, write));
+        heads.extend(continued.filter(|&head| is_update || steps[head].thread == step.thread));
     }
     heads
 }
 
+/// The writes that are the last of a write's bytes when it reaches memory.
+fn overwritten(steps: &Execution, write: usize) -> Vec<usize> {
+    let Some((object, range)) = steps[write].bytes.clone() else {
+        return Vec::new();
+    };
+    let is_there = |other: &Step, byte: u64| {
+        other.writes.is_some()
+            && !matches!(other.op, Op::Free { .. })
+            && other.visible < steps[write].visible
+            && (other.bytes.as_ref())
+                .is_some_and(|(of, bytes)| *of == object && bytes.contains(&byte))
+    };
+    let last = |byte| {
+        (0..steps.len())
+            .filter(|&other| is_there(&steps[other], byte))
+            .max_by_key(|&other| steps[other].visible)
+    };
+    range.filter_map(last).collect()
+}
+
 /// Is what happened before `source` published by the write `head`: because that is a release, or follows a release fence?
-fn publishes(steps: &[Step], source: usize, head: usize) -> bool {
+fn publishes(steps: &Execution, source: usize, head: usize) -> bool {
     let order = steps[head].writes.unwrap_or(Order::Plain);
     (source == head && order.releases())
         || (source < head

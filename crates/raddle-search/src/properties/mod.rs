@@ -8,6 +8,7 @@ mod icb;
 mod mcr;
 mod rf;
 mod rvf;
+mod sequences;
 mod spinning;
 mod weak;
 
@@ -23,7 +24,7 @@ use raddle_memory::{
 };
 use raddle_program::builder::BuiltProgram;
 use raddle_program::generate::{GenOptions, Random, generate};
-use raddle_program::{LocId, Program, StateId, ThreadId, Value};
+use raddle_program::{LocId, Program, ReleaseSequences, StateId, ThreadId, Value};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -229,6 +230,7 @@ fn violations(program: &mut Program, engine: EngineKind) -> FxHashSet<ViolationK
     let options = SearchOptions {
         checks: Checks {
             overflows: true,
+            uninit: true,
             ..Checks::default()
         },
         keep_going: true,
@@ -405,22 +407,25 @@ fn for_some_executions(
 
 #[test]
 fn races_are_what_the_definition_says() {
-    for_each_program(300, GenOptions::default(), |_, built| {
-        let mut detector = RaceDetector::new();
-        let mut before: Vec<MicroStep> = Vec::new();
-        for_some_executions(built, 100, |program, machine, _| {
-            // As engines use it: back to the common prefix, then on.
-            let steps = machine.steps();
-            let common = before.iter().zip(steps).take_while(|(a, b)| a == b).count();
-            let expected = happens_before::races(program, steps);
-            detector.truncate(common);
-            for (index, &step) in steps.iter().enumerate().skip(common) {
-                let found = detector.push(program, step).map(|race| race.first.step);
-                assert_eq!(found, expected[index], "step {index} of {steps:?}");
-            }
-            before = steps.to_vec();
+    for rule in [ReleaseSequences::UpdatesOnly, ReleaseSequences::SameThread] {
+        for_each_program(300, GenOptions::default(), |_, built| {
+            let mut detector = RaceDetector::new();
+            let mut before: Vec<MicroStep> = Vec::new();
+            for_some_executions(built, 100, |program, machine, _| {
+                program.set_release_sequences(rule);
+                // As engines use it: back to the common prefix, then on.
+                let steps = machine.steps();
+                let common = before.iter().zip(steps).take_while(|(a, b)| a == b).count();
+                let expected = happens_before::races(program, steps);
+                detector.truncate(common);
+                for (index, &step) in steps.iter().enumerate().skip(common) {
+                    let found = detector.push(program, step).map(|race| race.first.step);
+                    assert_eq!(found, expected[index], "step {index} of {steps:?}");
+                }
+                before = steps.to_vec();
+            });
         });
-    });
+    }
 }
 
 #[test]

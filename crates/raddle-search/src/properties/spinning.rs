@@ -154,6 +154,7 @@ fn found_by(
         checks: Checks {
             races,
             overflows: true,
+            uninit: true,
             ..Checks::default()
         },
         reductions,

@@ -6,7 +6,7 @@ use crate::replay::{self, Schedule};
 use raddle_memory::{Effect, Machine, MemoryModel, RaceDetector};
 use raddle_program::builder::BuiltProgram;
 use raddle_program::generate::{GenOptions, Random};
-use raddle_program::{Op, Program};
+use raddle_program::{Op, Program, ReleaseSequences};
 
 const WEAK: [MemoryModel; 2] = [MemoryModel::Tso, MemoryModel::Pso];
 /// The definition of races works with sets of so many steps.
@@ -53,7 +53,13 @@ fn for_random_executions(
 #[test]
 fn races_are_what_the_definition_says_where_stores_are_delayed() {
     let mut found_any = false;
+    let mut rule = ReleaseSequences::UpdatesOnly;
     for_random_executions(150, |program, machine, _, _| {
+        rule = match rule {
+            ReleaseSequences::UpdatesOnly => ReleaseSequences::SameThread,
+            ReleaseSequences::SameThread => ReleaseSequences::UpdatesOnly,
+        };
+        program.set_release_sequences(rule);
         let steps = machine.steps();
         if steps.len() > MOST_STEPS {
             return;

@@ -104,11 +104,6 @@ impl Cells {
         cells
     }
 
-    /// Is any location cut into several cells?
-    pub(crate) fn has_cuts(&self) -> bool {
-        !self.parts.is_empty()
-    }
-
     /// Do two bytes of a location belong to one cell?
     pub(crate) fn together(&mut self, tables: &Tables, loc: LocId, a: u8, b: u8) -> bool {
         let cells = self.bytes(tables, loc);

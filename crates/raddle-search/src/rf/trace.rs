@@ -263,7 +263,8 @@ impl Trace {
 
     /// Lists an event where it is looked for; the cell under whose reads it is.
     fn index(&mut self, program: &Program, pos: Pos) -> CellId {
-        if self.cells.has_cuts() {
+        // A location may be cut that was whole when the event was made.
+        if program.tables().has_mixed_sizes() {
             self.event_mut(pos).wide = is_wide(program.tables(), self.event(pos));
         }
         if self.event(pos).may_free {

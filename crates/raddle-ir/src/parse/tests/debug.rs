@@ -192,6 +192,29 @@ fn enumerators_have_names() {
 }
 
 #[test]
+fn bit_fields_say_which_bits_they_are() {
+    let module = module(
+        "@g = global i32 0, !dbg !0
+!0 = !DIGlobalVariable(name: \"g\", type: !1)
+!1 = !DICompositeType(tag: DW_TAG_structure_type, name: \"s\", size: 32, elements: !2)
+!2 = !{!3, !4, !5, !6}
+!3 = !DIDerivedType(tag: DW_TAG_member, name: \"a\", baseType: !7, size: 3, flags: DIFlagBitField, extraData: i64 0)
+!4 = !DIDerivedType(tag: DW_TAG_member, name: \"b\", baseType: !7, size: 10, offset: 11, flags: DIFlagPublic | DIFlagBitField, extraData: i64 0)
+!5 = !DIDerivedType(tag: DW_TAG_member, name: \"odd\", baseType: !7, size: 65, offset: 11, flags: DIFlagBitField)
+!6 = !DIDerivedType(tag: DW_TAG_member, name: \"c\", baseType: !7, size: 32, offset: 32)
+!7 = !DIBasicType(name: \"int\", size: 32, encoding: DW_ATE_signed)",
+    );
+    let fields = fields(&module, module.globals[0].source_type.expect("a type"));
+    let of = fields[3].2;
+    let ty = |index: usize| module.debug.source_type(fields[index].2);
+    let bits = |first, len| SourceType::Bits { of, first, len };
+    assert_eq!((fields[0].1, ty(0)), (0, &bits(0, 3)));
+    assert_eq!((fields[1].1, ty(1)), (1, &bits(3, 10)));
+    assert_eq!(fields[2].2, of, "no value has so many bits");
+    assert!(matches!(ty(3), SourceType::Scalar { size: 4, .. }));
+}
+
+#[test]
 fn globals_have_the_name_and_type_of_the_source() {
     let module = module(&format!(
         "@_ZL7counter = internal global i64 0, align 8, !dbg !52{}",

@@ -113,9 +113,10 @@ fn step_into(
             }
             let (name, start, inner) = fields
                 .iter()
+                // Several bit-fields lie in the bytes: none of them is the whole.
+                .filter(|(_, _, inner)| !is_bits(debug, *inner))
                 .filter(|(_, start, inner)| {
-                    *start <= offset
-                        && source_size(debug, *inner, 8).is_none_or(|len| offset < start + len)
+                    *start <= offset && debug.size_of(*inner).is_none_or(|len| offset < start + len)
                 })
                 .max_by_key(|(_, start, _)| *start)?;
             let suffix = if name.is_empty() {
@@ -126,23 +127,17 @@ fn step_into(
             Some((suffix, *inner, offset - start))
         }
         SourceType::Array { element, len } => {
-            let each = source_size(debug, *element, 8).filter(|&each| each > 0)?;
+            let each = debug.size_of(*element).filter(|&each| each > 0)?;
             let index = offset / each;
             (index < *len).then(|| (format!("[{index}]"), *element, offset % each))
         }
-        SourceType::Scalar { .. } | SourceType::Enum { .. } | SourceType::Pointer { .. } => None,
+        SourceType::Scalar { .. }
+        | SourceType::Enum { .. }
+        | SourceType::Pointer { .. }
+        | SourceType::Bits { .. } => None,
     }
 }
 
-/// Bytes of a source type. `depth` bounds arrays of arrays, which malformed metadata could make circular.
-fn source_size(debug: &DebugInfo, id: SourceTypeId, depth: u32) -> Option<u64> {
-    match debug.types.get(id.index())? {
-        SourceType::Scalar { size, .. }
-        | SourceType::Enum { size, .. }
-        | SourceType::Record { size, .. } => Some(*size),
-        SourceType::Pointer { .. } => Some(8),
-        SourceType::Array { element, len } => {
-            source_size(debug, *element, depth.checked_sub(1)?)?.checked_mul(*len)
-        }
-    }
+fn is_bits(debug: &DebugInfo, id: SourceTypeId) -> bool {
+    matches!(debug.types.get(id.index()), Some(SourceType::Bits { .. }))
 }

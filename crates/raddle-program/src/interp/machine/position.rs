@@ -1,12 +1,11 @@
-//! Where in the source a thread is, and what the source calls the result of a call.
+//! Where in the source a thread is.
 
 use super::{Machine, Top};
 use crate::ids::SrcId;
 use crate::interp::code::Code;
 use crate::interp::local::{Frame, Link};
 use crate::op::Op;
-use raddle_ir::debug::{SourceType, SourceTypeId};
-use raddle_ir::{DebugLocId, InstKind, Operand};
+use raddle_ir::DebugLocId;
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -85,44 +84,6 @@ impl Machine<'_> {
             _ => None,
         });
         self.world.atomics_are_users(top.into_iter().chain(callers))
-    }
-
-    /// The code and point of the innermost interpreted frame below the top.
-    fn calling_frame(&self) -> Option<(Rc<Code>, u32, u32)> {
-        let mut link = self.state.callers.as_ref();
-        while let Some(here) = link {
-            if let Frame::Ir(frame) = &here.frame {
-                let code = self.world.cached_code(frame.function)?;
-                return Some((Rc::clone(code), frame.block, frame.index));
-            }
-            link = here.below.as_ref();
-        }
-        None
-    }
-
-    /// What the variable points to that gets the result of the call that is going on.
-    pub(crate) fn result_points_to(&self) -> Option<SourceTypeId> {
-        let (code, block, index) = self.calling_frame()?;
-        let insts = &code.body.blocks[block as usize].insts;
-        let result = insts.get(index as usize)?.result?;
-        // Where pointers have types (before LLVM 15) the variable holds it as another one.
-        let cast = insts.iter().find_map(|inst| match &inst.kind {
-            InstKind::Cast { value, .. } if *value == Operand::Value(result) => inst.result,
-            _ => None,
-        });
-        let variables = code.body.variables.iter();
-        variables
-            .filter(|(value, variable)| {
-                (*value == result || Some(*value) == cast) && !variable.is_address
-            })
-            .find_map(|(_, variable)| match self.source_type(variable.ty?)? {
-                SourceType::Pointer { to } => *to,
-                _ => None,
-            })
-    }
-
-    fn source_type(&self, ty: SourceTypeId) -> Option<&SourceType> {
-        self.world.module.debug.types.get(ty.index())
     }
 }
 

@@ -1,0 +1,113 @@
+//! What a formula is asked, and what may be made of the answers.
+
+use super::Problem;
+use crate::coverage::Ends;
+use raddle_order::bits::Bit;
+use raddle_order::{Limits, Outcome, Stopped};
+use raddle_program::SrcId;
+use raddle_search::Checks;
+
+/// A question was asked, and answered: in no execution. Made here alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Never(());
+
+/// A question was not answered by no.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unsettled {
+    /// There is an execution; [`Problem::found`] is about it until the next question.
+    Found,
+    GaveUp(Stopped),
+}
+
+impl Never {
+    fn of(outcome: Outcome) -> Result<Self, Unsettled> {
+        match outcome {
+            Outcome::Unsat => Ok(Self(())),
+            Outcome::Sat => Err(Unsettled::Found),
+            Outcome::Unknown(why) => Err(Unsettled::GaveUp(why)),
+        }
+    }
+}
+
+impl Problem {
+    /// Does a thread commit what is looked for?
+    pub(crate) fn ask_for_fault(
+        &mut self,
+        checks: Checks,
+        limits: &Limits<'_>,
+    ) -> Result<Never, Unsettled> {
+        let bad = self.encoding.bad.iter();
+        let bad = bad.filter(|bad| checks.covers(&bad.fault));
+        let bad: Vec<Bit> = bad.map(|bad| bad.guard).collect();
+        Never::of(self.ask(&bad, limits))
+    }
+
+    /// Do threads wait for good? Never, if that is not looked for.
+    pub(crate) fn ask_for_deadlock(&mut self, limits: &Limits<'_>) -> Result<Never, Unsettled> {
+        Never::of(match self.deadlock {
+            Some(asked) => self.solver.solve(&[asked], limits),
+            None => Outcome::Unsat,
+        })
+    }
+
+    /// Is there a data race? Never, if that is not looked for.
+    pub(crate) fn ask_for_race(
+        &mut self,
+        checks: Checks,
+        limits: &Limits<'_>,
+    ) -> Result<Never, Unsettled> {
+        Never::of(match checks.races {
+            true => self.race(limits),
+            false => Outcome::Unsat,
+        })
+    }
+
+    /// Is something met that cannot be encoded?
+    pub(crate) fn ask_for_refusal(&mut self, limits: &Limits<'_>) -> Result<Never, Unsettled> {
+        let refusals = self.encoding.beyond.iter();
+        let refusals: Vec<Bit> = refusals.map(|beyond| beyond.guard).collect();
+        Never::of(self.ask(&refusals, limits))
+    }
+
+    /// Is a bound exceeded that is not less than this one?
+    pub(crate) fn ask_for_cut(
+        &mut self,
+        bound: u32,
+        limits: &Limits<'_>,
+    ) -> Result<Never, Unsettled> {
+        let cuts: Vec<Bit> = self.encoding.cuts.guards(bound).collect();
+        Never::of(self.ask(&cuts, limits))
+    }
+
+    /// Where the execution that answered the last question exceeds its bound.
+    pub(crate) fn found_cuts(&self) -> Vec<SrcId> {
+        let solver = &self.solver;
+        let mut reading = self.encoding.bits.read(|lit| solver.value(lit));
+        let cuts = self.encoding.cuts.all.iter();
+        let mut places: Vec<SrcId> = cuts
+            .filter(|cut| reading.bit(cut.guard))
+            .map(|cut| cut.at)
+            .collect();
+        places.dedup();
+        places
+    }
+
+    /// Does every thread that is started finish, or the process exit? A fault that is not looked for is an end, too.
+    pub(crate) fn ask_for_end(&mut self, limits: &Limits<'_>) -> Result<Ends, Stopped> {
+        let encoding = &mut self.encoding;
+        let bits = &mut encoding.bits;
+        let mut all = Bit::TRUE;
+        for thread in &encoding.threads {
+            let fine = bits.bit_or(!thread.started, thread.finished);
+            all = bits.bit_and(all, fine);
+        }
+        let faults = encoding.bad.iter().map(|bad| bad.guard);
+        let exits = encoding.exits.iter().copied();
+        let ends = bits.any(exits.chain(faults).chain([all]));
+        match Never::of(self.ask_one(ends, limits, u64::MAX)) {
+            Ok(Never(())) => Ok(Ends::None),
+            Err(Unsettled::Found) => Ok(Ends::Some),
+            Err(Unsettled::GaveUp(why)) => Err(why),
+        }
+    }
+}
