@@ -38,6 +38,9 @@ pub(crate) fn to_ir(file: &Path, args: &[OsString], job: &Job) -> Result<Vec<u8>
         // The module is complete before anything is linked.
         .args(["-Clto=fat", "-Clinker=true"])
         .arg(emit(&ir))
+        // What it writes on the way: not where another one may be at work on the same program.
+        .arg("--out-dir")
+        .arg(&directory.0)
         .arg(file)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
