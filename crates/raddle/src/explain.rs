@@ -386,6 +386,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "violation",
             "inconclusive",
             "unsupported",
+            "blocked",
             "coverage",
             "exit-status",
         ],
