@@ -232,13 +232,22 @@ impl Problem {
         let (Some(from), Some(to)) = (self.nodes[a], self.nodes[b]) else {
             return;
         };
-        if condition == self.encoding.steps[b].guard {
+        if condition == self.encoding.steps[b].guard && self.all_come_through(b) {
             // If `b` does not happen, neither does anything after it.
             self.solver.order(global, from, to);
             return;
         }
         let lit = self.lit(condition);
         self.solver.order_if(global, from, to, lit);
+    }
+
+    /// Does all that its thread does after a join come after it, whichever way the thread goes?
+    fn all_come_through(&self, join: StepIndex) -> bool {
+        let thread = self.encoding.steps[join].thread;
+        let later = self.encoding.steps[join + 1..].iter();
+        later
+            .filter(|step| step.thread == thread)
+            .all(|step| step.joined.contains(&join))
     }
 
     /// `a` comes before `b` while the literal holds.
