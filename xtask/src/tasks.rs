@@ -94,7 +94,7 @@ pub(crate) fn mutants(count: &str, first: &str) -> Outcome {
             "--test",
             "mutants",
         ])
-        .args(["no_engine", "--", "--nocapture"])
+        .args(["no_engine", "--", "--nocapture", "--ignored"])
         .env("RADDLE_MUTANTS", count)
         .env("RADDLE_MUTANTS_FROM", first))
 }

@@ -326,9 +326,29 @@ impl Problem {
         }
     }
 
+    /// Critical sections of one mutex that come one after the other in every execution, each with the literal that both happen: a
+    /// thread may be started by one that holds the mutex.
+    fn fixed_sections(&mut self) -> Vec<((usize, usize), Lit)> {
+        let sections = self.encoding.sections.clone();
+        let mut fixed = Vec::new();
+        for (at, first) in sections.iter().enumerate() {
+            for (other, second) in sections.iter().enumerate() {
+                if first.mutex == second.mutex
+                    && first.thread != second.thread
+                    && self.fixed.before(first.lock, second.lock)
+                {
+                    let both = self.both_happen(first.lock, second.lock);
+                    fixed.push(((at, other), both));
+                }
+            }
+        }
+        fixed
+    }
+
     fn mark_along_sections(&mut self, marks: &Marks) {
         let mut orders: Vec<((usize, usize), Lit)> = Vec::new();
         orders.extend(self.section_order.iter().map(|(&pair, &lit)| (pair, lit)));
+        orders.extend(self.fixed_sections());
         orders.sort_unstable_by_key(|&(pair, _)| pair);
         for ((first, second), lit) in orders {
             let lock = self.encoding.sections[second].lock;

@@ -296,7 +296,7 @@ impl Problem {
         order
     }
 
-    fn both_happen(&mut self, a: StepIndex, b: StepIndex) -> Lit {
+    pub(crate) fn both_happen(&mut self, a: StepIndex, b: StepIndex) -> Lit {
         let (a, b) = (self.encoding.steps[a].guard, self.encoding.steps[b].guard);
         let both = self.encoding.bits.bit_and(a, b);
         self.lit(both)
