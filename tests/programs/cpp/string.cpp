@@ -1,5 +1,5 @@
 // engines: dpor, rf, rvf, mcr
-// bmc: refused
+// bmc: endless
 // std::string and std::vector: the library's own code runs, and its own assertions are checked.
 #include <mutex>
 #include <string>

@@ -1,6 +1,5 @@
-// The loop gives up when time is up. Clocks stand still here, so that is not seen; but the thread does not wait for good.
+// The loop gives up when time is up: the thread does not wait for good.
 // engines: dpor, rf, rvf, mcr
-// bmc: inconclusive
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
