@@ -13,7 +13,7 @@ use super::trace::{covering, note_read, note_write};
 use raddle_memory::access::sync_mode;
 use raddle_memory::sync::{self, SyncStep};
 use raddle_program::tables::NO_SLOT;
-use raddle_program::{LocId, Op, Program, StateId, SyncAction, ThreadId, Value};
+use raddle_program::{LocId, Op, Program, StateId, SyncAction, Tables, ThreadId, Value};
 use smallvec::SmallVec;
 
 /// Where an event begins.
@@ -300,9 +300,7 @@ impl Search {
         let thread = making.event.thread;
         let stored = self.read(program, making, cell, plan)?;
         let alive = self.is_alive(program, making, cell, plan)?;
-        let word = self
-            .machine
-            .known_word(program.tables(), cell, action, stored);
+        let word = self.known_word(program.tables(), making, cell, action, stored);
         let step = if alive {
             self.machine.sync_step(word, action, thread)
         } else {
@@ -318,9 +316,7 @@ impl Search {
             let stored_mutex = self.read(program, making, mutex, plan)?;
             let mutex_alive = self.is_alive(program, making, mutex, plan)?;
             let tables = program.tables();
-            let held = self
-                .machine
-                .known_word(tables, mutex, SyncAction::Unlock, stored_mutex);
+            let held = self.known_word(tables, making, mutex, SyncAction::Unlock, stored_mutex);
             let free = match sync::release_for_wait(held, thread) {
                 Some(free) if mutex_alive && !fault => free,
                 _ => {
@@ -341,6 +337,20 @@ impl Search {
         } else {
             Step::Done(value)
         })
+    }
+
+    /// The word of a mutex knows its kind, which the event itself may have written: the machine has not run it.
+    fn known_word(
+        &mut self,
+        tables: &Tables,
+        making: &Making,
+        cell: LocId,
+        action: SyncAction,
+        stored: u64,
+    ) -> u64 {
+        let written = |arena| covering(tables, &making.event.writes, arena);
+        self.machine
+            .known_word_after(tables, cell, action, stored, &written)
     }
 
     fn simulate_join(
