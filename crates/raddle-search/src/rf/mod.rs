@@ -6,6 +6,7 @@
 //! invariants, proofs and deviations.
 
 mod awaits;
+mod barriers;
 pub(crate) mod cells;
 mod complex;
 mod detect;
@@ -182,7 +183,10 @@ impl Search {
             self.extend(program, listener)?;
             if !self.awaits.is_outdated() {
                 listener.ended(program, &mut self.machine)?;
-                self.detect(program);
+                self.detect(program, listener)?;
+                if self.may_close_barrier(program) {
+                    listener.order_matters();
+                }
                 listener.explored(|| self.fraction());
             }
             if self.awaits.is_outdated() {

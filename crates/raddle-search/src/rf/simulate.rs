@@ -6,7 +6,8 @@
 use super::Search;
 use super::awaits::Spin;
 use super::event::{
-    Branching, Cell, EXTRA, Event, NO_EVENT, Pos, Read, Write, branching, is_wide, primary,
+    Branching, Cell, EXTRA, Event, NO_EVENT, Pos, Read, Write, branching, intrudes, is_wide,
+    primary,
 };
 use super::observe::{DETACHED, JOINED, SPAWNED};
 use super::trace::{covering, note_read, note_write};
@@ -94,7 +95,7 @@ impl Search {
                 primary: primary(program.tables(), &op),
                 wide: false,
                 is_block,
-                may_free: is_block || matches!(op, Op::Free { .. }),
+                intrudes: false,
                 began_inside: start.inside,
                 ends_inside: false,
                 faulted: false,
@@ -156,6 +157,7 @@ impl Search {
             event.choices = self.choice_id(&making.choices);
         }
         event.branching = branching(&op, &event);
+        event.intrudes = intrudes(&op, &event);
         self.trace.chain(&op, &mut event);
         event.wide = is_wide(program.tables(), &event);
         event.fingerprint = self.trace.fingerprint(&event, extra);
