@@ -123,6 +123,14 @@ impl Event {
     pub(super) fn writes(&self, cell: Cell) -> bool {
         self.written(cell).is_some()
     }
+
+    /// The threads that it starts. A block may have detached one after that; whoever has not started it looks at its handle first.
+    pub(super) fn spawned(&self) -> impl Iterator<Item = ThreadId> {
+        self.writes.iter().filter_map(|write| match write.cell {
+            Cell::Handle(child) => self.source(write.cell).is_none().then_some(child),
+            _ => None,
+        })
+    }
 }
 
 /// Mixes three words by two wide multiplications.

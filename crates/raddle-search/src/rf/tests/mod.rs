@@ -196,16 +196,18 @@ fn listing_the_versions_of_a_block_can_be_stopped() {
         let _ = t.load(x);
     });
     let built = b.build();
-    let options = SearchOptions {
-        limits: Limits {
-            time: Some(Duration::from_millis(20)),
-            ..Limits::default()
-        },
-        ..SearchOptions::default()
-    };
-    let outcome = check(&mut built.program(), EngineKind::Rf, options).expect("no internal error");
-    assert!(matches!(
-        outcome.verdict,
-        Verdict::Inconclusive(Reason::Time { .. })
-    ));
+    for engine in [EngineKind::Rf, EngineKind::Rvf] {
+        let options = SearchOptions {
+            limits: Limits {
+                time: Some(Duration::from_millis(20)),
+                ..Limits::default()
+            },
+            ..SearchOptions::default()
+        };
+        let outcome = check(&mut built.program(), engine, options).expect("no internal error");
+        assert!(matches!(
+            outcome.verdict,
+            Verdict::Inconclusive(Reason::Time { .. })
+        ));
+    }
 }
