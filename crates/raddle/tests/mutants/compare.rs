@@ -176,7 +176,6 @@ fn explored(
                 executions: Some(MOST_EXECUTIONS),
                 time: Some(LONGEST),
                 memory_bytes: Some(MOST_MEMORY),
-                ..Limits::default()
             },
             ..SearchOptions::default()
         };
