@@ -351,6 +351,8 @@ pub(crate) struct Waiter {
     pub(crate) leave: StepIndex,
     /// Did no signal wake it?
     pub(crate) timed_out: Bit,
+    /// Can that be told? Otherwise nobody knows a signal that was lost from one that woke it.
+    pub(crate) is_told: bool,
     /// Is the condition variable another one in the end? Then the thread goes wrong.
     pub(crate) forgotten: Bit,
     /// How often a watched condition variable had been made when it began to wait.

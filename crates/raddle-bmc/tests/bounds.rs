@@ -423,6 +423,7 @@ fn by_formula(text: &str, unroll: Option<u32>, search: SearchOptions) -> Outcome
         memory: search.memory,
         unroll,
         exit_with_main: false,
+        spurious_wakeups: false,
         silent_abort: false,
         effort: None,
     };

@@ -4,7 +4,7 @@ use crate::Report;
 use crate::covered;
 use crate::names::Names;
 use crate::source::{Sources, position};
-use crate::steps::{is_later_piece, op_kind, value_chosen};
+use crate::steps::{is_told_elsewhere, op_kind, value_chosen};
 use crate::view::main_returned;
 use crate::words;
 use raddle_program::{LocId, NamedPlace, Op, Program, SrcId};
@@ -438,7 +438,7 @@ impl Writer<'_> {
         };
         let steps = trace.steps.iter().enumerate();
         steps
-            .filter(|(_, step)| !is_later_piece(self.program, step))
+            .filter(|(_, step)| !is_told_elsewhere(self.program, step))
             .map(step)
             .collect()
     }

@@ -139,6 +139,10 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_ifaa: bool,
 
+    /// Let only signals wake threads that wait on condition variables
+    #[arg(long)]
+    pub no_spurious_wakeups: bool,
+
     /// How to print the answer on standard output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

@@ -1,6 +1,8 @@
 //! Blocks, calls and returns.
 
-use super::{Counted, DEEPEST_CALL, Encoder, LAST_BOUND, MOST_ROUNDS, unsupported};
+use super::{
+    Counted, DEEPEST_CALL, Encoder, LAST_BOUND, MOST_ROUNDS, unsupported, unsupported_call,
+};
 use crate::contents::Contents;
 use crate::events::What;
 use crate::facts::Region;
@@ -439,7 +441,12 @@ impl Encoder<'_> {
     ) -> Result<After, Stop> {
         let name = self.view.module().function(function).name.clone();
         let after = match self.view.called(function) {
-            Called::Body => {
+            Called::RustWait if self.options.spurious_wakeups => {
+                let why = "spurious wake-ups of Rust's condition variables are not encoded: without `--no-spurious-wakeups`";
+                let name = self.view.function_name(function);
+                return Err(unsupported_call(&name, why));
+            }
+            Called::Body | Called::RustWait => {
                 let is_atomic = name.starts_with(ATOMIC_PREFIX);
                 let args = self.parameters(state, function, call)?;
                 let varargs = self.variadic(state, function, call)?;

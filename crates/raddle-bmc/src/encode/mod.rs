@@ -79,6 +79,8 @@ pub(crate) struct EncodeOptions<'a> {
     pub(crate) is_weak: bool,
     /// Does the end of `main` end the process?
     pub(crate) exit_with_main: bool,
+    /// May waits for condition variables end without a signal?
+    pub(crate) spurious_wakeups: bool,
     /// Does `abort` end the process in silence?
     pub(crate) silent_abort: bool,
     /// Says when to give up.
@@ -403,6 +405,8 @@ impl<'a> Encoder<'a> {
             }
             Stop::Limit(Limit::Unroll { bound }) => self.cut(state, bound),
             Stop::Limit(_) => return Err(stop),
+            // A formula has all wake-ups.
+            Stop::WokenInVain => {}
             Stop::Unsupported(what) => {
                 let at = self.position(state);
                 let thread = self.out.threads[self.thread].id;

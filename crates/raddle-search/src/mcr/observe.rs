@@ -524,6 +524,7 @@ fn synchronises(action: SyncAction, value: Value) -> (Acquires, Releases) {
         | A::SemTryWait
         | A::CondAwait
         | A::CondTimeout
+        | A::CondSpurious
         | A::CondPoll
         | A::ReadLock
         | A::TryReadLock
