@@ -177,24 +177,8 @@ pub(crate) struct Section {
 impl Section {
     /// Is it left whenever it is entered?
     pub(crate) fn is_always_left(&self, bits: &mut Bits) -> bool {
-        let mut paths = self.left.clone();
-        while paths.len() > 1 {
-            let mut best = (0, 1, 0);
-            for a in 0..paths.len() {
-                for b in a + 1..paths.len() {
-                    let common = paths[a].common(&paths[b]);
-                    if common > best.2 {
-                        best = (a, b, common);
-                    }
-                }
-            }
-            let second = paths.remove(best.1);
-            let (joined, _) = paths[best.0].join(bits, &second);
-            paths[best.0] = joined;
-        }
-        paths
-            .first()
-            .is_some_and(|path| path.guard() == self.entered.guard())
+        let left = Path::join_all(bits, &self.left);
+        left.is_some_and(|path| path.guard() == self.entered.guard())
     }
 }
 
