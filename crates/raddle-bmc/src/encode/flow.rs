@@ -371,10 +371,13 @@ impl Encoder<'_> {
                 guard = frame.entered;
             }
         }
-        if counted > self.options.unroll {
-            return Err(Stop::Limit(Limit::Unroll {
-                bound: self.options.unroll,
-            }));
+        // A bound that the user asked for is on loops: engines that run the program do not bound calls.
+        let bound = match self.options.counted {
+            Counted::Every => self.options.unroll.max(LAST_BOUND),
+            Counted::Undecided => self.options.unroll,
+        };
+        if counted > bound {
+            return Err(Stop::Limit(Limit::Unroll { bound }));
         }
         Ok(())
     }
