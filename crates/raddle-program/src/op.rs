@@ -398,6 +398,13 @@ impl Op {
             Self::AssumeFailed | Self::Exit { .. } | Self::ExitProcess { .. } | Self::Stop(_)
         )
     }
+
+    /// Does the thread stop here before its end?
+    #[inline]
+    #[must_use]
+    pub fn stops_short(&self) -> bool {
+        matches!(self, Self::AssumeFailed | Self::Stop(_))
+    }
 }
 
 impl SyncAction {

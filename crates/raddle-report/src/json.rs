@@ -423,7 +423,7 @@ impl Writer<'_> {
                 step: index + 1,
                 thread: names.thread_number(step.thread),
                 op: match step.effect {
-                    Effect::Whole => op_kind(op),
+                    Effect::Whole | Effect::Abandoned => op_kind(op),
                     Effect::Delayed => "delayed-store",
                     Effect::Flushed { .. } => "flush",
                 },
@@ -431,7 +431,9 @@ impl Writer<'_> {
                 value,
                 reads_from: match step.effect {
                     Effect::Flushed { store } => Some(store as usize + 1),
-                    Effect::Whole | Effect::Delayed => step.reads_from.map(|index| index + 1),
+                    Effect::Whole | Effect::Delayed | Effect::Abandoned => {
+                        step.reads_from.map(|index| index + 1)
+                    }
                 },
                 at: self.place(self.program.at(step.state)),
             }

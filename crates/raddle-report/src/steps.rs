@@ -74,6 +74,7 @@ pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> 
             let now = match step.effect {
                 Effect::Flushed { .. } => "becomes visible",
                 Effect::Whole | Effect::Delayed => "(delayed)",
+                Effect::Abandoned => "(taken back)",
             };
             format!(
                 "{} = {} {now}",

@@ -87,7 +87,8 @@ pub struct CheckArgs {
     pub memory: Memory,
 
     /// Stop loops that are not proved finite after N iterations; the answer then covers no more than that. Engines that know
-    /// when a thread only waits do not count iterations in which it does; those that run the program bound no loops of libraries
+    /// when a thread only waits do not count iterations in which it does; those that run the program bound no loops of libraries.
+    /// Functions that call themselves are not bounded
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 

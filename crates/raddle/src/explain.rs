@@ -323,7 +323,8 @@ const TOPICS: &[Topic] = &[
                thread are recognised and need nothing. Others need `--unroll N`, which stops every loop of the program \
                that is not known to end after N rounds; the answer then covers no more than that, and says how many \
                executions were cut short. Loops of libraries (system headers, the standard library, packages) are not \
-               bounded by engines that run the program. If no execution came to its end, the answer is `inconclusive`.",
+               bounded by engines that run the program, and functions that call themselves by none. If no execution came to \
+               its end, the answer is `inconclusive`.",
     },
     Topic {
         names: &["reductions", "purity", "await", "ifaa"],
