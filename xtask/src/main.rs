@@ -16,8 +16,8 @@ usage: cargo xtask TASK
   fixtures        write the IR fixtures anew (needs clang 14, 16 and 19, and rustc 1.95)
   bench           build Raddle for speed, and run the programs of benchmarks/
   fuzz [SECONDS]  compare engines on random programs (60 seconds)
-  mutants [COUNT [FIRST]]
-                  compare engines on mutants of tests/programs (1000, from 0 on), and keep those that fail
+  mutants [COUNT [FIRST [PROGRAM]]]
+                  compare engines on mutants of tests/programs (1000, from 0 on) or of one of them, and keep those that fail
 ";
 
 fn main() -> ExitCode {
@@ -32,9 +32,10 @@ fn main() -> ExitCode {
         ["bench"] => tasks::bench(),
         ["fuzz"] => tasks::fuzz("60"),
         ["fuzz", seconds] => tasks::fuzz(seconds),
-        ["mutants"] => tasks::mutants("1000", "0"),
-        ["mutants", count] => tasks::mutants(count, "0"),
-        ["mutants", count, first] => tasks::mutants(count, first),
+        ["mutants"] => tasks::mutants("1000", "0", None),
+        ["mutants", count] => tasks::mutants(count, "0", None),
+        ["mutants", count, first] => tasks::mutants(count, first, None),
+        ["mutants", count, first, program] => tasks::mutants(count, first, Some(program)),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -78,14 +78,15 @@ pub(crate) fn fuzz(seconds: &str) -> Outcome {
         .env("RADDLE_FUZZ_SECONDS", seconds))
 }
 
-pub(crate) fn mutants(count: &str, first: &str) -> Outcome {
+pub(crate) fn mutants(count: &str, first: &str, program: Option<&str>) -> Outcome {
     for number in [count, first] {
         number
             .parse::<u64>()
             .map_err(|_| format!("not a number of mutants: {number}"))?;
     }
     clang::setup()?;
-    run(cargo()
+    let mut cargo = cargo();
+    cargo
         .args([
             "test",
             "--release",
@@ -94,9 +95,13 @@ pub(crate) fn mutants(count: &str, first: &str) -> Outcome {
             "--test",
             "mutants",
         ])
-        .args(["no_engine", "--", "--nocapture", "--ignored"])
+        .args(["by_hand", "--", "--nocapture", "--ignored"])
         .env("RADDLE_MUTANTS", count)
-        .env("RADDLE_MUTANTS_FROM", first))
+        .env("RADDLE_MUTANTS_FROM", first);
+    if let Some(program) = program {
+        cargo.env("RADDLE_MUTANTS_OF", program);
+    }
+    run(&mut cargo)
 }
 
 fn build_release() -> Result<PathBuf, String> {

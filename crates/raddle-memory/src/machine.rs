@@ -606,14 +606,20 @@ impl Machine {
     #[must_use]
     pub fn peek(&mut self, tables: &Tables, loc: LocId) -> Value {
         let info = *tables.loc_info(loc);
-        if self.known <= info.arena as usize {
-            self.grow(tables);
-        }
-        read_bytes(
-            &self.memory,
+        self.bytes(
+            tables,
             info.arena,
             if info.is_sync() { 8 } else { info.size },
         )
+    }
+
+    /// What memory holds now, also where the machine has not been yet: whoever asks may be computing what a thread would do.
+    #[inline]
+    fn bytes(&mut self, tables: &Tables, arena: u32, size: u8) -> u64 {
+        if self.known <= arena as usize {
+            self.grow(tables);
+        }
+        read_bytes(&self.memory, arena, size)
     }
 }
 

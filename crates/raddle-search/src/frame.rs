@@ -41,8 +41,9 @@ pub(crate) struct Frame {
     watch: Arc<Watch>,
     statistics: Statistics,
     detector: RaceDetector,
-    /// See [`Replayed::minds_order_of_writes`](replay::Replayed), of executions that were predicted.
-    predicted_minds_order: bool,
+    /// The engine says that the order of writes matters that it leaves unordered, or a predicted execution does: see
+    /// [`Replayed::minds_order_of_writes`](replay::Replayed).
+    minds_order: bool,
     uninit: UninitDetector,
     /// Has a plain access been seen that could be in a race? Before that there is no need to look for any.
     can_race: bool,
@@ -88,7 +89,7 @@ impl Frame {
                 ..Statistics::default()
             },
             detector: RaceDetector::new(),
-            predicted_minds_order: false,
+            minds_order: false,
             uninit: UninitDetector::new(),
             can_race: false,
             ends: Vec::new(),
@@ -373,9 +374,9 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
-    /// May a race depend on the order of writes that nobody reads?
+    /// May a race depend on the order of writes that nobody reads, or anything else on it?
     pub(crate) fn minds_order_of_writes(&self) -> bool {
-        self.predicted_minds_order || self.detector.depends_on_order_of_writes()
+        self.minds_order || self.detector.depends_on_order_of_writes()
     }
 
     /// Feeds the race detector.
@@ -654,7 +655,7 @@ impl Listener for Frame {
             debug_assert!(false, "what is predicted can be run");
             return ControlFlow::Continue(());
         };
-        self.predicted_minds_order |= replayed.minds_order_of_writes;
+        self.minds_order |= replayed.minds_order_of_writes;
         for race in replayed.races {
             let (thread, at) = (race.second.thread, race.second.at);
             let kind = ViolationKind::Race(race);
@@ -665,6 +666,10 @@ impl Listener for Frame {
 
     fn paused(&mut self) -> ControlFlow<()> {
         self.look_around()
+    }
+
+    fn order_matters(&mut self) {
+        self.minds_order = true;
     }
 
     fn busy(&mut self) -> ControlFlow<()> {

@@ -136,7 +136,7 @@ pub(crate) struct Encoder<'a> {
     blocks: usize,
     /// Mutexes that are taken while others are held: held, taken.
     nested: BTreeSet<(Place, Place)>,
-    /// Calls that make keys, where others may make some as well.
+    /// Calls that make keys, or add to another of the tables that are counted.
     keys: u32,
     /// Numbers of places where library functions are called that want to know.
     places: BTreeMap<Vec<(u32, u32, usize)>, u64>,

@@ -313,10 +313,14 @@ impl Encoder<'_> {
         let is_count = found.is_some_and(|(object, offset)| {
             offset == 0 && COUNTED_TABLES.contains(&&*tables.object_info(object).name)
         });
-        if !is_count || count.as_constant().is_some() {
+        if !is_count {
             return count;
         }
+        // Those that are added while the number is known count as well for whoever does not know it later.
         self.keys += u32::from(adds);
+        if count.as_constant().is_some() {
+            return count;
+        }
         let most = u64::from(self.facts.most_keys());
         // Whoever adds one finds one less.
         let last = if adds { most.max(1) - 1 } else { most };

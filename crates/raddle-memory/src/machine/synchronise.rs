@@ -1,6 +1,6 @@
 //! Operations on synchronisation objects.
 
-use super::{Machine, read_bytes};
+use super::Machine;
 use crate::sync::{self, SyncStep};
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{
@@ -47,26 +47,30 @@ impl Machine {
 
     /// The word of a cell; a mutex that no call initialised has the kind of its static initialiser.
     pub(super) fn cell_word(&mut self, tables: &Tables, cell: LocId, action: SyncAction) -> u64 {
-        let info = *tables.loc_info(cell);
-        if self.known <= info.arena as usize {
-            self.grow(tables);
-        }
-        let word = read_bytes(&self.memory, info.arena, 8);
+        let word = self.bytes(tables, tables.loc_info(cell).arena, 8);
         self.known_word(tables, cell, action, word)
     }
 
     /// What `PTHREAD_MUTEX_INITIALIZER` and its relatives leave in the object's bytes (glibc keeps the kind at offset 16).
-    fn static_mutex_kind(&self, tables: &Tables, info: &LocInfo) -> MutexKind {
+    /// `written` knows of bytes that have been written but are not in memory.
+    fn static_mutex_kind(
+        &mut self,
+        tables: &Tables,
+        info: &LocInfo,
+        written: &dyn Fn(u32) -> Option<u8>,
+    ) -> MutexKind {
         const KIND_OFFSET: u64 = 16;
         let object = tables.object_info(info.object);
         if object.arena == NO_SLOT || info.offset + KIND_OFFSET + 4 > object.size {
             return MutexKind::Normal;
         }
-        match read_bytes(
-            &self.memory,
-            object.arena + (info.offset + KIND_OFFSET) as u32,
-            4,
-        ) {
+        // The bytes of an object may enter the arena later than its cell.
+        let arena = object.arena + (info.offset + KIND_OFFSET) as u32;
+        let mut kind = self.bytes(tables, arena, 4).to_le_bytes();
+        for (at, byte) in (arena..).zip(&mut kind[..4]) {
+            *byte = written(at).unwrap_or(*byte);
+        }
+        match u64::from_le_bytes(kind) {
             1 => MutexKind::Recursive,
             2 => MutexKind::ErrorCheck,
             _ => MutexKind::Normal,
@@ -120,7 +124,27 @@ impl Machine {
     /// The word of a cell as `action` finds it, given what is stored there: a mutex that no call initialised has the kind
     /// of its static initialiser.
     #[must_use]
-    pub fn known_word(&self, tables: &Tables, cell: LocId, action: SyncAction, stored: u64) -> u64 {
+    pub fn known_word(
+        &mut self,
+        tables: &Tables,
+        cell: LocId,
+        action: SyncAction,
+        stored: u64,
+    ) -> u64 {
+        self.known_word_after(tables, cell, action, stored, &|_| None)
+    }
+
+    /// The same if bytes of the arena have been written as `written` says. Not a word about others that may write there: a mutex
+    /// is initialised before it is used.
+    #[must_use]
+    pub fn known_word_after(
+        &mut self,
+        tables: &Tables,
+        cell: LocId,
+        action: SyncAction,
+        stored: u64,
+        written: &dyn Fn(u32) -> Option<u8>,
+    ) -> u64 {
         match action {
             SyncAction::Lock
             | SyncAction::TryLock
@@ -128,7 +152,7 @@ impl Machine {
             | SyncAction::MutexDestroy
                 if !sync::knows_kind(stored) =>
             {
-                let kind = self.static_mutex_kind(tables, tables.loc_info(cell));
+                let kind = self.static_mutex_kind(tables, tables.loc_info(cell), written);
                 sync::with_static_kind(stored, kind)
             }
             _ => stored,

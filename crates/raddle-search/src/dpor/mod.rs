@@ -57,6 +57,8 @@ pub(crate) trait Listener {
         Self: Sized,
     {
     }
+    /// The engine has met something that its classes of executions do not tell apart: one that orders all writes has to look.
+    fn order_matters(&mut self) {}
     /// The engine works without running anything: is there a reason to stop?
     fn busy(&mut self) -> ControlFlow<()> {
         ControlFlow::Continue(())

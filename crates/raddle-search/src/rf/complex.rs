@@ -9,9 +9,11 @@ use super::Search;
 use super::event::{Cell, EXTRA, Event, NO_EVENT, Pos};
 use super::simulate::{Plan, Start};
 use super::trace::Trace;
+use crate::dpor::Listener;
 use raddle_memory::consistency::CellId;
 use raddle_program::{Op, Program, ThreadId};
 use smallvec::SmallVec;
+use std::ops::ControlFlow;
 
 /// Tries all sources and choices, one combination after the other.
 struct Enumerate {
@@ -29,12 +31,12 @@ struct Enumerate {
 }
 
 impl Enumerate {
-    fn new(parent: Pos, excluded: &[Pos], extra: Option<Event>) -> Self {
+    fn new(excluded: &[Pos], fixed: Option<(Cell, Pos)>, extra: Option<&Event>) -> Self {
         Self {
             excluded: excluded.into(),
-            parent,
-            fixed: None,
-            extra,
+            parent: NO_EVENT,
+            fixed,
+            extra: extra.cloned(),
             read: SmallVec::new(),
             clock: Vec::new(),
             tape: Vec::new(),
@@ -180,17 +182,22 @@ struct Instance {
 
 impl Search {
     /// Alternatives in which a complex event takes part. They are few, so all are tried whenever there is one.
-    pub(super) fn detect_complex(&mut self, program: &mut Program) {
+    pub(super) fn detect_complex(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
         let any = (0..self.trace.len()).any(|pos| self.is_complex(program, pos))
             || self.waits_complex(program);
         if !any {
-            return;
+            return ControlFlow::Continue(());
         }
         for pos in 0..self.trace.len() {
             if self.is_open(pos) {
-                self.alternatives_of(program, pos);
+                self.alternatives_of(program, listener, pos)?;
             }
         }
+        ControlFlow::Continue(())
     }
 
     fn waits_complex(&self, program: &Program) -> bool {
@@ -211,13 +218,19 @@ impl Search {
         }
     }
 
-    fn alternatives_of(&mut self, program: &mut Program, pos: Pos) {
+    fn alternatives_of(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+        pos: Pos,
+    ) -> ControlFlow<()> {
         let event = self.trace.event(pos);
         let complex = self.is_complex(program, pos);
         let (start, cell) = (Start::of(event), event.primary);
         let fixed = self.nodes[pos as usize].update;
         if complex {
-            for version in self.versions(program, start, &[pos], fixed, None) {
+            let plan = Enumerate::new(&[pos], fixed, None);
+            for version in self.versions(program, listener, start, plan)? {
                 self.propose(pos, version, None);
             }
         }
@@ -229,7 +242,8 @@ impl Search {
                 NO_EVENT => SmallVec::from_slice(&[pos]),
                 event => SmallVec::from_slice(&[pos, event]),
             };
-            for version in self.versions(program, rival.start, &excluded, None, None) {
+            let plan = Enumerate::new(&excluded, None, None);
+            for version in self.versions(program, listener, rival.start, plan)? {
                 let known = rival.event != NO_EVENT
                     && self.trace.event(rival.event).fingerprint == version.fingerprint;
                 if known && !self.trace.before(pos, rival.event) {
@@ -237,24 +251,27 @@ impl Search {
                 }
                 self.with_version(
                     program,
+                    listener,
                     pos,
                     (start, complex, fixed, cell),
                     version,
                     &excluded,
-                );
+                )?;
             }
         }
+        ControlFlow::Continue(())
     }
 
     /// Lets the event at `pos` make way for a version of another, or read from it.
     fn with_version(
         &mut self,
         program: &mut Program,
+        listener: &mut impl Listener,
         pos: Pos,
         (start, complex, fixed, cell): (Start, bool, Option<(Cell, Pos)>, Option<Cell>),
         version: Event,
         excluded: &[Pos],
-    ) {
+    ) -> ControlFlow<()> {
         if let Some((cell, source)) = fixed
             && version.source(cell) == Some(source)
             && version.writes(cell)
@@ -263,14 +280,16 @@ impl Search {
         }
         let reads_it = |event: &Event| event.reads.iter().any(|read| read.source == EXTRA);
         if complex {
-            let mut found = self.versions(program, start, excluded, fixed, Some(&version));
+            let plan = Enumerate::new(excluded, fixed, Some(&version));
+            let mut found = self.versions(program, listener, start, plan)?;
             found.retain(reads_it);
             for first in found {
                 self.propose(pos, first, Some(version.clone()));
             }
         } else if fixed.is_none() && cell.is_some_and(|cell| version.writes(cell)) {
             let others = self.trace.event(pos).reads.clone();
-            let mut found = self.versions(program, start, excluded, None, Some(&version));
+            let plan = Enumerate::new(excluded, None, Some(&version));
+            let mut found = self.versions(program, listener, start, plan)?;
             found.retain(|event| {
                 reads_it(event)
                     && event
@@ -282,25 +301,24 @@ impl Search {
                 self.propose(pos, first, Some(version.clone()));
             }
         }
+        ControlFlow::Continue(())
     }
 
-    /// All events that could begin at `start`, reading from the trace without what is causally after `excluded`, and from
-    /// `extra`.
+    /// All events that could begin at `start` and read as planned. These may be very many: a block with 30 choices has 2³⁰.
     fn versions(
         &mut self,
         program: &mut Program,
+        listener: &mut impl Listener,
         start: Start,
-        excluded: &[Pos],
-        fixed: Option<(Cell, Pos)>,
-        extra: Option<&Event>,
-    ) -> Vec<Event> {
-        let mut plan = Enumerate::new(start.parent, excluded, extra.cloned());
-        plan.fixed = fixed;
+        mut plan: Enumerate,
+    ) -> ControlFlow<(), Vec<Event>> {
+        plan.parent = start.parent;
         let mut found = Vec::new();
         loop {
+            listener.busy()?;
             found.extend(self.simulate(program, start, &mut plan));
             if !plan.advance() {
-                return found;
+                return ControlFlow::Continue(found);
             }
         }
     }

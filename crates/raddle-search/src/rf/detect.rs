@@ -13,10 +13,12 @@ use super::event::{
     sync_of,
 };
 use super::simulate::{Plan, Start};
+use crate::dpor::Listener;
 use raddle_memory::Readiness;
 use raddle_memory::consistency::CellId;
 use raddle_program::{Op, Program, ThreadId};
 use smallvec::SmallVec;
+use std::ops::ControlFlow;
 
 /// Reads as an event of the trace did, but for one cell.
 pub(super) struct Follow {
@@ -63,7 +65,11 @@ pub(super) struct Rival {
 
 impl Search {
     /// Finds all alternatives that the new events give rise to.
-    pub(super) fn detect(&mut self, program: &mut Program) {
+    pub(super) fn detect(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
         for pos in self.first_new..self.trace.len() {
             if self.is_open(pos) {
                 self.other_sources(program, pos);
@@ -78,9 +84,10 @@ impl Search {
         for index in 0..self.machine.thread_count() {
             self.rivals_that_wait(program, ThreadId::from_index(index));
         }
-        self.detect_complex(program);
+        self.detect_complex(program, listener)?;
         self.refuse_complex(program);
         self.detect_stuck(program);
+        ControlFlow::Continue(())
     }
 
     /// What a new event offers to older ones.
@@ -102,10 +109,12 @@ impl Search {
                 let tables = program.tables();
                 is_mixed(tables, read.cell)
                     || match read.cell {
-                        Cell::Loc(loc) => {
-                            is_life(tables, read.cell)
-                                && !event.writes(read.cell)
-                                && self.trace.is_freed(loc, Some(pos))
+                        Cell::Loc(loc) if is_life(tables, read.cell) => {
+                            !event.writes(read.cell) && self.trace.is_freed(loc, Some(pos))
+                        }
+                        // The mutex of a wait on a condition variable.
+                        Cell::Loc(loc) if tables.loc_info(loc).is_sync() => {
+                            Some(read.cell) != event.primary && self.trace.is_intruded(loc, pos)
                         }
                         _ => false,
                     }

@@ -88,8 +88,8 @@ pub(super) struct Event {
     pub(super) wide: bool,
     /// An atomic block, or the rest of one that had to wait.
     pub(super) is_block: bool,
-    /// It frees an object, or may do so in its middle.
-    pub(super) may_free: bool,
+    /// It changes what others may be using, without waiting for them: see [`intrudes`].
+    pub(super) intrudes: bool,
     /// It began in the middle of a block, or left the thread there.
     pub(super) began_inside: bool,
     pub(super) ends_inside: bool,
@@ -122,6 +122,14 @@ impl Event {
 
     pub(super) fn writes(&self, cell: Cell) -> bool {
         self.written(cell).is_some()
+    }
+
+    /// The threads that it starts. A block may have detached one after that; whoever has not started it looks at its handle first.
+    pub(super) fn spawned(&self) -> impl Iterator<Item = ThreadId> {
+        self.writes.iter().filter_map(|write| match write.cell {
+            Cell::Handle(child) => self.source(write.cell).is_none().then_some(child),
+            _ => None,
+        })
     }
 }
 
@@ -174,6 +182,25 @@ pub(super) fn branching(op: &Op, event: &Event) -> Branching {
     }
 }
 
+/// Does the event change what others may be using, without waiting for them? It frees an object, makes or destroys a mutex,
+/// makes a barrier, misuses a synchronisation object; blocks may do so in their middle.
+pub(super) fn intrudes(op: &Op, event: &Event) -> bool {
+    event.is_block
+        || match op {
+            Op::Free { .. } => true,
+            Op::Sync { action, .. } => {
+                let makes = matches!(
+                    action,
+                    SyncAction::MutexInit { .. }
+                        | SyncAction::MutexDestroy
+                        | SyncAction::BarrierInit { .. }
+                );
+                makes || event.faulted
+            }
+            _ => false,
+        }
+}
+
 /// The cell whose source decides between the alternatives of an event that is not complex.
 pub(super) fn primary(tables: &Tables, op: &Op) -> Option<Cell> {
     match *op {
@@ -204,12 +231,20 @@ pub(super) fn is_mixed(tables: &Tables, cell: Cell) -> bool {
     }
 }
 
+/// Is this the cell of a synchronisation object, or one that says whether an object lives?
+fn is_sync(tables: &Tables, cell: Cell) -> bool {
+    match cell {
+        Cell::Loc(loc) => tables.loc_info(loc).is_sync(),
+        _ => false,
+    }
+}
+
 /// May the event be complex? See [`Event::wide`].
 pub(super) fn is_wide(tables: &Tables, event: &Event) -> bool {
     event.is_block
         || event.reads.iter().any(|read| {
             is_mixed(tables, read.cell)
-                || (Some(read.cell) != event.primary && is_life(tables, read.cell))
+                || (Some(read.cell) != event.primary && is_sync(tables, read.cell))
         })
 }
 

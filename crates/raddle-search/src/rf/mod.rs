@@ -6,6 +6,7 @@
 //! invariants, proofs and deviations.
 
 mod awaits;
+mod barriers;
 pub(crate) mod cells;
 mod complex;
 mod detect;
@@ -118,6 +119,13 @@ impl Default for Node {
     }
 }
 
+fn note_spawn(spawned_by: &mut Vec<Pos>, child: ThreadId, pos: Pos) {
+    if spawned_by.len() <= child.index() {
+        spawned_by.resize(child.index() + 1, NO_EVENT);
+    }
+    spawned_by[child.index()] = pos;
+}
+
 /// The state of the exploration.
 pub(crate) struct Search {
     machine: Machine,
@@ -182,7 +190,10 @@ impl Search {
             self.extend(program, listener)?;
             if !self.awaits.is_outdated() {
                 listener.ended(program, &mut self.machine)?;
-                self.detect(program);
+                self.detect(program, listener)?;
+                if self.may_close_barrier(program) {
+                    listener.order_matters();
+                }
                 listener.explored(|| self.fraction());
             }
             if self.awaits.is_outdated() {
@@ -357,17 +368,10 @@ impl Search {
     }
 
     fn note_spawns(&mut self, event: &Event, pos: Pos) {
-        for write in &event.writes {
-            if let Cell::Handle(child) = write.cell
-                && write.value == observe::SPAWNED
-            {
-                if self.spawned_by.len() <= child.index() {
-                    self.spawned_by.resize(child.index() + 1, NO_EVENT);
-                }
-                self.spawned_by[child.index()] = pos;
-                let place = self.unfinished.partition_point(|&other| other < child);
-                self.unfinished.insert(place, child);
-            }
+        for child in event.spawned() {
+            note_spawn(&mut self.spawned_by, child, pos);
+            let place = self.unfinished.partition_point(|&other| other < child);
+            self.unfinished.insert(place, child);
         }
     }
 
@@ -500,16 +504,8 @@ impl Search {
         if self.renewed.contains(&pos) {
             note_values(program, &mut self.machine, event);
         }
-        for position in 0..self.trace.event(pos).writes.len() {
-            let write = self.trace.event(pos).writes[position];
-            if let Cell::Handle(child) = write.cell
-                && write.value == observe::SPAWNED
-            {
-                if self.spawned_by.len() <= child.index() {
-                    self.spawned_by.resize(child.index() + 1, NO_EVENT);
-                }
-                self.spawned_by[child.index()] = pos;
-            }
+        for child in self.trace.event(pos).spawned() {
+            note_spawn(&mut self.spawned_by, child, pos);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Events as the machine did them.
 
 use super::event::{
-    Branching, Cell, Event, NO_EVENT, Pos, Read, Write, branching, is_wide, primary,
+    Branching, Cell, Event, NO_EVENT, Pos, Read, Write, branching, intrudes, is_wide, primary,
 };
 use super::trace::{Trace, note_read, note_write};
 use raddle_memory::{Machine, Mark, StepEnd, attempted};
@@ -60,7 +60,7 @@ impl Trace {
             primary: primary(program.tables(), &op),
             wide: false,
             is_block: before.inside || matches!(op, Op::AtomicBegin),
-            may_free: before.inside || matches!(op, Op::AtomicBegin | Op::Free { .. }),
+            intrudes: false,
             began_inside: before.inside,
             ends_inside: machine.is_in_block(thread),
             faulted: matches!(end, StepEnd::Fault(_)),
@@ -97,6 +97,7 @@ impl Trace {
                 _ => false,
             };
         event.branching = branching(&op, &event);
+        event.intrudes = intrudes(&op, &event);
         self.chain(&op, &mut event);
         event.wide = is_wide(program.tables(), &event);
         event

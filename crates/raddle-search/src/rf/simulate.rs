@@ -6,14 +6,15 @@
 use super::Search;
 use super::awaits::Spin;
 use super::event::{
-    Branching, Cell, EXTRA, Event, NO_EVENT, Pos, Read, Write, branching, is_wide, primary,
+    Branching, Cell, EXTRA, Event, NO_EVENT, Pos, Read, Write, branching, intrudes, is_wide,
+    primary,
 };
 use super::observe::{DETACHED, JOINED, SPAWNED};
 use super::trace::{covering, note_read, note_write};
 use raddle_memory::access::sync_mode;
 use raddle_memory::sync::{self, SyncStep};
 use raddle_program::tables::NO_SLOT;
-use raddle_program::{LocId, Op, Program, StateId, SyncAction, ThreadId, Value};
+use raddle_program::{LocId, Op, Program, StateId, SyncAction, Tables, ThreadId, Value};
 use smallvec::SmallVec;
 
 /// Where an event begins.
@@ -94,7 +95,7 @@ impl Search {
                 primary: primary(program.tables(), &op),
                 wide: false,
                 is_block,
-                may_free: is_block || matches!(op, Op::Free { .. }),
+                intrudes: false,
                 began_inside: start.inside,
                 ends_inside: false,
                 faulted: false,
@@ -161,6 +162,7 @@ impl Search {
             event.choices = self.choice_id(&making.choices);
         }
         event.branching = branching(&op, &event);
+        event.intrudes = intrudes(&op, &event);
         self.trace.chain(&op, &mut event);
         event.wide = is_wide(program.tables(), &event);
         event.fingerprint = self.trace.fingerprint(&event, extra);
@@ -305,9 +307,7 @@ impl Search {
         let thread = making.event.thread;
         let stored = self.read(program, making, cell, plan)?;
         let alive = self.is_alive(program, making, cell, plan)?;
-        let word = self
-            .machine
-            .known_word(program.tables(), cell, action, stored);
+        let word = self.known_word(program.tables(), making, cell, action, stored);
         let step = if alive {
             self.machine.sync_step(word, action, thread)
         } else {
@@ -323,9 +323,7 @@ impl Search {
             let stored_mutex = self.read(program, making, mutex, plan)?;
             let mutex_alive = self.is_alive(program, making, mutex, plan)?;
             let tables = program.tables();
-            let held = self
-                .machine
-                .known_word(tables, mutex, SyncAction::Unlock, stored_mutex);
+            let held = self.known_word(tables, making, mutex, SyncAction::Unlock, stored_mutex);
             let free = match sync::release_for_wait(held, thread) {
                 Some(free) if mutex_alive && !fault => free,
                 _ => {
@@ -346,6 +344,20 @@ impl Search {
         } else {
             Step::Done(value)
         })
+    }
+
+    /// The word of a mutex knows its kind, which the event itself may have written: the machine has not run it.
+    fn known_word(
+        &mut self,
+        tables: &Tables,
+        making: &Making,
+        cell: LocId,
+        action: SyncAction,
+        stored: u64,
+    ) -> u64 {
+        let written = |arena| covering(tables, &making.event.writes, arena);
+        self.machine
+            .known_word_after(tables, cell, action, stored, &written)
     }
 
     fn simulate_join(

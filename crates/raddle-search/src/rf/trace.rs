@@ -51,8 +51,8 @@ pub(super) struct Trace {
     clocks: ClockTable,
     /// For each cell, the events whose alternatives are other sources of that cell.
     reads: Vec<SmallVec<[ThreadReads; 2]>>,
-    /// The events that free the object of a life cell.
-    frees: Vec<SmallVec<[Pos; 2]>>,
+    /// For each life cell and each cell of a mutex, the events that intrude there.
+    intrusions: Vec<SmallVec<[Pos; 2]>>,
     buffer_reads: Vec<(CellId, Pos)>,
     buffer_writes: Vec<CellId>,
     /// The locations that threads wait for in loops: see `awaits`. Every write of one reads it, too, so that its writes are
@@ -267,12 +267,12 @@ impl Trace {
         if program.tables().has_mixed_sizes() {
             self.event_mut(pos).wide = is_wide(program.tables(), self.event(pos));
         }
-        if self.event(pos).may_free {
-            for loc in self.freed(pos) {
-                if self.frees.len() <= loc.index() {
-                    self.frees.resize(loc.index() + 1, SmallVec::new());
+        if self.event(pos).intrudes {
+            for loc in self.intruded(pos) {
+                if self.intrusions.len() <= loc.index() {
+                    self.intrusions.resize(loc.index() + 1, SmallVec::new());
                 }
-                self.frees[loc.index()].push(pos);
+                self.intrusions[loc.index()].push(pos);
             }
         }
         let Some(cell) = self.listed(program.tables(), pos) else {
@@ -293,9 +293,9 @@ impl Trace {
         cell
     }
 
-    /// The life cells of objects that an event frees. Blocks may do so in the middle; they count as frees of whatever they
-    /// change the life of. For events that may free anything.
-    fn freed(&self, pos: Pos) -> SmallVec<[LocId; 2]> {
+    /// What an event changes though others may be using it: life cells, cells of mutexes. For events that intrude; blocks may do so
+    /// in the middle, and count as intruders wherever they write.
+    fn intruded(&self, pos: Pos) -> SmallVec<[LocId; 2]> {
         let locs = self
             .event(pos)
             .writes
@@ -309,11 +309,30 @@ impl Trace {
 
     /// May an object die before or beside an event, given its life cell?
     pub(super) fn is_freed(&self, life: LocId, event: Option<Pos>) -> bool {
-        self.frees.get(life.index()).is_some_and(|frees| {
-            frees
-                .iter()
-                .any(|&free| event.is_none_or(|event| event != free && !self.before(event, free)))
-        })
+        self.intruders(life)
+            .iter()
+            .any(|&free| event.is_none_or(|event| event != free && !self.before(event, free)))
+    }
+
+    /// The events that change a cell though others may be using it: see [`Event::intrudes`].
+    pub(super) fn intruders(&self, cell: LocId) -> &[Pos] {
+        self.intrusions.get(cell.index()).map_or(&[], |found| found)
+    }
+
+    /// May an intruder come before an event of another thread, or after it, whatever it did to the same cell?
+    pub(super) fn is_beside(&self, intruder: Pos, pos: Pos) -> bool {
+        let before = |first: Pos, second: Pos| second != NO_EVENT && self.before(first, second);
+        let (other, event) = (self.event(intruder), self.event(pos));
+        other.thread != event.thread
+            && !before(intruder, event.parent)
+            && !before(pos, other.parent)
+    }
+
+    /// May another thread intrude upon the cell of a mutex when an event releases it? Nobody else changes the cell of a mutex while it
+    /// is held.
+    pub(super) fn is_intruded(&self, mutex: LocId, pos: Pos) -> bool {
+        let mut intruders = self.intruders(mutex).iter();
+        self.event(pos).faulted || intruders.any(|&intruder| self.is_beside(intruder, pos))
     }
 
     /// Calls `f` with the unmarked reads of a cell, in each thread from the last one on, until it returns false.
@@ -338,9 +357,9 @@ impl Trace {
             let Some(Added { pos, listed, .. }) = self.added.pop() else {
                 return;
             };
-            if self.event(pos).may_free {
-                for loc in self.freed(pos) {
-                    self.frees[loc.index()].pop();
+            if self.event(pos).intrudes {
+                for loc in self.intruded(pos) {
+                    self.intrusions[loc.index()].pop();
                 }
             }
             if listed != UNLISTED {
@@ -360,7 +379,7 @@ impl Trace {
         let order = self.graph.order().to_vec();
         self.graph = Graph::new();
         self.reads.clear();
-        self.frees.clear();
+        self.intrusions.clear();
         for position in 0..self.added.len() {
             let pos = self.added[position].pos;
             self.added[position].mark = self.graph.mark();

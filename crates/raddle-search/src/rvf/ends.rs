@@ -215,7 +215,7 @@ impl Search {
         program: &mut Program,
         listener: &mut impl Listener,
     ) -> ControlFlow<()> {
-        let Some(reads) = self.wanted_at_end(program) else {
+        let Some(reads) = self.wanted_at_end(program, listener)? else {
             return ControlFlow::Continue(());
         };
         let mark = self.problem.mark();
@@ -254,7 +254,11 @@ impl Search {
     }
 
     /// The writes with which each pending read would have to wait, if there are some for each of them.
-    fn wanted_at_end(&mut self, program: &mut Program) -> Option<Vec<(CellId, Ordinals)>> {
+    fn wanted_at_end(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<(), Option<Vec<(CellId, Ordinals)>>> {
         let mut wanted: Vec<(CellId, Ordinals)> = Vec::new();
         for index in 0..self.threads.len() {
             let thread = ThreadId::from_index(index);
@@ -263,14 +267,17 @@ impl Search {
             }
             let place = self.threads[index];
             if place.inside || !can_await(program, place.state) {
-                return None;
+                return ControlFlow::Continue(None);
             }
-            let Ok(outcomes) = self.outcomes(program, thread, Allowed::Everything) else {
+            let outcomes = self.outcomes(program, listener, thread, Allowed::Everything)?;
+            let Ok(outcomes) = outcomes else {
                 self.rebuild(program);
-                return self.wanted_at_end(program);
+                return self.wanted_at_end(program, listener);
             };
             let mut ways = outcomes.waiting.into_iter();
-            let mut reads = ways.next()?.reads;
+            let Some(Event { mut reads, .. }) = ways.next() else {
+                return ControlFlow::Continue(None);
+            };
             // They differ in the one location that is awaited.
             for (mine, read) in ways.flat_map(|way| way.reads.into_iter().enumerate()) {
                 reads[mine].good.union(&read.good);
@@ -285,6 +292,6 @@ impl Search {
             }
         }
         let possible = wanted.iter().all(|(_, good)| !good.is_empty());
-        (possible && !wanted.is_empty()).then_some(wanted)
+        ControlFlow::Continue((possible && !wanted.is_empty()).then_some(wanted))
     }
 }

@@ -318,8 +318,7 @@ impl Search {
         self.finished += 1;
         if backtrack && let Some(thread) = node.next_read(&self.maps) {
             self.followed += 1;
-            self.start_mutation(program, thread);
-            return ControlFlow::Continue(());
+            return self.start_mutation(program, listener, thread);
         }
         let is_fruitful = node.is_fruitful;
         if !is_fruitful {
@@ -366,11 +365,16 @@ impl Search {
     }
 
     /// Begins with the next event of a thread.
-    fn start_mutation(&mut self, program: &mut Program, thread: ThreadId) {
+    fn start_mutation(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+        thread: ThreadId,
+    ) -> ControlFlow<()> {
         let Outcomes {
             mut events,
             waiting,
-        } = self.all_outcomes(program, thread);
+        } = self.all_outcomes(program, listener, thread)?;
         let state = self.threads[thread.index()].state;
         let place = self.nodes.len() - 1;
         let is_prunable = self.options.heuristics.signals
@@ -403,6 +407,7 @@ impl Search {
             watching,
             has_child: false,
         });
+        ControlFlow::Continue(())
     }
 
     /// Has the thread a next event?
@@ -411,10 +416,15 @@ impl Search {
         place.is_started && !place.is_stopped && !program.op(place.state).is_terminal()
     }
 
-    fn all_outcomes(&mut self, program: &mut Program, thread: ThreadId) -> Outcomes {
+    fn all_outcomes(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+        thread: ThreadId,
+    ) -> ControlFlow<(), Outcomes> {
         loop {
-            match self.outcomes(program, thread, Allowed::ByCausalMap) {
-                Ok(outcomes) => return outcomes,
+            match self.outcomes(program, listener, thread, Allowed::ByCausalMap)? {
+                Ok(outcomes) => return ControlFlow::Continue(outcomes),
                 Err(CellsChanged) => self.rebuild(program),
             }
         }

@@ -11,11 +11,13 @@ use super::Search;
 use super::effect::CellsChanged;
 use super::ends::Spin;
 use super::event::{Event, Part};
+use crate::dpor::Listener;
 use crate::rf::event::Cell;
 use raddle_memory::consistency::CellId;
 use raddle_memory::goodwrites::{Ordinal, Ordinals};
 use raddle_program::{Op, Order, Program, Tables, ThreadId, Value};
 use smallvec::SmallVec;
+use std::ops::ControlFlow;
 
 /// One way to read a cell.
 #[derive(Clone, Debug)]
@@ -197,13 +199,14 @@ impl Search {
         !is_life && (event.is_block || path.synchronises)
     }
 
-    /// All that the next event of a thread can do.
+    /// All that the next event of a thread can do. That may be very much: a block with 30 choices has 2³⁰ ways.
     pub(super) fn outcomes(
         &mut self,
         program: &mut Program,
+        listener: &mut impl Listener,
         thread: ThreadId,
         allowed: Allowed,
-    ) -> Result<Outcomes, CellsChanged> {
+    ) -> ControlFlow<(), Result<Outcomes, CellsChanged>> {
         let state = self.threads[thread.index()].state;
         let is_fresh = allowed == Allowed::Everything || self.maps.of(thread).is_none();
         // A lock is free, whoever left it so.
@@ -214,9 +217,13 @@ impl Search {
             ..Path::default()
         };
         loop {
+            listener.busy()?;
             path.met = 0;
             path.is_new = is_fresh;
-            let mut event = self.effect(program, thread, &mut path)?;
+            let mut event = match self.effect(program, thread, &mut path) {
+                Ok(event) => event,
+                Err(changed) => return ControlFlow::Continue(Err(changed)),
+            };
             if path.is_new {
                 match self.spin(program, &event) {
                     Some(Spin::Waits) => event.waits = true,
@@ -236,7 +243,7 @@ impl Search {
                 }
             }
             if !path.advance() {
-                return Ok(found);
+                return ControlFlow::Continue(Ok(found));
             }
         }
     }

@@ -16,6 +16,7 @@ const MOST_ROUNDS: u32 = 6;
 const MOST_CONFLICTS: u64 = 5_000;
 /// Against programs that are hard for some engine in a way that is not counted.
 const LONGEST: Duration = Duration::from_secs(20);
+const MOST_MEMORY: u64 = 3 << 30;
 
 const NOTHING: Checks = Checks {
     assertions: false,
@@ -85,6 +86,14 @@ pub(crate) struct Answered {
     pub(crate) verified: u32,
     pub(crate) violation: u32,
     pub(crate) open: u32,
+}
+
+impl Answered {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.verified += other.verified;
+        self.violation += other.violation;
+        self.open += other.open;
+    }
 }
 
 /// Compares all engines.
@@ -167,7 +176,7 @@ fn explored(
             limits: Limits {
                 executions: Some(MOST_EXECUTIONS),
                 time: Some(LONGEST),
-                ..Limits::default()
+                memory_bytes: Some(MOST_MEMORY),
             },
             ..SearchOptions::default()
         };
@@ -204,6 +213,7 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks) -> Result<Answer, Fai
             memory,
             limits: Limits {
                 time: Some(LONGEST),
+                memory_bytes: Some(MOST_MEMORY),
                 ..Limits::default()
             },
             ..SearchOptions::default()

@@ -1,9 +1,11 @@
 //! Mutants of the programs under `tests/programs/`: no engine may panic or end in an internal error, and no two may contradict each
 //! other, under any memory model.
 //!
-//! Every mutant that once failed, and does no more, is tried with the other tests: `tests/mutants/` holds what was left of them after
-//! shrinking. `cargo xtask mutants COUNT FIRST` tries others, and keeps those that fail. Which mutant has which number depends on
-//! the programs that there are.
+//! A few mutants of some programs are tried with the other tests, and so is every one that once failed: `tests/mutants/` holds what was
+//! left of those after shrinking. `cargo xtask mutants COUNT FIRST` tries others of all programs, and keeps those that fail.
+//!
+//! What a mutant is depends on its program and its number alone. So another program under `tests/programs/` changes nothing about the
+//! mutants that are tried with the other tests.
 
 mod compare;
 mod ir;
@@ -16,11 +18,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-/// Tried unless another number is asked for.
-const MUTANTS: u64 = 300;
+/// The programs whose mutants are tried with the other tests, and how many of each.
+const TRIED: &str = include_str!("tried.txt");
+const TRIED_OF_EACH: u64 = 4;
 const MOST_MUTATIONS: usize = 4;
 /// How often a failing mutant is tried anew while it is made smaller.
 const MOST_TRIES: usize = 2_000;
@@ -32,24 +35,49 @@ fn root() -> PathBuf {
         .to_owned()
 }
 
-/// The programs that are mutated, compiled when they are first needed.
-struct Bases {
-    files: Vec<PathBuf>,
-    modules: Vec<OnceLock<Module>>,
+/// A program that is mutated, compiled when it is first needed.
+struct Base {
+    /// Below `tests/programs`.
+    name: String,
+    module: OnceLock<Module>,
 }
 
-impl Bases {
-    fn new() -> Self {
-        let mut files = Vec::new();
-        collect(&root().join("tests/programs"), &mut files);
-        files.sort();
-        let modules = files.iter().map(|_| OnceLock::new()).collect();
-        Self { files, modules }
+impl Base {
+    fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            module: OnceLock::new(),
+        }
     }
 
-    fn get(&self, at: usize) -> &Module {
-        self.modules[at].get_or_init(|| Module::parse(&compiled(&self.files[at])))
+    /// All programs, in the order of their names.
+    fn all() -> Vec<Self> {
+        let directory = programs();
+        let mut files = Vec::new();
+        collect(&directory, &mut files);
+        files.sort();
+        let name = |file: &PathBuf| {
+            let name = file.strip_prefix(&directory).unwrap_or(file);
+            name.to_str().expect("names are ASCII").to_owned()
+        };
+        files.iter().map(|file| Self::new(name(file))).collect()
     }
+
+    fn module(&self) -> &Module {
+        self.module
+            .get_or_init(|| Module::parse(&compiled(&programs().join(&self.name))))
+    }
+
+    /// Where the random numbers of a mutant start (FNV-1a of the name).
+    fn seed(&self, number: u64) -> u64 {
+        let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+        let name = self.name.bytes().fold(0xCBF2_9CE4_8422_2325, mix);
+        Rng(name ^ Rng(number).next()).next()
+    }
+}
+
+fn programs() -> PathBuf {
+    root().join("tests/programs")
 }
 
 /// What clang makes of a program without optimisation, as for a check but for debug information.
@@ -82,27 +110,24 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
 
 /// A program and what is changed in it.
 struct Mutant<'a> {
-    base: &'a Module,
-    file: &'a Path,
+    base: &'a Base,
     mutations: Vec<Mutation>,
     checks: usize,
 }
 
 impl<'a> Mutant<'a> {
-    fn new(bases: &'a Bases, seed: u64) -> Self {
-        let rng = &mut Rng(seed);
-        let at = (seed % bases.files.len() as u64) as usize;
+    fn new(base: &'a Base, number: u64) -> Self {
+        let rng = &mut Rng(base.seed(number));
         let count = 1 + rng.below(MOST_MUTATIONS);
         Self {
-            base: bases.get(at),
-            file: &bases.files[at],
+            base,
             mutations: (0..count).map(|_| Mutation::random(rng)).collect(),
             checks: rng.below(CHECKS.len()),
         }
     }
 
     fn module(&self) -> Module {
-        let mut module = self.base.clone();
+        let mut module = self.base.module().clone();
         for (serial, mutation) in self.mutations.iter().enumerate() {
             mutation.apply(&mut module, serial);
         }
@@ -143,35 +168,71 @@ impl<'a> Mutant<'a> {
 
 /// What was left of a mutant that failed.
 struct Kept {
-    seed: u64,
+    /// The name of the program, and the number of the mutant.
+    of: (String, u64),
     text: String,
     failure: Failure,
 }
 
-fn try_one(bases: &Bases, seed: u64) -> Result<Answered, Kept> {
-    let mut mutant = Mutant::new(bases, seed);
+fn try_one(base: &Base, number: u64) -> Result<Answered, Kept> {
+    let mut mutant = Mutant::new(base, number);
     let failure = match mutant.check(&mutant.module()) {
         Ok(answered) => return Ok(answered),
         Err(failure) => failure,
     };
     let module = mutant.shrink(&failure.class);
     let mut text = String::new();
-    let of = mutant.file.strip_prefix(root()).unwrap_or(mutant.file);
     let (checks, _) = CHECKS[mutant.checks];
     let _ = writeln!(text, "; checks: {checks}");
-    let _ = writeln!(text, "; {} with {:?}", of.display(), mutant.mutations);
+    let (name, mutations) = (&base.name, &mutant.mutations);
+    let _ = writeln!(text, "; mutant {number} of {name}: {mutations:?}");
     let _ = writeln!(text, "; {}", failure.detail.replace('\n', " "));
     let _ = write!(text, "{module}");
-    Err(Kept {
-        seed,
-        text,
-        failure,
-    })
+    let of = (name.clone(), number);
+    Err(Kept { of, text, failure })
 }
 
-/// Panics are caught and told of in the end.
-fn silence_panics() {
-    std::panic::set_hook(Box::new(|_| {}));
+/// Tries mutants, each given by its program and its number.
+fn try_all(mutants: &[(&Base, u64)], failed: &(dyn Fn(&Kept) + Sync)) -> (Answered, Vec<Kept>) {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<(Answered, Vec<Kept>)> = Mutex::default();
+    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    silence_workers();
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            let worker = std::thread::Builder::new().name(WORKER.to_owned());
+            let worker = worker.spawn_scoped(scope, || {
+                while let Some(&(base, number)) = mutants.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    let result = try_one(base, number);
+                    let mut results = results.lock().expect("nobody panics with it");
+                    match result {
+                        Ok(answered) => results.0.add(answered),
+                        Err(kept) => {
+                            failed(&kept);
+                            results.1.push(kept);
+                        }
+                    }
+                }
+            });
+            worker.expect("threads can be started");
+        }
+    });
+    let (answered, mut kept) = results.into_inner().expect("nobody panicked");
+    kept.sort_by(|one, other| one.of.cmp(&other.of));
+    (answered, kept)
+}
+
+/// The name of threads whose panics are caught, and told of in the end.
+const WORKER: &str = "tries mutants";
+
+fn silence_workers() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() != Some(WORKER) {
+            usual(panic);
+        }
+    }));
 }
 
 fn number(name: &str) -> Option<u64> {
@@ -180,64 +241,52 @@ fn number(name: &str) -> Option<u64> {
 }
 
 #[test]
-#[ignore = "finds disagreements that are not settled yet: cargo xtask mutants"]
 fn no_engine_contradicts_another() {
-    let wanted = number("RADDLE_MUTANTS");
-    let first = number("RADDLE_MUTANTS_FROM").unwrap_or(0);
-    let last = first + wanted.unwrap_or(MUTANTS);
-    let bases = Bases::new();
-    let next = AtomicU64::new(first);
-    let failed: Mutex<Vec<Kept>> = Mutex::default();
-    let totals: Mutex<Answered> = Mutex::default();
-    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    silence_panics();
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= last {
-                        return;
-                    }
-                    match try_one(&bases, seed) {
-                        Ok(answered) => {
-                            let mut totals = totals.lock().expect("nobody panics with it");
-                            totals.verified += answered.verified;
-                            totals.violation += answered.violation;
-                            totals.open += answered.open;
-                        }
-                        Err(kept) => {
-                            if wanted.is_some() {
-                                keep(&kept);
-                            }
-                            failed.lock().expect("nobody panics with it").push(kept);
-                        }
-                    }
-                }
-            });
-        }
-    });
-    let _ = std::panic::take_hook();
-    let totals = totals.into_inner().expect("nobody panicked");
-    println!("{} mutants from {first} on: {totals:?}", last - first);
-    let mut failed = failed.into_inner().expect("nobody panicked");
-    failed.sort_by_key(|kept| kept.seed);
-    assert!(
-        failed.is_empty(),
-        "{} mutants fail, the first is {}:\n{}",
-        failed.len(),
-        failed[0].seed,
-        failed[0].text
-    );
+    let bases: Vec<Base> = TRIED.lines().map(Base::new).collect();
+    let mutants = |base| (0..TRIED_OF_EACH).map(move |number| (base, number));
+    let mutants: Vec<(&Base, u64)> = bases.iter().flat_map(mutants).collect();
+    let (answered, failed) = try_all(&mutants, &|_| {});
+    none_failed(&failed);
     // Comparing nothing would be no test.
-    assert!(totals.verified > 0 && totals.violation > 0);
+    assert!(answered.verified > 0 && answered.violation > 0);
+}
+
+/// `cargo xtask mutants` says which.
+#[test]
+#[ignore = "tries other mutants by hand: cargo xtask mutants"]
+fn no_engine_contradicts_another_by_hand() {
+    let count = number("RADDLE_MUTANTS").unwrap_or(1000);
+    let first = number("RADDLE_MUTANTS_FROM").unwrap_or(0);
+    let mut bases = Base::all();
+    if let Ok(program) = std::env::var("RADDLE_MUTANTS_OF") {
+        bases.retain(|base| base.name == program);
+        assert!(!bases.is_empty(), "there is no tests/programs/{program}");
+    }
+    // The first one of each program, then the second one of each, and so on.
+    let each = bases.len() as u64;
+    let mutants = (first..first + count).map(|at| (&bases[(at % each) as usize], at / each));
+    let mutants: Vec<(&Base, u64)> = mutants.collect();
+    let (answered, failed) = try_all(&mutants, &keep);
+    println!("{count} mutants from {first} on: {answered:?}");
+    none_failed(&failed);
+}
+
+fn none_failed(failed: &[Kept]) {
+    if let Some(Kept { of, text, .. }) = failed.first() {
+        let count = failed.len();
+        let (name, number) = of;
+        panic!("{count} mutants fail, the first is number {number} of {name}:\n{text}");
+    }
 }
 
 /// Writes down a mutant that fails, to be tried from now on.
 fn keep(kept: &Kept) {
-    let name: String = kept.failure.class.replace(' ', "_");
+    let (program, number) = &kept.of;
+    let class = kept.failure.class.replace(' ', "_");
+    let stem = Path::new(program).file_stem().and_then(|it| it.to_str());
+    let stem = stem.expect("names are ASCII");
     let directory = root().join("tests/mutants");
-    let file = directory.join(format!("{name}_{}.ll", kept.seed));
+    let file = directory.join(format!("{class}_{stem}_{number}.ll"));
     let written = fs::create_dir_all(&directory).and_then(|()| fs::write(&file, &kept.text));
     written.expect("the corpus can be written");
     println!("{}: {}", file.display(), kept.failure.detail);

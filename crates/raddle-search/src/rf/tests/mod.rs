@@ -5,10 +5,12 @@ mod waiting;
 
 use super::Search;
 use crate::counting::Count;
-use crate::{EngineKind, Reductions, SearchOptions, Verdict, check};
+use crate::driver::Limits;
+use crate::{EngineKind, Reason, Reductions, SearchOptions, Verdict, check};
 use programs::*;
 use raddle_program::builder::{BuiltProgram, ProgramBuilder};
 use raddle_program::generate::{GenOptions, generate};
+use std::time::Duration;
 
 fn explore_with(built: &BuiltProgram, reductions: Reductions) -> (u64, u64) {
     let mut program = built.program();
@@ -174,4 +176,38 @@ fn statistics_say_which_phase_decided() {
     let rejected =
         (0..50).map(|seed| phases_of(&generate(seed, &GenOptions::default())).saturation);
     assert!(rejected.sum::<u64>() > 0);
+}
+
+/// A block with many choices has more versions than anybody could enumerate: somebody has to be asked meanwhile whether it is time to
+/// stop.
+#[test]
+fn listing_the_versions_of_a_block_can_be_stopped() {
+    let mut b = ProgramBuilder::new("choices");
+    let x = b.var("x", 4);
+    b.thread("chooser", |t| {
+        t.atomic(|t| {
+            for _ in 0..62 {
+                let _ = t.choice(2);
+            }
+            t.store(x, 1);
+        });
+    });
+    b.thread("reader", |t| {
+        let _ = t.load(x);
+    });
+    let built = b.build();
+    for engine in [EngineKind::Rf, EngineKind::Rvf] {
+        let options = SearchOptions {
+            limits: Limits {
+                time: Some(Duration::from_millis(20)),
+                ..Limits::default()
+            },
+            ..SearchOptions::default()
+        };
+        let outcome = check(&mut built.program(), engine, options).expect("no internal error");
+        assert!(matches!(
+            outcome.verdict,
+            Verdict::Inconclusive(Reason::Time { .. })
+        ));
+    }
 }

@@ -1,0 +1,39 @@
+; checks: all
+; mutant 6 of wrong/late_condition.c: [Mutation { kind: Drop, seed: 18044860180388166828 }]
+; naive: Violation({"misuse", "race"}), rf: Violation({"misuse"}) under sc
+target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128"
+target triple = "x86_64-pc-linux-gnu"
+%union.pthread_mutex_t = type { %struct.__pthread_mutex_s }
+%struct.__pthread_mutex_s = type { i32, i32, i32, i32, i32, i16, i16, %struct.__pthread_internal_list }
+%struct.__pthread_internal_list = type { ptr, ptr }
+%union.pthread_cond_t = type { %struct.__pthread_cond_s }
+%struct.__pthread_cond_s = type { %union.__atomic_wide_counter, %union.__atomic_wide_counter, [2 x i32], [2 x i32], i32, i32, [2 x i32] }
+%union.__atomic_wide_counter = type { i64 }
+@mutex = dso_local global %union.pthread_mutex_t zeroinitializer, align 8
+@ready = dso_local global i32 0, align 4
+@condition = dso_local global %union.pthread_cond_t zeroinitializer, align 8
+define dso_local ptr @waiter(ptr noundef %arg) {
+entry:
+  %arg.addr = alloca ptr, align 8
+  br label %while.cond
+while.cond:
+  %v0 = load i32, ptr @ready, align 4
+  %tobool = icmp ne i32 %v0, 0
+  %lnot = xor i1 %tobool, true
+  br label %while.body
+while.body:
+  %call1 = call i32 @pthread_cond_wait(ptr noundef @condition, ptr noundef @mutex)
+  br label %while.cond
+}
+declare i32 @pthread_mutex_lock(ptr noundef)
+declare i32 @pthread_cond_wait(ptr noundef, ptr noundef)
+define dso_local i32 @main() {
+entry:
+  %retval = alloca i32, align 4
+  %thread = alloca i64, align 8
+  %call = call i32 @pthread_create(ptr noundef %thread, ptr noundef null, ptr noundef @waiter, ptr noundef null)
+  %call2 = call i32 @pthread_mutex_lock(ptr noundef @mutex)
+  store i32 1, ptr @ready, align 4
+  ret i32 0
+}
+declare i32 @pthread_create(ptr noundef, ptr noundef, ptr noundef, ptr noundef)
