@@ -27,6 +27,8 @@ pub struct BmcOptions {
     /// A bound that the user asked for; otherwise it is raised as long as it does not suffice.
     pub unroll: Option<u32>,
     pub exit_with_main: bool,
+    /// May waits for condition variables end without a signal?
+    pub spurious_wakeups: bool,
     /// `abort` ends the process in silence.
     pub silent_abort: bool,
     /// A second opinion: give up if a formula becomes large, or if a question takes so many conflicts.
@@ -199,6 +201,7 @@ impl Run {
             leaves_out_idle: self.search.reductions.purity,
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
+            spurious_wakeups: self.options.spurious_wakeups,
             silent_abort: self.options.silent_abort,
             watch: &self.watch,
             is_short: self.options.effort.is_some(),
@@ -455,7 +458,7 @@ fn beyond(stop: Stop) -> Verdict {
             thread: ThreadName::default(),
             at: SrcId::NOWHERE,
         }),
-        Stop::Fault(_) => unreachable!("faults are part of the encoding"),
+        Stop::Fault(_) | Stop::WokenInVain => unreachable!("they are part of the encoding"),
     }
 }
 

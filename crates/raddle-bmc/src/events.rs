@@ -177,24 +177,8 @@ pub(crate) struct Section {
 impl Section {
     /// Is it left whenever it is entered?
     pub(crate) fn is_always_left(&self, bits: &mut Bits) -> bool {
-        let mut paths = self.left.clone();
-        while paths.len() > 1 {
-            let mut best = (0, 1, 0);
-            for a in 0..paths.len() {
-                for b in a + 1..paths.len() {
-                    let common = paths[a].common(&paths[b]);
-                    if common > best.2 {
-                        best = (a, b, common);
-                    }
-                }
-            }
-            let second = paths.remove(best.1);
-            let (joined, _) = paths[best.0].join(bits, &second);
-            paths[best.0] = joined;
-        }
-        paths
-            .first()
-            .is_some_and(|path| path.guard() == self.entered.guard())
+        let left = Path::join_all(bits, &self.left);
+        left.is_some_and(|path| path.guard() == self.entered.guard())
     }
 }
 
@@ -351,6 +335,8 @@ pub(crate) struct Waiter {
     pub(crate) leave: StepIndex,
     /// Did no signal wake it?
     pub(crate) timed_out: Bit,
+    /// Can that be told? Otherwise nobody knows a signal that was lost from one that woke it.
+    pub(crate) is_told: bool,
     /// Is the condition variable another one in the end? Then the thread goes wrong.
     pub(crate) forgotten: Bit,
     /// How often a watched condition variable had been made when it began to wait.
@@ -401,6 +387,13 @@ pub(crate) struct Bad {
     pub(crate) thread: ThreadIndex,
     pub(crate) guard: Bit,
     pub(crate) fault: Fault,
+}
+
+/// A condition under which a thread begins an atomic block and stops in its middle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenBlock {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) guard: Bit,
 }
 
 /// A condition under which something is met that cannot be encoded.
@@ -472,22 +465,45 @@ pub(crate) struct Encoding {
     /// What cells hold that steps access, when the first thread is started.
     pub(crate) firsts: FxHashMap<Cell, Word>,
     pub(crate) blocks: usize,
-    /// Conditions under which an atomic block is begun whose end is not encoded. Others never see the middle of a block, so such an
-    /// execution shows nothing but that something is missing.
-    pub(crate) open_blocks: Vec<Bit>,
+    /// Conditions under which an atomic block is begun that does not come to its end. Others never see the middle of a block, so
+    /// such an execution shows nothing but that. What others do without it is in executions in which the block is not begun.
+    pub(crate) open_blocks: Vec<OpenBlock>,
 }
 
 impl Encoding {
-    /// Is there an atomic block whose end is not encoded?
+    /// Is there an atomic block that does not come to its end?
     pub(crate) fn any_open_block(&mut self) -> Bit {
-        self.bits.any(self.open_blocks.iter().copied())
+        let open = self.open_blocks.iter().map(|block| block.guard);
+        self.bits.any(open)
     }
 
-    /// What goes wrong while there is an atomic block whose end is not encoded may not go wrong on the machine.
+    /// What a thread comes to while another one is in an atomic block that does not come to its end it may not come to on the
+    /// machine.
     pub(crate) fn leave_out_open_blocks(&mut self) {
-        let open = self.any_open_block();
+        if self.open_blocks.is_empty() {
+            return;
+        }
+        let threads: Vec<ThreadId> = self.threads.iter().map(|thread| thread.id).collect();
+        let mut alone: FxHashMap<ThreadId, Bit> = FxHashMap::default();
+        for &thread in &threads {
+            let blocks = self.open_blocks.iter();
+            let others = blocks.filter(|block| threads[block.thread] != thread);
+            let open = self.bits.any(others.map(|block| block.guard));
+            alone.insert(thread, !open);
+        }
+        let bits = &mut self.bits;
+        let mut restrict = |thread: ThreadId, guard: &mut Bit| {
+            let alone = alone.get(&thread).copied().unwrap_or(Bit::TRUE);
+            *guard = bits.bit_and(*guard, alone);
+        };
         for bad in &mut self.bad {
-            bad.guard = self.bits.bit_and(bad.guard, !open);
+            restrict(threads[bad.thread], &mut bad.guard);
+        }
+        for beyond in &mut self.beyond {
+            restrict(beyond.thread, &mut beyond.guard);
+        }
+        for cut in &mut self.cuts.all {
+            restrict(threads[cut.thread], &mut cut.guard);
         }
     }
 }

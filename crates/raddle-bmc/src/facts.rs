@@ -4,6 +4,7 @@
 //! object is cut into cells, who touches it.
 
 use crate::events::ThreadIndex;
+use crate::state::Key;
 use crate::value::Set;
 use raddle_program::{MutexKind, ObjectId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -107,6 +108,8 @@ pub(crate) struct Facts {
     watched: FxHashSet<(ObjectId, u64)>,
     /// Bytes that say the kind of a mutex, by where they begin: what is stored there by threads that know the memory for sure.
     kind_bytes: FxHashMap<(Region, u64), Overwritten>,
+    /// Places where atomic blocks begin that may not come to their end.
+    stopping: FxHashSet<Key>,
     threads: u32,
     /// How often keys of thread-specific data are made.
     keys: u32,
@@ -311,6 +314,19 @@ impl Facts {
 
     pub(crate) fn watch(&mut self, place: (ObjectId, u64)) {
         self.changed |= self.watched.insert(place);
+    }
+
+    /// May the thread stop in the middle of an atomic block that begins at this place?
+    pub(crate) fn may_stop_inside(&self, begin: &Key) -> bool {
+        self.stopping.contains(begin)
+    }
+
+    /// The thread may stop in the middle of an atomic block that begins at this place.
+    pub(crate) fn stop_inside(&mut self, begin: &Key) {
+        if !self.stopping.contains(begin) {
+            self.stopping.insert(begin.clone());
+            self.changed = true;
+        }
     }
 
     /// There are no more threads than this.

@@ -75,7 +75,7 @@ impl Problem {
             let condition = waiters[wakeup.waiter].condition;
             let may_time_out = waiters
                 .iter()
-                .any(|waiter| waiter.condition == condition && waiter.timed_out != Bit::FALSE);
+                .any(|waiter| waiter.condition == condition && waiter.is_told);
             let asked = if may_time_out { Some(Lit::TRUE) } else { asked };
             if let Some(asked) = asked {
                 self.lose_no_signal(*wakeup, &wakeups, moments[wakeup.waiter], asked);

@@ -94,6 +94,7 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks, effort: Option<u64>) 
         memory,
         unroll: None,
         exit_with_main: false,
+        spurious_wakeups: false,
         silent_abort: false,
         effort,
     };

@@ -306,6 +306,7 @@ fn by_formula(text: &str) -> Verdict {
         memory: MemoryModel::Sc,
         unroll: None,
         exit_with_main: false,
+        spurious_wakeups: false,
         silent_abort: false,
         effort: None,
     };

@@ -278,6 +278,7 @@ fn by_formula(text: &str, memory: MemoryModel) -> Option<bool> {
         memory,
         unroll: None,
         exit_with_main: false,
+        spurious_wakeups: false,
         silent_abort: false,
         effort: None,
     };

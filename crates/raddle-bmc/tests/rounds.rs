@@ -351,6 +351,7 @@ fn by_formula(text: &str, search: SearchOptions) -> Verdict {
         memory: search.memory,
         unroll: None,
         exit_with_main: false,
+        spurious_wakeups: false,
         silent_abort: false,
         effort: None,
     };

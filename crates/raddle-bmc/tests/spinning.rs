@@ -138,6 +138,7 @@ fn by_formula(text: &str) -> Verdict {
         memory: search().memory,
         unroll: None,
         exit_with_main: false,
+        spurious_wakeups: false,
         silent_abort: false,
         effort: Some(20_000),
     };

@@ -41,8 +41,26 @@ pub struct Access {
 
 /// Calls `touch` for every location that the step touched. That a thread starts after its spawn and is joined after its end
 /// is not said by accesses: that orders events by itself.
+///
+/// Of an atomic block that was abandoned, what it found matters to its thread, and what it wrote to nobody.
 #[inline]
 pub fn accesses(program: &Program, step: &MicroStep, mut touch: impl FnMut(Access)) {
+    if step.effect == Effect::Abandoned {
+        return attempted(program, step, |access| {
+            if access.mode.reads() {
+                touch(Access {
+                    mode: AccessMode::Read,
+                    ..access
+                });
+            }
+        });
+    }
+    attempted(program, step, touch);
+}
+
+/// The same as if no atomic block was ever abandoned: what the step touched as its own thread sees it.
+#[inline]
+pub fn attempted(program: &Program, step: &MicroStep, mut touch: impl FnMut(Access)) {
     let tables = program.tables();
     match *program.op(step.state) {
         // Memory sees it when it is flushed. What its own thread sees is no conflict with others.

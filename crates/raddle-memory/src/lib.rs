@@ -12,7 +12,7 @@ pub mod race;
 pub mod sync;
 pub mod uninit;
 
-pub use access::{Access, AccessMode, accesses};
+pub use access::{Access, AccessMode, accesses, attempted};
 pub use machine::{
     Chosen, DelayedStore, Effect, Ending, Machine, Mark, MemoryModel, MicroStep, Readiness, StepEnd,
 };

@@ -1,13 +1,14 @@
 //! The state of an execution, one event at a time, undone in any number.
 //!
 //! An *event* is one visible operation of one thread, or a whole atomic block: then it consists of several
-//! [`MicroStep`]s. Under TSO and PSO that a delayed store reaches memory is an event too ([`delay`]). Each micro-step remembers the local state it left and the value its operation returned, which is all
-//! that is needed to undo it, to replay it and to say what it accessed ([`crate::access`]).
+//! [`MicroStep`]s ([`block`]). Under TSO and PSO that a delayed store reaches memory is an event too ([`delay`]). Each
+//! micro-step remembers the local state it left and the value its operation returned, which is all that is needed to undo it, to replay it and to say what it accessed ([`crate::access`]).
 //!
 //! Invariants
 //! - `memory` is a prefix-extended copy of the tables' arena: bytes beyond its length have their initial contents.
 //! - Undoing `k` micro-steps restores memory, thread states and flags exactly as they were.
 
+mod block;
 mod buffer;
 mod delay;
 mod synchronise;
@@ -46,6 +47,8 @@ pub enum Effect {
     /// A delayed store, the micro-step with this index, reached memory. The thread's local state is what it was; `state` is
     /// that of the store.
     Flushed { store: u32 },
+    /// It is part of an atomic block that did not come to its end: its thread saw it, nobody else ever will ([`block`]).
+    Abandoned,
 }
 
 /// Can a thread take a step?
@@ -102,9 +105,6 @@ const IN_BLOCK: u8 = 8;
 /// Values of life cells.
 const ALIVE: u8 = 1;
 const DEAD: u8 = 2;
-
-/// An atomic block may take this many steps: the others wait for it, so an endless one would hang the search.
-const BLOCK_BUDGET: u32 = 1 << 20;
 
 #[derive(Clone, Copy, Debug)]
 enum Undo {
@@ -228,6 +228,11 @@ impl Machine {
                 self.threads[step.thread.index()].state = step.state;
             }
         }
+        self.undo_effects(mark);
+    }
+
+    /// Takes back what was done since `mark` but for the local states of threads that took steps.
+    fn undo_effects(&mut self, mark: Mark) {
         while self.undo.len() > mark.undo as usize {
             match self.undo.pop().expect("the length was checked") {
                 Undo::Memory { arena, size, old } => {
@@ -322,39 +327,12 @@ impl Machine {
     pub fn step(&mut self, program: &mut Program, thread: ThreadId, choices: &[u32]) -> StepEnd {
         self.chosen.clear();
         self.suspended = None;
+        let start = self.mark();
         let state = self.threads[thread.index()].state;
         let op = *program.op(state);
         let end = self.micro_step(program, thread, state, op, choices);
-        if matches!(op, Op::AtomicBegin) || self.threads[thread.index()].flags & IN_BLOCK != 0 {
-            return self.finish_block(program, thread, choices, end);
-        }
-        end
-    }
-
-    /// Runs on to the end of the atomic block, or to where the thread ends or has to wait.
-    fn finish_block(
-        &mut self,
-        program: &mut Program,
-        thread: ThreadId,
-        choices: &[u32],
-        mut end: StepEnd,
-    ) -> StepEnd {
-        let mut budget = BLOCK_BUDGET;
-        while matches!(end, StepEnd::Done) && self.threads[thread.index()].flags & IN_BLOCK != 0 {
-            match self.readiness(program, thread) {
-                Readiness::Ready => {}
-                Readiness::Waiting => {
-                    self.suspended = Some(self.threads[thread.index()].state);
-                    break;
-                }
-                Readiness::Ended(_) | Readiness::NotStarted => break,
-            }
-            budget -= 1;
-            if budget == 0 {
-                return StepEnd::EndlessBlock;
-            }
-            let state = self.threads[thread.index()].state;
-            end = self.micro_step(program, thread, state, *program.op(state), choices);
+        if self.is_in_block(thread) {
+            return self.finish_block(program, thread, choices, start, end);
         }
         end
     }

@@ -197,6 +197,7 @@ impl Lists {
             A::CondRelease { .. }
             | A::CondAwait
             | A::CondTimeout
+            | A::CondSpurious
             | A::CondPoll
             | A::Signal
             | A::Broadcast
@@ -205,7 +206,7 @@ impl Lists {
             {
                 self.condition(word as u32, action, thread)
             }
-            A::CondAwait | A::CondTimeout | A::CondPoll => {
+            A::CondAwait | A::CondTimeout | A::CondSpurious | A::CondPoll => {
                 match self.condition(word as u32, action, thread) {
                     SyncStep::Done { word: 0, value } => done(DESTROYED, value),
                     SyncStep::Done { word, value } => done(word | LEAVING, value),
@@ -277,7 +278,7 @@ impl Lists {
                 new.remove(position);
                 done(u64::from(self.intern(new)), value)
             }
-            SyncAction::CondTimeout => {
+            SyncAction::CondTimeout | SyncAction::CondSpurious => {
                 let Some(position) = position else {
                     return SyncStep::Misuse(Misuse::WrongKind);
                 };

@@ -76,6 +76,7 @@ impl UninitDetector {
             Op::Rmw { loc, .. } => (loc, true, true),
             Op::Cas { loc, expected, .. } => (loc, true, step.value == expected),
             Op::Alloc { object } => {
+                // What an abandoned block allocates nobody else gets hold of.
                 if program.zeroes(step.state) && self.zeroed.insert(object) {
                     self.undo.push((index, Undo::Zeroed(object)));
                 }
@@ -108,7 +109,8 @@ impl UninitDetector {
     fn note_write(&mut self, info: &LocInfo, step: &MicroStep, index: u32) {
         match step.effect {
             Effect::Whole => self.write(info, index),
-            Effect::Delayed => {
+            // Only its own thread will ever see what an abandoned block wrote.
+            Effect::Delayed | Effect::Abandoned => {
                 self.delayed.push(DelayedWrite {
                     thread: step.thread,
                     step: index,

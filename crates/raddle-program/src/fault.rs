@@ -211,4 +211,7 @@ pub enum Stop {
     Fault(Fault),
     Unsupported(Unsupported),
     Limit(Limit),
+    /// It woke up from a wait for nothing, and is about to wait again where it was: an execution in which it did not
+    /// wake up shows what comes next.
+    WokenInVain,
 }

@@ -198,6 +198,8 @@ pub enum SyncAction {
     CondAwait,
     /// Leaves the queue. Returns `ETIMEDOUT` (110), or 0 if a signal was already meant for this thread.
     CondTimeout,
+    /// The same for a spurious wake-up.
+    CondSpurious,
     /// Never waits. Returns 0 if there is a signal that this thread may have, and takes it; otherwise leaves the queue and
     /// returns `ETIMEDOUT` (110).
     CondPoll,
@@ -264,6 +266,8 @@ impl SyncAction {
 pub enum ChoiceOf {
     /// What happens: whether a wait is given up, and the like.
     Course,
+    /// Does a thread wake up spuriously from a condition variable? 1 if it does.
+    Waking,
     /// The bits from `shift` on of a value of so many bits that a nondeterministic function returns. The pieces of a value are
     /// chosen one after the other, low ones first.
     Value {
@@ -393,6 +397,13 @@ impl Op {
             self,
             Self::AssumeFailed | Self::Exit { .. } | Self::ExitProcess { .. } | Self::Stop(_)
         )
+    }
+
+    /// Does the thread stop here before its end?
+    #[inline]
+    #[must_use]
+    pub fn stops_short(&self) -> bool {
+        matches!(self, Self::AssumeFailed | Self::Stop(_))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::Report;
 use crate::source::Sources;
 use crate::words;
 use raddle_program::{NamedPlace, SrcId, Unsupported};
-use raddle_search::{Check, EngineKind, Outcome, Reason, Statistics, Verdict};
+use raddle_search::{Check, EngineKind, LeftOut, Outcome, Reason, Statistics, Verdict};
 
 /// So many places are named in one line.
 const NAMED: usize = 3;
@@ -28,6 +28,7 @@ pub(crate) fn notes(report: &Report<'_>, sources: &Sources) -> Vec<Note> {
         notes.extend(no_thread(outcome));
         notes.extend(no_assert(report, sources));
         notes.extend(not_checked(outcome));
+        notes.extend(left_out(outcome));
     }
     notes.extend(unfinished(outcome));
     if !outcome.beyond().is_empty() {
@@ -132,6 +133,17 @@ fn not_checked(outcome: &Outcome) -> Option<Note> {
             ),
             at: SrcId::NOWHERE,
         })
+}
+
+/// What the user did not want to be explored.
+fn left_out(outcome: &Outcome) -> impl Iterator<Item = Note> {
+    outcome.coverage.left_out.iter().map(|what| match what {
+        LeftOut::SpuriousWakeups => Note {
+            kind: "spurious-wakeups",
+            text: "spurious wake-ups of condition variables were not explored (`--no-spurious-wakeups`)".to_owned(),
+            at: SrcId::NOWHERE,
+        },
+    })
 }
 
 fn no_assert(report: &Report<'_>, sources: &Sources) -> Option<Note> {

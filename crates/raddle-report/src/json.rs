@@ -4,7 +4,7 @@ use crate::Report;
 use crate::covered;
 use crate::names::Names;
 use crate::source::{Sources, position};
-use crate::steps::{is_later_piece, op_kind, value_chosen};
+use crate::steps::{is_told_elsewhere, op_kind, value_chosen};
 use crate::view::main_returned;
 use crate::words;
 use raddle_program::{LocId, NamedPlace, Op, Program, SrcId};
@@ -423,7 +423,7 @@ impl Writer<'_> {
                 step: index + 1,
                 thread: names.thread_number(step.thread),
                 op: match step.effect {
-                    Effect::Whole => op_kind(op),
+                    Effect::Whole | Effect::Abandoned => op_kind(op),
                     Effect::Delayed => "delayed-store",
                     Effect::Flushed { .. } => "flush",
                 },
@@ -431,14 +431,16 @@ impl Writer<'_> {
                 value,
                 reads_from: match step.effect {
                     Effect::Flushed { store } => Some(store as usize + 1),
-                    Effect::Whole | Effect::Delayed => step.reads_from.map(|index| index + 1),
+                    Effect::Whole | Effect::Delayed | Effect::Abandoned => {
+                        step.reads_from.map(|index| index + 1)
+                    }
                 },
                 at: self.place(self.program.at(step.state)),
             }
         };
         let steps = trace.steps.iter().enumerate();
         steps
-            .filter(|(_, step)| !is_later_piece(self.program, step))
+            .filter(|(_, step)| !is_told_elsewhere(self.program, step))
             .map(step)
             .collect()
     }

@@ -53,12 +53,17 @@ pub(crate) fn value_chosen(program: &Program, steps: &[TraceStep], index: usize)
     })
 }
 
-/// Is the step a piece of a value that was told with the first piece?
-pub(crate) fn is_later_piece(program: &Program, step: &TraceStep) -> bool {
-    matches!(
-        program.op(step.state),
-        Op::Choice { of: ChoiceOf::Value { shift, .. }, .. } if *shift > 0
-    )
+/// Does another step tell what this one does? A piece of a value is told with the first piece, and a spurious wake-up where it is chosen.
+pub(crate) fn is_told_elsewhere(program: &Program, step: &TraceStep) -> bool {
+    match program.op(step.state) {
+        Op::Choice { of, .. } => match of {
+            ChoiceOf::Value { shift, .. } => *shift > 0,
+            ChoiceOf::Waking => step.value == 0,
+            ChoiceOf::Course => false,
+        },
+        Op::Sync { action, .. } => *action == SyncAction::CondSpurious,
+        _ => false,
+    }
 }
 
 /// The step in words: `x = 1`, `read x → 0`, `lock m`.
@@ -69,6 +74,7 @@ pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> 
             let now = match step.effect {
                 Effect::Flushed { .. } => "becomes visible",
                 Effect::Whole | Effect::Delayed => "(delayed)",
+                Effect::Abandoned => "(taken back)",
             };
             format!(
                 "{} = {} {now}",
@@ -139,6 +145,14 @@ pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> 
             of: ChoiceOf::Value { .. },
             ..
         } => format!("choose {}", step.value),
+        Op::Choice {
+            of: ChoiceOf::Waking,
+            ..
+        } if step.value == 0 => "wait for a signal".to_owned(),
+        Op::Choice {
+            of: ChoiceOf::Waking,
+            ..
+        } => "wake up without a signal (spuriously)".to_owned(),
         Op::Choice { count, .. } => format!("choose {} of 0..{count}", step.value),
         Op::AtomicBegin => "atomic {".to_owned(),
         Op::AtomicEnd => "} atomic".to_owned(),
@@ -200,6 +214,7 @@ fn sync_kind(action: SyncAction) -> &'static str {
         SyncAction::CondRelease { .. } => "cond-release",
         SyncAction::CondAwait => "cond-await",
         SyncAction::CondTimeout => "cond-timeout",
+        SyncAction::CondSpurious => "cond-spurious",
         SyncAction::CondPoll => "cond-poll",
         SyncAction::Signal => "signal",
         SyncAction::Broadcast => "broadcast",
@@ -255,6 +270,7 @@ fn sync(names: &Names<'_>, cell: LocId, action: SyncAction, result: Value) -> St
         SyncAction::BarrierArrive => phrase,
         SyncAction::OnceBegin if result == 0 => format!("{phrase}: runs the initialiser"),
         SyncAction::OnceBegin => format!("{phrase}: was run"),
+        SyncAction::CondSpurious => phrase,
         SyncAction::SemGet => format!("{phrase} → {result}"),
         _ if result == 0 => phrase,
         _ => format!("{phrase} → {}", error_name(result)),
@@ -294,6 +310,7 @@ pub(crate) fn intention(names: &Names<'_>, cell: LocId, action: SyncAction) -> S
         }
         SyncAction::CondAwait => "wake up on",
         SyncAction::CondTimeout => "stop waiting on",
+        SyncAction::CondSpurious => "leave the queue of",
         SyncAction::CondPoll => "stop waiting, unless signalled, on",
         SyncAction::Signal => "signal",
         SyncAction::Broadcast => "broadcast",

@@ -55,6 +55,8 @@ pub struct RunOptions {
     pub purity: bool,
     /// `wait` or `exit`.
     pub on_main_return: String,
+    /// Could waits for condition variables end without a signal?
+    pub spurious_wakeups: bool,
     /// Is `abort` a silent end of the program?
     pub silent_abort: bool,
 }

@@ -142,7 +142,7 @@ impl<'a> View<'a> {
         if self.why_pointed(index).is_some() {
             return Weight::Shared;
         }
-        if index > 0 && self.is_prompt(index - 1) || steps::is_later_piece(self.program, step) {
+        if index > 0 && self.is_prompt(index - 1) || steps::is_told_elsewhere(self.program, step) {
             return Weight::Noise;
         }
         let tables = self.names.tables();

@@ -154,6 +154,7 @@ pub fn cause_name(cause: BlockedBy) -> &'static str {
         BlockedBy::Cut => "cut",
         BlockedBy::Assumption => "assumption",
         BlockedBy::Stopped => "stopped",
+        BlockedBy::WakeUp => "wake-up",
         BlockedBy::Unfinished => "unfinished",
         BlockedBy::Spinning => "spinning",
         BlockedBy::Waiting => "waiting",
@@ -174,6 +175,7 @@ pub fn blocked(complete: u64, by: &BlockedCounts) -> Option<String> {
         BlockedBy::Unfinished => {
             "a thread is left in a loop whose other rounds are explored elsewhere"
         }
+        BlockedBy::WakeUp => "a thread wakes up for nothing and waits again, which changes nothing",
         BlockedBy::Spinning => "threads wait for good in loops (`--check deadlock` says where)",
         BlockedBy::Waiting => "threads wait for good (`--check deadlock` says where)",
     };

@@ -85,6 +85,7 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
             Readiness::Ended(Ending::AssumeFailed) => BlockedBy::Assumption,
             Readiness::Ended(Ending::Stopped(stop)) => match program.tables().stop_info(stop) {
                 Stop::Limit(Limit::Unroll { .. }) => BlockedBy::Cut,
+                Stop::WokenInVain => BlockedBy::WakeUp,
                 _ => BlockedBy::Stopped,
             },
             Readiness::Ended(Ending::Faulted) => BlockedBy::Stopped,

@@ -84,6 +84,7 @@ impl Gathered {
             beyond: self.beyond,
             unfinished: None,
             not_checked: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 }

@@ -35,7 +35,7 @@ pub use raddle_memory::Effect;
 pub use rvf::RvfHeuristics;
 pub use verdict::{
     Beyond, BlockedBy, BlockedCounts, Bound, Causality, Check, Checks, Coverage, EngineKind,
-    Glance, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep, Verdict, Violation,
-    ViolationKind, Waiting,
+    Glance, LeftOut, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep, Verdict,
+    Violation, ViolationKind, Waiting,
 };
 pub use watch::{Cause, MemoryLimit, Phase, Watch, peak_memory_bytes};

@@ -98,7 +98,7 @@ impl Schedule {
                     thread,
                     position: take(&mut delayed, thread, store),
                 },
-                Effect::Whole | Effect::Delayed => ScheduleStep::Run {
+                Effect::Whole | Effect::Delayed | Effect::Abandoned => ScheduleStep::Run {
                     thread,
                     choices: choices(program, event),
                 },
@@ -417,18 +417,31 @@ pub(crate) fn stop_of<'a>(
 pub fn trace(program: &Program, steps: &[MicroStep], done: usize) -> Trace {
     let mut writers = Writers::default();
     let mut trace = Trace::default();
+    // Behind the last event there is nobody who could see that it was taken back: it is told as the thread saw it.
+    let last_event = steps.last().map_or(0, |last| {
+        let is_other =
+            |step: &MicroStep| step.effect != Effect::Abandoned || step.thread != last.thread;
+        steps
+            .iter()
+            .rposition(is_other)
+            .map_or(0, |other| other + 1)
+    });
     for (index, &step) in steps.iter().enumerate() {
         let mut told = TraceStep {
             thread: step.thread,
             state: step.state,
             value: step.value,
-            effect: step.effect,
+            effect: if index < last_event {
+                step.effect
+            } else {
+                Effect::Whole
+            },
             reads_from: None,
             wrote: None,
         };
         if index < done {
             told.reads_from = writers.step(program, index, &step);
-            told.wrote = written(program, step);
+            told.wrote = written(program, step).filter(|_| told.effect != Effect::Abandoned);
         }
         trace.steps.push(told);
     }
@@ -440,7 +453,7 @@ pub fn trace(program: &Program, steps: &[MicroStep], done: usize) -> Trace {
 struct Writers {
     /// Of each byte of memory.
     memory: FxHashMap<u32, usize>,
-    /// Delayed stores: thread, bytes, step.
+    /// Stores that only their thread sees: thread, bytes, step. Delayed ones, and those of atomic blocks that were abandoned.
     delayed: Vec<(ThreadId, Range<u32>, usize)>,
 }
 
@@ -457,7 +470,8 @@ impl Writers {
             let entry = (step.thread, bytes_of(program, loc), index);
             self.delayed.push(entry);
         }
-        raddle_memory::accesses(program, step, |access| {
+        let is_abandoned = step.effect == Effect::Abandoned;
+        raddle_memory::attempted(program, step, |access| {
             if is_life(program, access.loc) {
                 return;
             }
@@ -465,9 +479,13 @@ impl Writers {
                 if access.mode.reads() {
                     reads_from = reads_from.max(self.writer_of(step.thread, byte));
                 }
-                if access.mode.writes() {
+                if access.mode.writes() && !is_abandoned {
                     self.memory.insert(byte, writer);
                 }
+            }
+            if access.mode.writes() && is_abandoned {
+                let entry = (step.thread, bytes_of(program, access.loc), index);
+                self.delayed.push(entry);
             }
         });
         reads_from

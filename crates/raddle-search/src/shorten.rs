@@ -342,7 +342,7 @@ impl Search<'_, '_> {
                     thread,
                     at: program.at(state),
                 }),
-                Stop::Limit(_) | Stop::Unsupported(_) => {
+                Stop::Limit(_) | Stop::Unsupported(_) | Stop::WokenInVain => {
                     self.effort.spend(LIMIT_REACHED);
                     None
                 }

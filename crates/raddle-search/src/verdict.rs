@@ -143,6 +143,8 @@ pub enum BlockedBy {
     Assumption,
     /// A thread stopped: at a limit, at something unsupported, at a fault that may not be looked for.
     Stopped,
+    /// A thread woke up from a wait for nothing, and waits again: other executions show what comes next.
+    WakeUp,
     /// A thread has done a round of a loop for nothing, and its engine left it at that: other executions show it going on.
     Unfinished,
     /// Threads wait for good, some of them in loops.
@@ -152,10 +154,11 @@ pub enum BlockedBy {
 }
 
 impl BlockedBy {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Cut,
         Self::Assumption,
         Self::Stopped,
+        Self::WakeUp,
         Self::Unfinished,
         Self::Spinning,
         Self::Waiting,
@@ -318,6 +321,15 @@ pub struct Coverage {
     pub unfinished: Option<Reason>,
     /// Checks that were asked for and that the engine does not make, or not of all executions.
     pub not_checked: Vec<Check>,
+    /// What standards allow, and users do not want to be explored.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Behaviour that the standards allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// Of condition variables.
+    SpuriousWakeups,
 }
 
 /// What engine `mcr` did besides running executions.

@@ -18,7 +18,7 @@ use raddle_report::witness::{self, Task};
 use raddle_report::{Report, html, json, sarif, text, words};
 use raddle_search::driver::{self, Conflicts, Limits, SearchOptions, ViolationSink};
 use raddle_search::{
-    Check, EngineKind, Outcome, Phase, Reason, Trace, Verdict, Violation, ViolationKind,
+    Check, EngineKind, LeftOut, Outcome, Phase, Reason, Trace, Verdict, Violation, ViolationKind,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -174,6 +174,10 @@ pub(crate) fn checked(options: &Options, job: &Job) -> Result<Checked, Error> {
         Some(engine) => explore(options, engine, job)?,
         None => auto::check(options, job)?,
     };
+    if !options.spurious_wakeups {
+        let left_out = &mut checked.outcome.coverage.left_out;
+        left_out.push(LeftOut::SpuriousWakeups);
+    }
     // Whatever is no part of the search went before it.
     let statistics = &mut checked.outcome.statistics;
     statistics.preparation = began.elapsed().saturating_sub(statistics.elapsed);
@@ -192,6 +196,7 @@ pub(crate) fn solve(
     effort: Option<Conflicts>,
 ) -> Result<Checked, Error> {
     let source = Source {
+        purity: false,
         wide_choices: true,
         ..source(options, job)
     };
@@ -208,6 +213,7 @@ pub(crate) fn solve(
         memory: options.memory,
         unroll: options.unroll,
         exit_with_main: loaded.on_main_return == OnMainReturn::Exit,
+        spurious_wakeups: options.spurious_wakeups,
         silent_abort: options.silent_abort,
         effort,
     };
@@ -228,6 +234,7 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
         unroll: options.unroll,
         purity: leaves_out_pure_rounds(options),
         on_main_return: options.on_main_return,
+        spurious_wakeups: options.spurious_wakeups,
         checks: options.checks,
         silent_abort: options.silent_abort,
         wide_choices: false,
@@ -354,6 +361,7 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
         unroll: options.unroll,
         purity: options.reductions.purity && engine.knows_purity(),
         on_main_return: name_of(on_main_return),
+        spurious_wakeups: options.spurious_wakeups,
         silent_abort: options.silent_abort,
     }
 }

@@ -87,7 +87,8 @@ pub struct CheckArgs {
     pub memory: Memory,
 
     /// Stop loops that are not proved finite after N iterations; the answer then covers no more than that. Engines that know
-    /// when a thread only waits do not count iterations in which it does; those that run the program bound no loops of libraries
+    /// when a thread only waits do not count iterations in which it does; those that run the program bound no loops of libraries.
+    /// Functions that call themselves are not bounded
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
@@ -138,6 +139,10 @@ pub struct CheckArgs {
     /// Explore both orders of fetch-and-adds whose results nobody uses
     #[arg(long)]
     pub no_ifaa: bool,
+
+    /// Let only signals wake threads that wait on condition variables
+    #[arg(long)]
+    pub no_spurious_wakeups: bool,
 
     /// How to print the answer on standard output
     #[arg(long, value_enum, default_value_t = Format::Text)]

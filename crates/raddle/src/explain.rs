@@ -127,10 +127,23 @@ const TOPICS: &[Topic] = &[
                - a thread stops early: at a bound (`--unroll`), or at a fault that `--check` does not name;\n\
                - threads wait for good, some of them in loops: with `--check deadlock` (the default) that is a violation;\n\
                - a thread is left in a loop: it has done a round for nothing, and the engine went no further because other executions \
-               show what it does next (`--no-await`, a location that is also written plainly); or the engine pruned the execution.\n\
+               show what it does next (`--no-await`, a location that is also written plainly); or the engine pruned the execution;\n\
+               - a thread wakes up spuriously, finds nothing changed and waits again: that it did not wake up is another execution \
+               (`raddle explain spurious-wakeups`).\n\
                \n\
                JSON has the numbers under `executions.blocked_by`. Only if no execution runs to its end is it \
                worth a second look: then little of the program was checked.",
+    },
+    Topic {
+        names: &["spurious-wakeups", "spurious"],
+        text: "A thread that waits on a condition variable may wake up although nobody signalled it: POSIX, C, C++ and Rust allow \
+               that, and it happens. So the condition has to be checked again, in a loop:\n\
+               \n\
+               \x20   while (!ready)\n\
+               \x20       pthread_cond_wait(&changed, &mutex);\n\
+               \n\
+               Raddle wakes every thread once at each wait; loops that check again cost no more executions that run to their end. \
+               `--no-spurious-wakeups` lets only signals wake threads.",
     },
     Topic {
         names: &["overflow"],
@@ -310,7 +323,8 @@ const TOPICS: &[Topic] = &[
                thread are recognised and need nothing. Others need `--unroll N`, which stops every loop of the program \
                that is not known to end after N rounds; the answer then covers no more than that, and says how many \
                executions were cut short. Loops of libraries (system headers, the standard library, packages) are not \
-               bounded by engines that run the program. If no execution came to its end, the answer is `inconclusive`.",
+               bounded by engines that run the program, and functions that call themselves by none. If no execution came to \
+               its end, the answer is `inconclusive`.",
     },
     Topic {
         names: &["reductions", "purity", "await", "ifaa"],
@@ -404,6 +418,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "nondet",
             "verifier-functions",
             "abstraction",
+            "spurious-wakeups",
             "reductions",
         ],
     ),

@@ -26,6 +26,7 @@ pub(crate) struct Source<'a> {
     pub(crate) purity: bool,
     /// What the language does if this is none.
     pub(crate) on_main_return: Option<OnMainReturn>,
+    pub(crate) spurious_wakeups: bool,
     pub(crate) checks: Checks,
     /// `abort` ends the program silently.
     pub(crate) silent_abort: bool,
@@ -122,6 +123,7 @@ impl Source<'_> {
                 OnMainReturn::Wait => interp::OnMainReturn::Wait,
                 OnMainReturn::Exit => interp::OnMainReturn::Exit,
             },
+            spurious_wakeups: self.spurious_wakeups,
             release_sequences: standard::release_sequences(self.file, self.clang_args, ir),
             check_overflow: self.checks.overflows,
             check_uninit: self.checks.uninit,

@@ -23,6 +23,7 @@ pub struct Options {
     pub unroll: Option<u32>,
     /// What the language does if this is none.
     pub on_main_return: Option<OnMainReturn>,
+    pub spurious_wakeups: bool,
     pub keep_going: bool,
     pub jobs: usize,
     pub max_executions: Option<u64>,
@@ -114,6 +115,7 @@ impl Options {
             memory,
             unroll: args.unroll,
             on_main_return: args.on_main_return,
+            spurious_wakeups: !args.no_spurious_wakeups,
             keep_going: args.keep_going,
             jobs: args.jobs as usize,
             max_executions: args.max_executions,

@@ -57,6 +57,7 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
         unroll: trace.options.unroll,
         purity: trace.options.purity,
         on_main_return: OnMainReturn::from_str(&trace.options.on_main_return, true).ok(),
+        spurious_wakeups: trace.options.spurious_wakeups,
         checks,
         silent_abort: trace.options.silent_abort,
         wide_choices: true,

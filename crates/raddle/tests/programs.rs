@@ -4,7 +4,7 @@
 //!
 //! A line `// raddle: ARGS` at the top of a program gives arguments, `// engines: NAMES` leaves engines out that do not
 //! come to an end, `// bmc: refused` says that `bmc` refuses the program, `// bmc: inconclusive` that it has no
-//! answer, `// bmc: endless` that it takes more than a minute to say so. `RADDLE_BLESS=1` writes the expected outputs.
+//! answer. `RADDLE_BLESS=1` writes the expected outputs.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use raddle::bench::expected::{self, Expectation, Run};
@@ -344,9 +344,6 @@ fn engines_agree(program: &Path) -> Result<(), Failed> {
 fn bmc_agrees(program: &Path) -> Result<(), Failed> {
     let mut own = directive(program, "raddle");
     let special = directive(program, "bmc");
-    if special == ["endless"] {
-        return Ok(());
-    }
     // The first violation is enough.
     own.retain(|arg| !matches!(arg.as_str(), "--keep-going" | "--full" | "--quiet"));
     for option in ["--engine", "--memory", "--format", "--max-executions"] {

@@ -72,6 +72,22 @@ fn weak_orderings_are_the_librarys_or_the_users() {
 }
 
 #[test]
+fn condition_variables_wake_up_spuriously() {
+    let (status, answer) = check("woken_for_nothing.rs");
+    assert_eq!(status, Some(1), "{answer}");
+    assert_eq!(answer["violation"]["kind"], "panic");
+    assert_eq!(answer["violation"]["location"]["line"], 18);
+    let file = programs().join("woken_for_nothing.rs");
+    let output = common::check(&file, &["--format", "json", "--no-spurious-wakeups"]);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["verdict"], "verified");
+    assert_eq!(answer["notes"][0]["kind"], "spurious-wakeups", "{answer}");
+    // What checks again is right.
+    let (status, answer) = check("waits_in_a_loop.rs");
+    assert_eq!(status, Some(0), "{answer}");
+}
+
+#[test]
 fn asserts_of_rust_are_known() {
     let scratch = Scratch::new("rust-asserts");
     let text = "fn check(x: u32) {\n    assert!(x < 10);\n    if x == 7 {\n        assert_eq!(x, 8);\n    }\n}\n\

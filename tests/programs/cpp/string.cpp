@@ -1,5 +1,5 @@
 // engines: dpor, rf, rvf, mcr
-// bmc: endless
+// bmc: refused
 // std::string and std::vector: the library's own code runs, and its own assertions are checked.
 #include <mutex>
 #include <string>

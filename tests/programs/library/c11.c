@@ -1,3 +1,4 @@
+// raddle: --no-spurious-wakeups
 // engines: dpor, rf, rvf, mcr
 // All of <threads.h>.
 #include <assert.h>

@@ -1,3 +1,4 @@
+// raddle: --no-spurious-wakeups
 // A waiter with a deadline and one without: the signal may go to either, and the one with a deadline may give up.
 #include <assert.h>
 #include <errno.h>

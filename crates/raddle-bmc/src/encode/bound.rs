@@ -19,7 +19,7 @@
 //! functions depend on the formula, and are no part of a place. Two places with one name are no harm: more is looked at.
 
 use super::Encoder;
-use crate::events::Beyond;
+use crate::events::{Beyond, ThreadIndex};
 use crate::problem::Never;
 use crate::state::{Key, State};
 use raddle_order::bits::{Bit, Bits};
@@ -82,6 +82,7 @@ pub(crate) struct Cuts {
 /// A bound is exceeded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
+    pub(crate) thread: ThreadIndex,
     pub(crate) guard: Bit,
     /// Which: not the one that was asked for, where loops go round by known values, or are a library's.
     bound: u32,
@@ -125,6 +126,7 @@ impl Encoder<'_> {
         let cuts = &mut self.out.cuts;
         cuts.places.0.insert(place);
         cuts.all.push(Cut {
+            thread: self.thread,
             guard: state.path.guard(),
             bound,
             at,

@@ -26,6 +26,14 @@ struct Entered {
     making: Option<Word>,
 }
 
+/// A wait that ends without a signal.
+#[derive(Clone, Copy)]
+struct Unsignalled {
+    when: Bit,
+    /// Can that be told from being woken? Then no signal was meant for the thread.
+    is_told: bool,
+}
+
 impl Encoder<'_> {
     // ---- from beginning to end
 
@@ -156,14 +164,16 @@ impl Encoder<'_> {
         state: &mut State,
         condition: Place,
         entered: Entered,
-        timed_out: Bit,
+        end: Unsignalled,
     ) -> Result<(), Stop> {
+        let timed_out = end.when;
         let mut waiter = Waiter {
             thread: self.thread,
             condition,
             enter: entered.step,
             leave: 0,
             timed_out,
+            is_told: end.is_told,
             forgotten: Bit::FALSE,
             making: entered.making,
         };
@@ -204,19 +214,53 @@ impl Encoder<'_> {
             // Nobody else does signal it.
             self.check_undestroyed_here(state, condition)?;
             self.give_up(state, mutex)?;
-            self.wait_for(state, Bit::FALSE, Awaited::Anybody)?;
+            let spurious = self.wakes_spuriously(state)?;
+            self.wait_for(state, spurious, Awaited::Anybody)?;
+            if spurious != Bit::FALSE {
+                self.lock(state, mutex)?;
+            }
             return Ok(());
         }
         let entered = self.begin_waiting(state, condition, mutex)?;
-        let passes = self.passes_a_signal(state);
+        let spurious = self.wakes_spuriously(state)?;
+        let signalled = self.passes_a_signal(state);
+        let passes = self.out.bits.bit_or(spurious, signalled);
         let at = self.out.waiters.len();
         let cell = self.facts.cells(region_of(condition), condition.1, 4)[0];
         let lost = entered.making.clone();
         let lost = lost.map(|making| (cell, Rule::Another(making)));
         self.wait_for(state, passes, Awaited::Signal(at, lost))?;
-        self.end_waiting(state, condition, entered, Bit::FALSE)?;
+        let end = Unsignalled {
+            when: spurious,
+            // A cell counts those who wait.
+            is_told: entered.making.is_some(),
+        };
+        self.end_waiting(state, condition, entered, end)?;
         self.lock(state, mutex)?;
         Ok(())
+    }
+
+    /// Does a thread wake up without being signalled? It does so once at most at each place, as the interpreter has it.
+    fn wakes_spuriously(&mut self, state: &mut State) -> Result<Bit, Stop> {
+        const WOKEN: u32 = 9;
+        if !self.options.spurious_wakeups {
+            return Ok(Bit::FALSE);
+        }
+        let place = self.place_of_call(state);
+        let before = self.thread_value(state, WOKEN, place)?;
+        let may = self.out.bits.is_zero(&before.word);
+        if may == Bit::FALSE {
+            return Ok(may);
+        }
+        let chosen = self.fresh_bit();
+        let guard = self.out.bits.bit_and(state.path.guard(), may);
+        let choice = (guard, vec![Word::from_bits(vec![chosen])]);
+        self.out.threads[self.thread].choices.push(choice);
+        let wakes = self.out.bits.bit_and(may, chosen);
+        let one = Sym::constant(64, 1);
+        let after = Sym::ite(&mut self.out.bits, wakes, &one, &before);
+        self.set_thread_value(state, WOKEN, place, &after)?;
+        Ok(wakes)
     }
 
     /// Never waits: the thread is woken by a signal that has come, or times out.
@@ -227,16 +271,26 @@ impl Encoder<'_> {
         mutex: Place,
         deadline: &Sym,
     ) -> Result<Sym, Stop> {
-        let mut timed_out = Bit::TRUE;
-        if self.knows(state, region_of(condition)) {
+        let knows = self.knows(state, region_of(condition));
+        let mut entered = None;
+        if knows {
             self.check_undestroyed_here(state, condition)?;
             self.give_up(state, mutex)?;
-            self.note_choice(state, Word::from_bits(vec![timed_out]));
         } else {
-            let entered = self.begin_waiting(state, condition, mutex)?;
-            timed_out = self.fresh_bit();
-            self.note_choice(state, Word::from_bits(vec![timed_out]));
-            self.end_waiting(state, condition, entered, timed_out)?;
+            entered = Some(self.begin_waiting(state, condition, mutex)?);
+        }
+        let spurious = self.wakes_spuriously(state)?;
+        let mut timed_out = if knows { Bit::TRUE } else { self.fresh_bit() };
+        let guard = self.out.bits.bit_and(state.path.guard(), !spurious);
+        let choice = (guard, vec![Word::from_bits(vec![timed_out])]);
+        self.out.threads[self.thread].choices.push(choice);
+        timed_out = self.out.bits.bit_and(timed_out, !spurious);
+        if let Some(entered) = entered {
+            let end = Unsignalled {
+                when: self.out.bits.bit_or(timed_out, spurious),
+                is_told: true,
+            };
+            self.end_waiting(state, condition, entered, end)?;
         }
         self.pass_deadline(state, timed_out, deadline)?;
         self.lock(state, mutex)?;

@@ -1,8 +1,10 @@
 //! Blocks, calls and returns.
 
-use super::{Counted, DEEPEST_CALL, Encoder, LAST_BOUND, MOST_ROUNDS, unsupported};
+use super::{
+    Counted, DEEPEST_CALL, Encoder, LAST_BOUND, MOST_ROUNDS, unsupported, unsupported_call,
+};
 use crate::contents::Contents;
-use crate::events::What;
+use crate::events::{OpenBlock, What};
 use crate::facts::Region;
 use crate::shape::Shape;
 use crate::state::{Frame, State};
@@ -371,10 +373,13 @@ impl Encoder<'_> {
                 guard = frame.entered;
             }
         }
-        if counted > self.options.unroll {
-            return Err(Stop::Limit(Limit::Unroll {
-                bound: self.options.unroll,
-            }));
+        // A bound that the user asked for is on loops: engines that run the program do not bound calls.
+        let bound = match self.options.counted {
+            Counted::Every => self.options.unroll.max(LAST_BOUND),
+            Counted::Undecided => self.options.unroll,
+        };
+        if counted > bound {
+            return Err(Stop::Limit(Limit::Unroll { bound }));
         }
         Ok(())
     }
@@ -439,7 +444,12 @@ impl Encoder<'_> {
     ) -> Result<After, Stop> {
         let name = self.view.module().function(function).name.clone();
         let after = match self.view.called(function) {
-            Called::Body => {
+            Called::RustWait if self.options.spurious_wakeups => {
+                let why = "spurious wake-ups of Rust's condition variables are not encoded: without `--no-spurious-wakeups`";
+                let name = self.view.function_name(function);
+                return Err(unsupported_call(&name, why));
+            }
+            Called::Body | Called::RustWait => {
                 let is_atomic = name.starts_with(ATOMIC_PREFIX);
                 let args = self.parameters(state, function, call)?;
                 let varargs = self.variadic(state, function, call)?;
@@ -598,12 +608,41 @@ impl Encoder<'_> {
     pub(super) fn begin_block_of(&mut self, state: &mut State) {
         state.atomic_depth += 1;
         if state.atomic_depth == 1 {
+            let place = self.place(state);
+            if self.facts.may_stop_inside(&place) {
+                let begins = self.fresh_bit();
+                state.path.push(&mut self.out.bits, begins);
+            }
+            self.begun_at.push(place);
             state.block = Some(self.out.blocks);
             self.out.blocks += 1;
             // Blocks in which nothing happens that others see are blocks all the same.
             if !state.alone {
                 self.step(state, What::Block, Order::SeqCst);
             }
+        }
+    }
+
+    /// The thread stops if `guard` holds, perhaps in the middle of an atomic block.
+    ///
+    /// Nobody sees the middle of a block, so in such an execution nothing is looked for but that the thread stops. What others do
+    /// without the block they do while the thread is before it: such a block may also not be begun at all, which needs no reason, as
+    /// a thread may be slow.
+    pub(super) fn stops_inside(&mut self, state: &State, guard: Bit) {
+        if let Some(block) = state.block
+            && guard != Bit::FALSE
+            && !state.alone
+        {
+            self.facts.stop_inside(&self.begun_at[block]);
+            let thread = self.thread;
+            self.out.open_blocks.push(OpenBlock { thread, guard });
+        }
+    }
+
+    /// The same for a fault. If it is looked for, the execution is wrong whatever others see.
+    pub(super) fn fault_inside(&mut self, state: &State, guard: Bit, fault: &Fault) {
+        if !self.options.checks.covers(fault) {
+            self.stops_inside(state, guard);
         }
     }
 

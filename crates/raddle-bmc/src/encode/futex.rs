@@ -132,6 +132,7 @@ impl Encoder<'_> {
             enter,
             leave,
             timed_out,
+            is_told: timed_out != Bit::FALSE,
             forgotten: Bit::FALSE,
             making: None,
         });

@@ -124,6 +124,8 @@ impl Encoder<'_> {
     pub(super) fn assume(&mut self, state: &mut State, call: &Call) -> Result<After, Stop> {
         let args = self.arguments(state, call)?;
         let holds = !self.out.bits.is_zero(&args[0].word);
+        let fails = self.out.bits.bit_and(state.path.guard(), !holds);
+        self.stops_inside(state, fails);
         state.path.push(&mut self.out.bits, holds);
         if state.path.is_impossible() {
             return Ok(After::Gone);

@@ -79,6 +79,8 @@ pub(crate) struct EncodeOptions<'a> {
     pub(crate) is_weak: bool,
     /// Does the end of `main` end the process?
     pub(crate) exit_with_main: bool,
+    /// May waits for condition variables end without a signal?
+    pub(crate) spurious_wakeups: bool,
     /// Does `abort` end the process in silence?
     pub(crate) silent_abort: bool,
     /// Says when to give up.
@@ -128,6 +130,8 @@ pub(crate) struct Encoder<'a> {
     reads: ReadId,
     /// By thread: the place where it is started; see [`bound`].
     started_at: Vec<Key>,
+    /// By atomic block: the place where it begins.
+    begun_at: Vec<Key>,
     /// Blocks of code encoded so far.
     blocks: usize,
     /// Mutexes that are taken while others are held: held, taken.
@@ -166,6 +170,7 @@ impl<'a> Encoder<'a> {
             places: BTreeMap::new(),
             nested: BTreeSet::new(),
             started_at: vec![Key::new()],
+            begun_at: Vec::new(),
             reads: 0,
             blocks: 0,
         }
@@ -388,12 +393,10 @@ impl<'a> Encoder<'a> {
     /// The state goes no further.
     fn stopped(&mut self, state: &State, stop: Stop) -> Result<(), Stop> {
         let guard = state.path.guard();
-        if state.block.is_some() && !matches!(stop, Stop::Fault(_)) {
-            self.out.open_blocks.push(guard);
-        }
         match stop {
             Stop::Fault(fault) => {
                 self.leave_all(state, &fault);
+                self.fault_inside(state, guard, &fault);
                 self.refuse_dead_access(state, guard, &fault);
                 self.out.bad.push(Bad {
                     thread: self.thread,
@@ -401,9 +404,15 @@ impl<'a> Encoder<'a> {
                     fault,
                 });
             }
-            Stop::Limit(Limit::Unroll { bound }) => self.cut(state, bound),
+            Stop::Limit(Limit::Unroll { bound }) => {
+                self.stops_inside(state, guard);
+                self.cut(state, bound);
+            }
             Stop::Limit(_) => return Err(stop),
+            // A formula has all wake-ups.
+            Stop::WokenInVain => {}
             Stop::Unsupported(what) => {
+                self.stops_inside(state, guard);
                 let at = self.position(state);
                 let thread = self.out.threads[self.thread].id;
                 self.out.beyond.push(Beyond {
@@ -426,6 +435,7 @@ impl<'a> Encoder<'a> {
                 faulty.path.push(&mut self.out.bits, condition);
                 self.leave_all(&faulty, &fault);
             }
+            self.fault_inside(state, guard, &fault);
             self.refuse_dead_access(state, guard, &fault);
             self.out.bad.push(Bad {
                 thread: self.thread,

@@ -245,7 +245,7 @@ impl Encoder<'_> {
         args: &[u64],
     ) -> Result<Answered, Stop> {
         match self.view.called(function) {
-            Called::Body => {
+            Called::Body | Called::RustWait => {
                 let code = self.view.function(function)?;
                 let mut widths = Vec::new();
                 for param in 0..code.body().param_count as usize {

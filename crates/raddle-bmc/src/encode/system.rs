@@ -21,6 +21,7 @@ const KEYS: usize = 0xF_F000;
 const EXIT_FUNCTIONS: usize = 0xF_E000;
 const EXIT_ARGUMENTS: usize = 0xF_D000;
 const LOOKED: usize = 0xF_C000;
+const WOKEN: usize = 0xF_B000;
 /// Values of one kind have this much room.
 const KEYS_OF_A_KIND: usize = 0x500;
 const MOST_KEYS: u64 = 1024;
@@ -40,7 +41,7 @@ pub(super) fn contents(position: usize) -> Option<Rc<Contents>> {
     let size = match position {
         ERRNO => 4,
         CLOCK => 8,
-        LOOKED.. => 8,
+        WOKEN.. => 8,
         _ => return None,
     };
     Some(Rc::new(Contents::new(size, None)))
@@ -292,13 +293,14 @@ fn first_position(kind: u32) -> Option<usize> {
         6 => Some(LOOKED),
         7 => Some(SLEPT),
         8 => Some(PASSED),
+        9 => Some(WOKEN),
         _ => None,
     }
 }
 
 fn position(kind: u32, key: u64) -> Result<usize, Stop> {
     let room = match kind {
-        1..=3 | 6 => KEYS_OF_A_KIND,
+        1..=3 | 6 | 9 => KEYS_OF_A_KIND,
         _ => 1,
     };
     let first = first_position(kind).filter(|_| key < room as u64);

@@ -102,6 +102,7 @@ impl Problem {
     /// Does every thread that is started finish, or the process exit? A fault that is not looked for is an end, too.
     pub(crate) fn ask_for_end(&mut self, limits: &Limits<'_>) -> Result<Ends, Stopped> {
         let encoding = &mut self.encoding;
+        let open = encoding.any_open_block();
         let bits = &mut encoding.bits;
         let mut all = Bit::TRUE;
         for thread in &encoding.threads {
@@ -109,8 +110,9 @@ impl Problem {
             all = bits.bit_and(all, fine);
         }
         let faults = encoding.bad.iter().map(|bad| bad.guard);
-        let exits = encoding.exits.iter().copied();
-        let ends = bits.any(exits.chain(faults).chain([all]));
+        let exits = bits.any(encoding.exits.iter().copied());
+        let exits = bits.bit_and(exits, !open);
+        let ends = bits.any(faults.chain([exits, all]));
         match Never::of(self.ask_one(ends, limits, u64::MAX)) {
             Ok(Never(())) => Ok(Ends::None),
             Err(Unsettled::Found) => Ok(Ends::Some),

@@ -13,7 +13,8 @@
 //!   both. Where accesses of several sizes meet, a read acquires from the last write of each of its bytes;
 //! - an atomic block → a read in another block of what it wrote. Blocks exclude each other, but the mere order of two blocks
 //!   orders nothing: if neither reads from the other it could have been the other way round, with everything before them as
-//!   it is. Accesses in blocks do not race with each other.
+//!   it is. Accesses in blocks do not race with each other. A block that is abandoned is none that happened: its accesses race
+//!   with nothing and order nothing.
 //!
 //! A free is a plain write to the whole object. An operation on a synchronisation object is an atomic access to the object
 //! it lies in, so it races with an unordered free only.
@@ -244,9 +245,13 @@ impl RaceDetector {
         *entry(&mut self.counts, thread.index()) += 1;
         entry(&mut self.threads, thread.index());
         self.clocks.ensure(thread);
-        if let Effect::Flushed { store } = step.effect {
-            self.flush(program.tables(), store);
-            return None;
+        match step.effect {
+            Effect::Flushed { store } => {
+                self.flush(program.tables(), store);
+                return None;
+            }
+            Effect::Abandoned => return None,
+            Effect::Whole | Effect::Delayed => {}
         }
         let op = *program.op(step.state);
         if matches!(op, Op::AtomicBegin) {

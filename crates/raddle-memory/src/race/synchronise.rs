@@ -292,7 +292,13 @@ impl RaceDetector {
         use SyncAction as A;
         let failed = value != 0;
         match action {
-            A::Lock | A::TryLock | A::SemWait | A::SemTryWait | A::CondTimeout | A::CondPoll
+            A::Lock
+            | A::TryLock
+            | A::SemWait
+            | A::SemTryWait
+            | A::CondTimeout
+            | A::CondSpurious
+            | A::CondPoll
                 if failed => {}
             A::Lock
             | A::TryLock
@@ -300,6 +306,7 @@ impl RaceDetector {
             | A::SemTryWait
             | A::CondAwait
             | A::CondTimeout
+            | A::CondSpurious
             | A::CondPoll => {
                 let released = self.cell(cell).released;
                 self.learn(thread, released);

@@ -9,6 +9,7 @@ use super::local::FrameExtra;
 use super::machine::{ActiveFrame, Machine, Step, Top};
 use super::memory::Place;
 use super::undefined::{self, Mask, Undefined};
+use super::woken::RustWait;
 use super::world::Callee;
 use crate::fault::{AccessKind, Fault, Stop, Unsupported};
 use crate::models::Access;
@@ -72,6 +73,7 @@ impl Machine<'_> {
                 Ok(Done::Switched)
             }
             Callee::Defined => self.call_defined(code, function, call),
+            Callee::RustWait => self.call_rust_wait(code, function, call, result),
             Callee::Panic => {
                 let (args, _) = self.arguments(code, function, call)?;
                 Err(self.panicked(function, &args))
@@ -132,6 +134,27 @@ impl Machine<'_> {
 
     // ---- entering
 
+    /// A wait on a condition variable of Rust's library, which may return at once.
+    fn call_rust_wait(
+        &mut self,
+        code: &Code,
+        function: FuncId,
+        call: &Call,
+        result: Option<ValueId>,
+    ) -> Result<Done, Stop> {
+        match self.rust_wait() {
+            RustWait::Goes => self.call_defined(code, function, call),
+            RustWait::Chooses(op) => Ok(Done::Visible(op)),
+            RustWait::Wakes => {
+                // With a deadline, the result says that it has not passed.
+                if result.is_some() {
+                    self.set_result(code, result, &[1]);
+                }
+                Ok(Done::Next)
+            }
+        }
+    }
+
     fn call_defined(&mut self, code: &Code, function: FuncId, call: &Call) -> Result<Done, Stop> {
         let is_atomic = self
             .world
@@ -191,7 +214,9 @@ impl Machine<'_> {
     /// Calls a function from a model.
     pub(crate) fn call_from_model(&mut self, function: FuncId, args: &[u64]) -> Result<Step, Stop> {
         match self.world.callee(function) {
-            Callee::Defined => self.enter(function, (args, Mask::NONE), None, false)?,
+            Callee::Defined | Callee::RustWait => {
+                self.enter(function, (args, Mask::NONE), None, false)?;
+            }
             Callee::Model(model) => {
                 self.enter_model(model, Some(function), args, args.len() as u32)?;
             }

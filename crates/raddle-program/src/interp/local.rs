@@ -8,6 +8,7 @@
 
 use super::rounds::Rounds;
 use super::undefined::Unwritten;
+use super::woken::Wait;
 use crate::ids::{ObjectId, SrcId, ThreadId};
 use crate::models::ModelId;
 use crate::op::Op;
@@ -169,6 +170,8 @@ pub struct ThreadState {
     pub slots: BTreeMap<(u32, u64), u64>,
     /// The loops it is in that are not known to end, with `unroll` only.
     pub loops: SmallVec<[Rounds; 2]>,
+    /// The wait that it woke up from spuriously, if it has changed nothing since that others could see.
+    pub(crate) woken: Option<Rc<Wait>>,
     pub callers: Option<Rc<Link>>,
 }
 
@@ -184,6 +187,7 @@ impl ThreadState {
             thread_locals: BTreeMap::new(),
             slots: BTreeMap::new(),
             loops: SmallVec::new(),
+            woken: None,
             callers: None,
         }
     }

@@ -150,10 +150,11 @@ impl<'a> Machine<'a> {
         machine
     }
 
-    /// Tells the loops that the thread is in of the operation that returned.
+    /// Tells the loops that the thread is in, and the wait that it woke up from, of the operation that returned.
     pub(crate) fn note_operation(&mut self, local: &Local, value: Value, ignores_result: bool) {
         let state = &mut self.state;
         state.note_operation(self.tables, local, value, ignores_result);
+        self.note_after_wakeup(local, value);
     }
 
     /// Runs up to the next visible operation.

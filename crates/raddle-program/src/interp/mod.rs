@@ -36,6 +36,7 @@ mod rounds;
 mod taken;
 mod undefined;
 pub mod view;
+pub(crate) mod woken;
 mod world;
 
 pub use local::Local;
@@ -72,6 +73,8 @@ pub struct InterpOptions {
     /// as soon as it is certain what they are.
     pub leaves_out_pure_rounds: bool,
     pub on_main_return: OnMainReturn,
+    /// Are there spurious wake-ups from condition variables? Each thread has one at most at each place.
+    pub spurious_wakeups: bool,
     /// Which writes continue a release sequence, for data races.
     pub release_sequences: ReleaseSequences,
     /// Is signed overflow a fault?
@@ -99,6 +102,7 @@ impl Default for InterpOptions {
             unroll: None,
             leaves_out_pure_rounds: false,
             on_main_return: OnMainReturn::Wait,
+            spurious_wakeups: false,
             release_sequences: ReleaseSequences::default(),
             check_overflow: false,
             check_uninit: false,

@@ -46,7 +46,7 @@ pub struct Rounds {
 }
 
 /// Did an operation that returned `value` leave memory as it was, so that an engine may take it for a part of a pure round?
-fn leaves_memory(tables: &Tables, op: &Op, value: Value) -> bool {
+pub(super) fn leaves_memory(tables: &Tables, op: &Op, value: Value) -> bool {
     match *op {
         Op::Load { .. } | Op::Fence { .. } => true,
         Op::Rmw {

@@ -26,6 +26,8 @@ use std::rc::Rc;
 pub enum Called {
     /// Runs its body.
     Body,
+    /// A function that waits on a condition variable of Rust's library.
+    RustWait,
     /// A library function, by the name of its model.
     Library,
     /// `llvm.*`
@@ -237,6 +239,7 @@ impl View {
     pub fn called(&mut self, id: FuncId) -> Called {
         match self.world.callee(id) {
             Callee::Defined => Called::Body,
+            Callee::RustWait => Called::RustWait,
             Callee::Model(_) => Called::Library,
             Callee::Intrinsic => Called::Intrinsic,
             Callee::Panic => Called::Panic,

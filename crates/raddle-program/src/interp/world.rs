@@ -6,6 +6,7 @@ use super::code::{self, Code};
 use super::layout::{self, Layout};
 use super::machine::position::debug_loc;
 use super::memory::THREAD_LOCALS;
+use super::woken::is_rust_wait;
 use crate::coverage::WeakOrderings;
 use crate::fault::Stop;
 use crate::ids::{ObjectId, SrcId};
@@ -21,6 +22,8 @@ use std::rc::Rc;
 pub(crate) enum Callee {
     /// Runs its body.
     Defined,
+    /// Waits on a condition variable of Rust's library.
+    RustWait,
     Model(ModelId),
     /// `llvm.*`, done in place.
     Intrinsic,
@@ -59,6 +62,8 @@ pub(crate) struct World {
     called: FxHashMap<(SrcId, SrcId), SrcId>,
     /// The first weak orderings that threads came to.
     pub(crate) weak: WeakOrderings,
+    /// May threads try to lock a mutex, and see that another one has it?
+    pub(crate) has_try_locks: bool,
 }
 
 impl World {
@@ -68,6 +73,7 @@ impl World {
             .map(GlobalId::from_index)
             .filter(|&id| module.global(id).thread_local)
             .collect();
+        let has_try_locks = module.functions.iter().any(|it| is_try_lock(&it.name));
         Self {
             module,
             bodies: Bodies::new(&options),
@@ -89,6 +95,7 @@ impl World {
             sources: FxHashMap::default(),
             called: FxHashMap::default(),
             weak: WeakOrderings::default(),
+            has_try_locks,
         }
     }
 
@@ -134,10 +141,13 @@ impl World {
                 Callee::Model(model)
             }
             _ if is_panic(&function.name) => Callee::Panic,
-            _ if !function.is_declaration => Callee::Defined,
-            _ if function.name.starts_with("llvm.") => Callee::Intrinsic,
-            _ if is_unwinding(&function.name) => Callee::Unwind,
-            _ => Callee::Unknown,
+            _ if function.is_declaration => match &function.name {
+                name if name.starts_with("llvm.") => Callee::Intrinsic,
+                name if is_unwinding(name) => Callee::Unwind,
+                _ => Callee::Unknown,
+            },
+            _ if is_rust_wait(&function.name) => Callee::RustWait,
+            _ => Callee::Defined,
         }
     }
 
@@ -357,4 +367,16 @@ pub(crate) fn is_panic(name: &str) -> bool {
     ]
     .iter()
     .any(|function| name.contains(&format!("3std9panicking{function}")))
+}
+
+/// Functions that do not wait for a mutex for good. The standard library of Rust has one for files.
+fn is_try_lock(name: &str) -> bool {
+    const OF_C: [&str; 5] = [
+        "pthread_mutex_trylock",
+        "pthread_mutex_timedlock",
+        "pthread_mutex_clocklock",
+        "mtx_trylock",
+        "mtx_timedlock",
+    ];
+    OF_C.contains(&name) || name.contains("8try_lock") && !name.contains("4File8try_lock")
 }

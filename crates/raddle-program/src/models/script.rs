@@ -548,6 +548,14 @@ impl<'m, 'a> Script<'m, 'a> {
         self.choose(count, ChoiceOf::Course)
     }
 
+    /// Does the thread wake up spuriously?
+    pub(super) fn chooses_to_wake(&mut self) -> Result<bool, Pause> {
+        if self.asks {
+            return Ok(self.ask(Request::Choice { count: 2 })? != 0);
+        }
+        Ok(self.choose(2, ChoiceOf::Waking)? != 0)
+    }
+
     fn choose(&mut self, count: u32, of: ChoiceOf) -> Result<u32, Pause> {
         Ok(self.op(Op::Choice { count, of })? as u32)
     }

@@ -3,7 +3,10 @@
 use super::errno::{ETIMEDOUT, int, zero};
 use super::locks::act;
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
+use crate::fault::Stop;
+use crate::interp::woken::{WOKEN, Wait};
 use crate::op::SyncAction;
+use std::rc::Rc;
 
 pub(super) const MODELS: &[Model] = &[
     model("pthread_cond_init", cond_init).capturing(&[0]),
@@ -56,10 +59,14 @@ fn cond_timed_wait(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 impl Script<'_, '_> {
-    /// Releases the mutex, waits to be woken, and takes the mutex again.
+    /// Releases the mutex, waits to be woken, and takes the mutex again. The thread may also wake up spuriously.
     pub(super) fn cond_wait(&mut self, cond: u64, mutex: u64) -> Result<(), Pause> {
+        self.stop_if_woken_in_vain()?;
         let released = self.cell(mutex)?;
         self.sync(cond, SyncAction::CondRelease { mutex: released })?;
+        if self.wakes_spuriously()? {
+            return self.wake_spuriously(cond, mutex);
+        }
         self.sync(cond, SyncAction::CondAwait)?;
         self.sync(mutex, SyncAction::Lock)?;
         Ok(())
@@ -74,8 +81,13 @@ impl Script<'_, '_> {
         mutex: u64,
         deadline: u64,
     ) -> Result<u64, Pause> {
+        self.stop_if_woken_in_vain()?;
         let released = self.cell(mutex)?;
         self.sync(cond, SyncAction::CondRelease { mutex: released })?;
+        if self.wakes_spuriously()? {
+            self.wake_spuriously(cond, mutex)?;
+            return Ok(0);
+        }
         let action = if self.choice(2)? == 0 {
             SyncAction::CondPoll
         } else {
@@ -87,6 +99,72 @@ impl Script<'_, '_> {
         }
         self.sync(mutex, SyncAction::Lock)?;
         Ok(result)
+    }
+
+    /// A spurious wake-up from a condition variable: leaves the queue, and takes the mutex.
+    ///
+    /// Where repetitions are left out, it leaves the queue only when it has the mutex. Nobody can tell: a signal that would
+    /// have come between the two, and been lost, now wakes the thread; and that is what another execution shows.
+    fn wake_spuriously(&mut self, cond: u64, mutex: u64) -> Result<(), Pause> {
+        if !self.leaves_out_vain_wakeups() {
+            self.sync(cond, SyncAction::CondSpurious)?;
+            self.sync(mutex, SyncAction::Lock)?;
+            return Ok(());
+        }
+        self.sync(mutex, SyncAction::Lock)?;
+        if self.sync(cond, SyncAction::CondSpurious)? == 0 {
+            // There was a signal for it.
+            return Err(Pause::Stop(Stop::WokenInVain));
+        }
+        let (model, args) = (self.frame.model, self.frame.args.clone());
+        self.note(|machine| {
+            let wait = Wait::new(&machine.state, model, args);
+            machine.state.woken = Some(Rc::new(wait));
+            Ok(0)
+        })?;
+        Ok(())
+    }
+
+    // ---- spurious wake-ups
+
+    /// Does the thread wake up from this wait without being signalled? Both courses are explored; but it does so once
+    /// at most at each place, or loops would have no end.
+    pub(super) fn wakes_spuriously(&mut self) -> Result<bool, Pause> {
+        if !self.machine.world.options.spurious_wakeups {
+            return Ok(false);
+        }
+        let place = self.place_of_call()?;
+        if self.thread_value(WOKEN, place)? != 0 || !self.chooses_to_wake()? {
+            return Ok(false);
+        }
+        self.set_thread_value(WOKEN, place, 1)?;
+        Ok(true)
+    }
+
+    /// Stops a thread that woke up spuriously, has only looked around since, and now waits again as before. If there was a
+    /// signal meanwhile that nobody got, there is an execution in which that woke it; otherwise one in which it slept on.
+    pub(super) fn stop_if_woken_in_vain(&mut self) -> Result<(), Pause> {
+        if !self.leaves_out_vain_wakeups() {
+            return Ok(());
+        }
+        let (model, args) = (self.frame.model, self.frame.args.clone());
+        let is_back = self.note(|machine| {
+            let woken = machine.state.woken.take();
+            let is_back = woken.is_some_and(|it| *it == Wait::new(&machine.state, model, args));
+            Ok(u64::from(is_back))
+        })?;
+        match is_back {
+            0 => Ok(()),
+            _ => Err(Pause::Stop(Stop::WokenInVain)),
+        }
+    }
+
+    /// Are wake-ups that change nothing left out? Others might see that the mutex is taken if they tried to lock it.
+    fn leaves_out_vain_wakeups(&self) -> bool {
+        let world = &self.machine.world;
+        world.options.spurious_wakeups
+            && world.options.leaves_out_pure_rounds
+            && !world.has_try_locks
     }
 }
 

@@ -398,7 +398,7 @@ impl Builder<'_> {
             },
             flushes: match step.effect {
                 Effect::Flushed { store } => Some(store as usize),
-                Effect::Whole | Effect::Delayed => None,
+                Effect::Whole | Effect::Delayed | Effect::Abandoned => None,
             },
             prints,
         }

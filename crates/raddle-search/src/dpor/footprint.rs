@@ -5,7 +5,7 @@
 //! without hashing.
 
 use raddle_memory::access::{self, sync_mode};
-use raddle_memory::{Access, AccessMode, Machine, Mark, accesses};
+use raddle_memory::{Access, AccessMode, Effect, Machine, Mark, accesses};
 use raddle_program::{Op, Program, RmwKind, StateId, Tables};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -167,6 +167,7 @@ impl Footprints {
     ) -> FootprintId {
         if let [step] = machine.steps()[mark.steps()..]
             && machine.suspended().is_none()
+            && step.effect != Effect::Abandoned
         {
             let succeeded = match *program.op(step.state) {
                 Op::Cas { expected, .. } => step.value == expected,
@@ -206,6 +207,7 @@ impl Footprints {
         let mut footprint = Accesses::new();
         let steps = &machine.steps()[mark.steps()..];
         if let [step] = steps
+            && step.effect != Effect::Abandoned
             && let Op::Rmw {
                 loc,
                 kind: RmwKind::Add | RmwKind::Sub,

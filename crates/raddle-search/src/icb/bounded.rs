@@ -237,7 +237,10 @@ impl Search {
             };
             let tables = program.tables();
             // Events that cannot come next together with the thread's, such as the unlock before a lock, hide those before
-            // them: all are looked at where synchronisation is concerned, the last one elsewhere.
+            // them; and what an atomic block accesses depends on what it reads, so that run before the last event it may not
+            // depend on the others any more. Then all are looked at, and the last one elsewhere.
+            let is_block =
+                self.machine.is_in_block(thread) || matches!(program.op(state), Op::AtomicBegin);
             let mut last_access = None;
             let mut points = Vec::new();
             for (position, event) in self.events.iter().enumerate() {
@@ -247,7 +250,8 @@ impl Search {
                 {
                     continue;
                 }
-                let is_plain = next.threads.is_empty()
+                let is_plain = !is_block
+                    && next.threads.is_empty()
                     && next
                         .accesses
                         .iter()

@@ -144,6 +144,8 @@ impl Observer {
             joins: Vec::new(),
             steps: steps.clone(),
         };
+        let abandoned = first.effect == Effect::Abandoned;
+        let words = abandoned.then(|| self.words.clone());
         for index in steps.clone() {
             let step = machine.steps()[index];
             let place = Place {
@@ -154,6 +156,12 @@ impl Observer {
         }
         if let Some(state) = suspended {
             self.wait(program, &mut event, *program.op(state));
+        }
+        // What an abandoned block did was taken back.
+        if let Some(words) = words {
+            self.words = words;
+            event.writes.clear();
+            event.spawns.clear();
         }
         event.is_pure = !event.is_block && !faulted && is_pure(program, first);
         event
@@ -524,6 +532,7 @@ fn synchronises(action: SyncAction, value: Value) -> (Acquires, Releases) {
         | A::SemTryWait
         | A::CondAwait
         | A::CondTimeout
+        | A::CondSpurious
         | A::CondPoll
         | A::ReadLock
         | A::TryReadLock

@@ -2,6 +2,7 @@
 
 use super::model::{Builder, Index, Pair};
 use super::observe::Event;
+use raddle_memory::Effect;
 use raddle_program::{Op, Order, SrcId, SyncAction, ThreadId, Value};
 
 impl Builder<'_> {
@@ -32,6 +33,10 @@ impl Builder<'_> {
 
     fn access(&self, index: Index, event: &Event, step: usize) -> Option<PlainAccess> {
         let step = self.machine.steps()[step];
+        // It is in no race.
+        if step.effect == Effect::Abandoned {
+            return None;
+        }
         let (loc, writes, atomic) = match *self.program.op(step.state) {
             Op::Load { loc, order } => (loc, false, order != Order::Plain),
             Op::Store { loc, order, .. } | Op::Rmw { loc, order, .. } => {

@@ -1,7 +1,7 @@
 //! Events of the present prefix: what they touch, what they read from, what comes before them.
 
 use raddle_memory::access::overlap;
-use raddle_memory::{AccessMode, Machine, Mark, MicroStep, StepEnd, accesses};
+use raddle_memory::{AccessMode, Machine, Mark, MicroStep, StepEnd, attempted};
 use raddle_program::{LocId, Op, Program, StateId, Tables, ThreadId, Value};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -202,6 +202,9 @@ impl Event {
         if finished(program, machine, thread) {
             event.touches.push((Cell::End(thread), AccessMode::Write));
         }
+        if machine.has_abandoned(mark) {
+            event.abandon();
+        }
         event.follow_conflicts(program.tables(), past);
         event.before.set(thread.index(), index);
         event.causes.set(thread.index(), index);
@@ -236,7 +239,7 @@ impl Event {
     }
 
     fn step(&mut self, program: &Program, machine: &Machine, past: &Past, step: &MicroStep) {
-        accesses(program, step, |access| {
+        attempted(program, step, |access| {
             self.access(program.tables(), past, access.loc, access.mode);
         });
         match *program.op(step.state) {
@@ -252,6 +255,14 @@ impl Event {
             }
             Op::Detach { thread } => self.touch(past, Cell::Handle(thread), AccessMode::Update),
             _ => {}
+        }
+    }
+
+    /// What it wrote was taken back.
+    fn abandon(&mut self) {
+        self.touches.retain(|(_, mode)| mode.reads());
+        for (_, mode) in &mut self.touches {
+            *mode = AccessMode::Read;
         }
     }
 

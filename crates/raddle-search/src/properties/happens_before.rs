@@ -48,8 +48,8 @@ fn understand(program: &Program, steps: &[MicroStep]) -> Vec<Step> {
     let mut understood = Vec::new();
     for (index, step) in steps.iter().enumerate() {
         let op = match step.effect {
-            // Nothing but that the store becomes visible.
-            Effect::Flushed { .. } => Op::Choice {
+            // Nothing but that the store becomes visible, or nothing at all that others see.
+            Effect::Flushed { .. } | Effect::Abandoned => Op::Choice {
                 count: 1,
                 of: ChoiceOf::Course,
             },

@@ -4,7 +4,7 @@ use super::event::{
     Branching, Cell, Event, NO_EVENT, Pos, Read, Write, branching, intrudes, is_wide, primary,
 };
 use super::trace::{Trace, note_read, note_write};
-use raddle_memory::{Machine, Mark, StepEnd, accesses};
+use raddle_memory::{Machine, Mark, StepEnd, attempted};
 use raddle_program::{Op, Program, StateId, ThreadId};
 
 /// The state of a thread's handle: see [`Cell::Handle`].
@@ -84,6 +84,9 @@ impl Trace {
                 },
             );
         }
+        if machine.has_abandoned(before.mark) {
+            event.writes.clear();
+        }
         note_values(program, machine, &mut event);
         event.is_pure = matches!(end, StepEnd::Done)
             && !event.is_block
@@ -112,7 +115,7 @@ impl Trace {
         let op = *program.op(step.state);
         // What is done with a thread is told by its handle, which its spawn writes as well.
         let is_of_thread = matches!(op, Op::Join { .. } | Op::Detach { .. });
-        accesses(program, &step, |access| {
+        attempted(program, &step, |access| {
             if is_of_thread {
                 return;
             }

@@ -149,6 +149,11 @@ impl Search {
         event.is_pure &= !event.is_block && !event.faulted;
         event.after = making.state;
         event.ends_inside = making.inside;
+        // The machine abandons a block that does not come to its end.
+        if making.inside && (event.faulted || program.op(event.after).stops_short()) {
+            event.writes.clear();
+            event.ends_inside = event.began_inside;
+        }
         if !event.faulted && matches!(program.op(event.after), Op::Exit { .. }) {
             let cell = Cell::End(event.thread);
             note_write(&mut event.writes, Write { cell, value: 1 });

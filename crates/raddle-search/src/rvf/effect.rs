@@ -179,6 +179,12 @@ impl Search {
         }
         let mut event = making.event;
         event.ends_inside = making.inside;
+        // The machine abandons a block that does not come to its end.
+        if making.inside && (event.faulted || program.op(after).stops_short()) {
+            event.writes.clear();
+            event.spawned.clear();
+            event.ends_inside = event.began_inside;
+        }
         let changes_nothing = || {
             event.writes.iter().all(|write| {
                 let same = |read: &Read| read.part == write.part && read.value == write.value;

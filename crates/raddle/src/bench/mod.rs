@@ -277,6 +277,8 @@ fn options(
         .map(OsString::from)
         .into();
     args.extend(["--memory".into(), memory.into()]);
+    // The papers know none.
+    args.push("--no-spurious-wakeups".into());
     if let Some(class) = class {
         args.extend(class.switches().iter().map(OsString::from));
     }

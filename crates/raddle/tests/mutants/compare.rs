@@ -165,6 +165,7 @@ fn explored(
         let interp = InterpOptions {
             unroll: Some(MOST_ROUNDS),
             leaves_out_pure_rounds: engine.knows_purity(),
+            spurious_wakeups: true,
             ..InterpOptions::default()
         };
         let mut program = Interpreter::load(module, interp).ok()?;
@@ -189,11 +190,13 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks) -> Result<Answer, Fai
         let parse = || raddle_ir::parse_module(text.to_owned(), "mutant").ok();
         let looked_at = InterpOptions {
             unroll: Some(1),
+            spurious_wakeups: true,
             ..InterpOptions::default()
         };
         let view = View::new(parse()?, looked_at).ok()?;
         let replayed = InterpOptions {
             wide_choices: true,
+            spurious_wakeups: true,
             ..InterpOptions::default()
         };
         let mut program = Interpreter::load(parse()?, replayed).ok()?;
@@ -201,6 +204,7 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks) -> Result<Answer, Fai
             memory,
             unroll: None,
             exit_with_main: false,
+            spurious_wakeups: true,
             silent_abort: false,
             effort: Some(MOST_CONFLICTS),
         };

@@ -1,0 +1,21 @@
+// `Condvar::wait` may return although nobody has notified it.
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+
+fn main() {
+    let pair = Arc::new((Mutex::new(false), Condvar::new()));
+    let other = Arc::clone(&pair);
+    let starter = thread::spawn(move || {
+        let (started, changed) = &*other;
+        *started.lock().unwrap() = true;
+        changed.notify_one();
+    });
+    let (started, changed) = &*pair;
+    let mut guard = started.lock().unwrap();
+    if !*guard {
+        guard = changed.wait(guard).unwrap();
+    }
+    assert!(*guard);
+    drop(guard);
+    starter.join().unwrap();
+}
