@@ -349,6 +349,7 @@ fn by_formula(text: &str) -> Verdict {
         memory: search().memory,
         unroll: Some(BOUND),
         exit_with_main: false,
+        spurious_wakeups: false,
         silent_abort: false,
         effort: None,
     };

@@ -79,7 +79,10 @@ fn reported(options: &Options, job: &Job) -> Result<Told, Error> {
         fingerprint: &loaded.fingerprint,
         on_main_return: loaded.on_main_return,
     };
-    Ok(told(options, &report, origin))
+    let told = told(options, &report, origin);
+    // The process ends now, and gives it all back at once.
+    std::mem::forget(loaded);
+    Ok(told)
 }
 
 /// What saved executions tell of the program besides.

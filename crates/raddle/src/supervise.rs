@@ -21,7 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The job looks whether it should stop, and so does its supervisor: at least this often.
-const TICK: Duration = Duration::from_millis(20);
+const TICK: Duration = Duration::from_millis(10);
 /// Near the limit of memory it looks more often, but not more often than this.
 const SHORTEST_TICK: Duration = Duration::from_micros(500);
 /// No program touches new memory faster than so many bytes a second.
@@ -199,7 +199,8 @@ impl Job {
 /// How long a job that was told to stop may take to say what it has.
 fn grace(cause: Cause) -> Duration {
     match cause {
-        Cause::Interrupted => Duration::from_millis(120),
+        // The process has to end, too, within what a user takes for at once.
+        Cause::Interrupted => Duration::from_millis(60),
         Cause::Time | Cause::Memory => Duration::from_millis(500),
     }
 }
