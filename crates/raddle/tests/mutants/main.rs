@@ -200,7 +200,9 @@ fn try_all(mutants: &[(&Base, u64)], failed: &(dyn Fn(&Kept) + Sync)) -> (Answer
     silence_workers();
     std::thread::scope(|scope| {
         for _ in 0..workers {
-            let worker = std::thread::Builder::new().name(WORKER.to_owned());
+            let worker = std::thread::Builder::new()
+                .name(WORKER.to_owned())
+                .stack_size(STACK_BYTES);
             let worker = worker.spawn_scoped(scope, || {
                 while let Some(&(base, number)) = mutants.get(next.fetch_add(1, Ordering::Relaxed))
                 {
@@ -225,6 +227,8 @@ fn try_all(mutants: &[(&Base, u64)], failed: &(dyn Fn(&Kept) + Sync)) -> (Answer
 
 /// The name of threads whose panics are caught, and told of in the end.
 const WORKER: &str = "tries mutants";
+/// As much as checks have: threads that start threads are encoded in each other.
+const STACK_BYTES: usize = 256 << 20;
 
 fn silence_workers() {
     let usual = std::panic::take_hook();
