@@ -15,8 +15,8 @@ const MOST_EXECUTIONS: u64 = 2_000;
 const MOST_ROUNDS: u32 = 6;
 const MOST_CONFLICTS: u64 = 5_000;
 /// Against programs that are hard for some engine in a way that is not counted.
-const LONGEST: Duration = Duration::from_secs(20);
-const MOST_MEMORY: u64 = 3 << 30;
+const LONGEST: Duration = Duration::from_secs(10);
+const MOST_MEMORY: u64 = 1 << 30;
 
 const NOTHING: Checks = Checks {
     assertions: false,
