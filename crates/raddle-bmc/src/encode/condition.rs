@@ -7,11 +7,12 @@
 
 use super::Encoder;
 use super::library::misused;
-use super::sync::{ETIMEDOUT, region_of};
+use super::sync::region_of;
 use crate::events::{Access, Awaited, Change, Place, Rule, StepIndex, Waiter, Waker, What};
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::{Bit, Word};
+use raddle_program::errno::ETIMEDOUT;
 use raddle_program::{Misuse, Order, Stop};
 
 /// The low half of the cell counts those who wait.

@@ -3,18 +3,16 @@
 
 use super::Encoder;
 use super::library::{Args, misused};
-use super::sync::{BESIDE, ETIMEDOUT, region_of};
+use super::sync::{BESIDE, region_of};
 use crate::events::{Access, Awaited, Handover, Place, Rule, StepIndex, What};
 use crate::facts::Region;
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::Bit;
+use raddle_program::errno::{EAGAIN, ETIMEDOUT};
 use raddle_program::{Misuse, Order, Stop};
 use std::collections::btree_map::Entry;
 use std::rc::Rc;
-
-/// What trying in vain sets `errno` to.
-const EAGAIN: u64 = 11;
 
 /// What the cell of an object holds that was destroyed: no count, no owner and no generation is that large.
 pub(super) const GONE: u32 = u32::MAX;

@@ -5,7 +5,7 @@
 //! in every execution.
 
 use super::library::{Args, misused};
-use super::sync::{BESIDE, EBUSY, EDEADLK, EPERM, ETIMEDOUT, UNCONTENDED, region_of};
+use super::sync::{BESIDE, UNCONTENDED, region_of};
 use super::{Encoder, unsupported_call};
 use crate::events::{
     Access, Awaited, Handover, Place, Rule, Section, StepIndex, WaitsForItself, What,
@@ -15,6 +15,7 @@ use crate::order::FixedOrder;
 use crate::state::{Held, State};
 use crate::value::Sym;
 use raddle_order::bits::Bit;
+use raddle_program::errno::{EBUSY, EDEADLK, EPERM, ETIMEDOUT};
 use raddle_program::{Misuse, MutexKind, Order, Stop};
 use std::rc::Rc;
 

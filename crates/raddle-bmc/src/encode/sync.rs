@@ -16,19 +16,13 @@ use crate::order::FixedOrder;
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::Bit;
+use raddle_program::errno::{EBUSY, ETIMEDOUT};
 use raddle_program::{AccessKind, Fault, Order, Stop, Unsupported};
 
-/// What trying in vain returns.
-pub(super) const EBUSY: u64 = 16;
 /// Where numbers lie that belong to the cells of synchronisation objects.
 pub(super) const BESIDE: u64 = 1 << 43;
 /// A section of a mutex that nobody else takes.
 pub(super) const UNCONTENDED: usize = usize::MAX;
-/// What waiting for oneself returns.
-pub(super) const EDEADLK: u64 = 35;
-/// What giving back returns what one does not have.
-pub(super) const EPERM: u64 = 1;
-pub(super) const ETIMEDOUT: u64 = 110;
 /// Waits with a lock of C++ instead of a mutex.
 const CPP_WAIT: &str = "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE";
 /// What the cell of a one-time initialiser holds while it runs, and afterwards.
