@@ -12,32 +12,50 @@ use raddle_program::{
 };
 use std::time::Duration;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EngineKind {
-    Naive,
-    Dpor,
-    Rf,
-    Rvf,
-    Mcr,
-    Icb,
-    Bpor,
+/// Written once, so that no list of engines can lack one.
+macro_rules! engines {
+    ($($(#[$doc:meta])* $kind:ident => $name:literal,)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum EngineKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl EngineKind {
+            pub const ALL: &'static [Self] = &[$(Self::$kind,)*];
+
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+        }
+    };
+}
+
+engines! {
+    Naive => "naive",
+    Dpor => "dpor",
+    Rf => "rf",
+    Rvf => "rvf",
+    Mcr => "mcr",
+    Icb => "icb",
+    Bpor => "bpor",
     /// Not one that explores: see `raddle-bmc`.
-    Bmc,
+    Bmc => "bmc",
 }
 
 impl EngineKind {
+    /// Does it run executions, one after another? Those that do can be asked about any program, the others about modules only.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Naive => "naive",
-            Self::Dpor => "dpor",
-            Self::Rf => "rf",
-            Self::Rvf => "rvf",
-            Self::Mcr => "mcr",
-            Self::Icb => "icb",
-            Self::Bpor => "bpor",
-            Self::Bmc => "bmc",
-        }
+    pub fn explores(self) -> bool {
+        self != Self::Bmc
+    }
+
+    /// The engines that explore executions under this memory model.
+    pub fn exploring(memory: MemoryModel) -> impl Iterator<Item = Self> {
+        let all = Self::ALL.iter().copied();
+        all.filter(move |engine| engine.explores() && engine.supports(memory))
     }
 
     /// Does it recognise rounds of loops in which a thread only waits?

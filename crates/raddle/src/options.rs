@@ -277,6 +277,14 @@ mod tests {
     }
 
     #[test]
+    fn every_engine_can_be_asked_for() {
+        for &engine in EngineKind::ALL {
+            assert!(ENGINES.contains(&(engine.name(), engine)), "{engine:?}");
+        }
+        assert_eq!(ENGINES.len(), EngineKind::ALL.len());
+    }
+
+    #[test]
     fn a_list_of_checks_replaces_the_default() {
         let options = options(&["--check", "race,overflow"]).unwrap();
         assert!(options.checks.races && options.checks.overflows);

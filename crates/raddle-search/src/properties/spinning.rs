@@ -204,14 +204,6 @@ pub(super) fn reachable(program: &mut Program) -> Option<Reached> {
     }
 }
 
-/// The engines that leave pure rounds out.
-const ENGINES: [EngineKind; 4] = [
-    EngineKind::Dpor,
-    EngineKind::Rf,
-    EngineKind::Rvf,
-    EngineKind::Mcr,
-];
-
 fn found_by(
     engine: EngineKind,
     program: &mut Program,
@@ -274,7 +266,8 @@ fn ways() -> impl Iterator<Item = (EngineKind, Reductions)> {
             .filter(move |reductions| engine == EngineKind::Dpor || !reductions.additions)
             .map(move |reductions| (engine, reductions))
     };
-    ENGINES.into_iter().flat_map(of)
+    let all = EngineKind::ALL.iter().copied();
+    all.filter(|engine| engine.knows_purity()).flat_map(of)
 }
 
 #[test]

@@ -55,14 +55,6 @@ pub(crate) const CHECKS: [(&str, Checks); 3] = [
     ),
 ];
 
-const EXPLORING: [EngineKind; 5] = [
-    EngineKind::Naive,
-    EngineKind::Dpor,
-    EngineKind::Rf,
-    EngineKind::Rvf,
-    EngineKind::Mcr,
-];
-
 /// Something that must not be.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
@@ -101,7 +93,7 @@ pub(crate) fn compare(text: &str, checks: Checks) -> Result<Answered, Failure> {
     let mut answered = Answered::default();
     for memory in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
         let mut answers = Vec::new();
-        for engine in EXPLORING.into_iter().filter(|it| it.supports(memory)) {
+        for engine in EngineKind::exploring(memory) {
             let answer = explored(text, engine, memory, checks)?;
             answers.push((engine, answer));
         }
