@@ -2,7 +2,7 @@
 //!
 //! Algorithm 1 of "Awaiting for Godot" (Jonsson, Lång, Sagonas), which extends Optimal-DPOR (Abdulla, Aronis, Jonsson,
 //! Sagonas, JACM 2017): source sets, sleep sets and wakeup trees. Exactly one execution of each Mazurkiewicz class is
-//! explored, and none is given up midway. Line numbers in comments are those of algorithm 1. See `docs/engines.md` for
+//! explored, and none is given up midway. Line numbers in comments are those of algorithm 1. See `docs/engines/dpor.md` for
 //! invariants and deviations.
 
 mod additions;

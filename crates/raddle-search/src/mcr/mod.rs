@@ -3,7 +3,7 @@
 //! "Stateless Model Checking Concurrent Programs with Maximal Causality Reduction" (Huang, PLDI 2015). An execution is run
 //! from a seed, its maximal causal model is built ([`model`]), and a solver finds in the model new seeds ([`solve`]): the
 //! interleavings in which some read gets something else than in any known execution. Races are found in the model, too.
-//! See `docs/engines.md` for invariants, proofs and deviations.
+//! See `docs/engines/mcr.md` for invariants, proofs and deviations.
 //!
 //! Executions are run one after the other, models are solved by any number of workers: in rounds of fixed size, with what was
 //! known when the round began, so that nothing depends on how many workers there are.
