@@ -591,7 +591,7 @@ fn violations_come_before_what_is_out_of_reach() {
                 };
                 assert_eq!(violations.len(), 1);
                 if keep_going {
-                    assert_eq!(outcome.beyond().len(), 2, "{engine:?}, {fails_at}");
+                    assert_eq!(outcome.unsupported().len(), 2, "{engine:?}, {fails_at}");
                 }
             }
         }

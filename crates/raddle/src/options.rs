@@ -107,7 +107,7 @@ impl Options {
             reductions: Reductions {
                 purity: !args.no_purity,
                 awaits: !args.no_await,
-                additions: !args.no_ifaa,
+                ifaa: !args.no_ifaa,
             },
             file: args.file,
             clang_args: args.clang_args,

@@ -8,7 +8,7 @@
 use super::Encoder;
 use super::library::misused;
 use super::sync::region_of;
-use crate::events::{Access, Awaited, Change, Place, Rule, StepIndex, Waiter, Waker, What};
+use crate::events::{Access, Awaited, Change, Place, Rule, StepIndex, StepKind, Waiter, Waker};
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::{Bit, Word};
@@ -121,7 +121,7 @@ impl Encoder<'_> {
         }
         let step = match self.give_up(state, mutex)? {
             Some(unlock) => unlock,
-            None => self.step(state, What::Sync, Order::SeqCst),
+            None => self.step(state, StepKind::Sync, Order::SeqCst),
         };
         self.out.steps[step].object = Some(condition);
         if !is_watched {
@@ -146,7 +146,7 @@ impl Encoder<'_> {
     }
 
     fn sync_step(&mut self, state: &State, condition: Place, accesses: Vec<Access>) -> StepIndex {
-        let step = self.step(state, What::Sync, Order::SeqCst);
+        let step = self.step(state, StepKind::Sync, Order::SeqCst);
         self.out.steps[step].object = Some(condition);
         self.out.steps[step].accesses = accesses;
         step

@@ -4,7 +4,7 @@
 use super::Encoder;
 use super::library::{Args, misused};
 use super::sync::{BESIDE, region_of};
-use crate::events::{Access, Awaited, Handover, Place, Rule, StepIndex, What};
+use crate::events::{Access, Awaited, Handover, Place, Rule, StepIndex, StepKind};
 use crate::facts::Region;
 use crate::state::State;
 use crate::value::Sym;
@@ -132,7 +132,7 @@ impl Encoder<'_> {
         }
         let new = change(self, &old);
         self.write(state, (region, offset), &new, Bit::TRUE, &mut accesses)?;
-        let step = self.step(state, What::Sync, Order::SeqCst);
+        let step = self.step(state, StepKind::Sync, Order::SeqCst);
         self.out.steps[step].accesses = accesses;
         self.out.steps[step].object = Some(place);
         Ok((old, Some(step)))
@@ -157,7 +157,7 @@ impl Encoder<'_> {
         let allowed = rule.holds(&mut self.out.bits, &seen.word);
         let fine = self.out.bits.bit_or(!state.path.guard(), allowed);
         self.out.required.push(fine);
-        let step = self.step(state, What::Sync, Order::SeqCst);
+        let step = self.step(state, StepKind::Sync, Order::SeqCst);
         self.out.steps[step].accesses = accesses;
         self.out.steps[step].object = Some(place);
         Ok((seen, Some(step)))
@@ -234,7 +234,7 @@ impl Encoder<'_> {
         state: &mut State,
         (region, offset): (Region, u64),
         condition: Bit,
-        what: What,
+        what: StepKind,
     ) -> Result<Sym, Stop> {
         if self.knows(state, region) {
             return self.peek(state, region, offset);
@@ -280,7 +280,7 @@ impl Encoder<'_> {
         let old = self.read(state, (region, offset), 4, condition, &mut accesses)?;
         let new = change(self, &old);
         self.write(state, (region, offset), &new, condition, &mut accesses)?;
-        let step = self.step(state, What::Life, Order::SeqCst);
+        let step = self.step(state, StepKind::Life, Order::SeqCst);
         self.out.steps[step].accesses = accesses;
         Ok(())
     }

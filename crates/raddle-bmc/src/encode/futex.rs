@@ -5,7 +5,7 @@
 
 use super::sync::region_of;
 use super::{Encoder, unsupported};
-use crate::events::{Awaited, Handover, Place, StepIndex, Waiter, What};
+use crate::events::{Awaited, Handover, Place, StepIndex, StepKind, Waiter};
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::Bit;
@@ -51,7 +51,7 @@ impl Encoder<'_> {
             }
             SyncAction::SemTryWait => return self.take_one(state, place),
             SyncAction::CondRelease { .. } => {
-                let enter = self.step(state, What::Sync, Order::SeqCst);
+                let enter = self.step(state, StepKind::Sync, Order::SeqCst);
                 self.out.steps[enter].object = Some(place);
                 state.queued = Some(enter);
             }
@@ -123,7 +123,7 @@ impl Encoder<'_> {
     }
 
     fn leave_at(&mut self, state: &State, place: Place, enter: StepIndex, timed_out: Bit) {
-        let leave = self.step(state, What::Sync, Order::SeqCst);
+        let leave = self.step(state, StepKind::Sync, Order::SeqCst);
         self.out.steps[leave].object = Some(place);
         self.out.waiters.push(Waiter {
             thread: self.thread,

@@ -77,7 +77,7 @@ struct Run {
     /// where a block had to wait.
     events: Vec<(usize, bool, bool, Option<StateId>)>,
     /// For each thread, the states it has left since it last changed something.
-    idle: Vec<Vec<StateId>>,
+    pure_run: Vec<Vec<StateId>>,
     /// Threads that completed a pure iteration and go no further.
     stopped: Vec<ThreadId>,
     steps: Vec<Step>,
@@ -380,8 +380,11 @@ impl Search {
             return Closing::No;
         }
         let held = self.machine.peek(tables, loc);
-        let idle = run.idle.get(thread.index()).map_or(&[][..], Vec::as_slice);
-        if !closes(program, &mut self.machine, (thread, state), held, idle) {
+        let pure_run = run
+            .pure_run
+            .get(thread.index())
+            .map_or(&[][..], Vec::as_slice);
+        if !closes(program, &mut self.machine, (thread, state), held, pure_run) {
             Closing::No
         } else if awaits && can_await(program, attempt) {
             Closing::Await
@@ -417,17 +420,17 @@ impl Search {
         let first = self.machine.steps().len();
         let mark = self.machine.mark();
         let end = self.machine.step(program, thread, choices);
-        if run.idle.len() <= thread.index() {
-            run.idle.resize(thread.index() + 1, Vec::new());
+        if run.pure_run.len() <= thread.index() {
+            run.pure_run.resize(thread.index() + 1, Vec::new());
         }
-        let idle = &mut run.idle[thread.index()];
+        let pure_run = &mut run.pure_run[thread.index()];
         let state = self.machine.steps()[first].state;
-        if observe::is_idle(program, &self.machine, first, inside)
+        if observe::event_is_pure(program, &self.machine, first, inside)
             && self.machine.is_pure_since(mark)
         {
-            idle.push(state);
+            pure_run.push(state);
         } else {
-            idle.clear();
+            pure_run.clear();
         }
         run.events.push((
             self.machine.steps().len(),

@@ -557,7 +557,12 @@ fn synchronises(action: SyncAction, value: Value) -> (Acquires, Releases) {
 }
 
 /// Could the event that begins with micro-step `first` be part of a pure iteration?
-pub(super) fn is_idle(program: &Program, machine: &Machine, first: usize, inside: bool) -> bool {
+pub(super) fn event_is_pure(
+    program: &Program,
+    machine: &Machine,
+    first: usize,
+    inside: bool,
+) -> bool {
     let steps = &machine.steps()[first..];
     !inside && steps.len() == 1 && is_pure(program, steps[0])
 }
