@@ -309,7 +309,7 @@ impl Search {
             return Step::Fault;
         }
         let stored = self.read(tables, making, Cell::Loc(cell), path);
-        let word = self.known_word(tables, cell, action, stored);
+        let word = self.known_word(tables, making, cell, action, stored);
         let (new, value) = match self.machine.sync_step(word, action, thread) {
             SyncStep::Wait => return Step::Wait,
             SyncStep::Done { word, value } => (word, value),
@@ -320,7 +320,7 @@ impl Search {
                 return Step::Fault;
             }
             let stored = self.read(tables, making, Cell::Loc(mutex), path);
-            let held = self.known_word(tables, mutex, SyncAction::Unlock, stored);
+            let held = self.known_word(tables, making, mutex, SyncAction::Unlock, stored);
             let Some(free) = sync::release_for_wait(held, thread) else {
                 return Step::Fault;
             };
@@ -334,17 +334,28 @@ impl Search {
         Step::Done(value)
     }
 
-    /// The word of a synchronisation cell as `action` finds it.
+    /// The word of a synchronisation cell as `action` finds it. The word of a mutex knows its kind, which the event itself may have
+    /// written: the machine has not run it.
     fn known_word(
         &mut self,
         tables: &Tables,
+        making: &Making,
         cell: LocId,
         action: SyncAction,
         stored: Value,
     ) -> Value {
-        // Looking makes the machine take notice of memory that it has not met.
-        let _ = self.machine.peek(tables, cell);
-        self.machine.known_word(tables, cell, action, stored)
+        let written = |arena: u32| {
+            making.event.writes.iter().rev().find_map(|write| {
+                let Cell::Loc(loc) = write.part.cell else {
+                    return None;
+                };
+                let start = tables.loc_info(loc).arena + u32::from(write.part.first);
+                let byte = arena.checked_sub(start)?;
+                (byte < u32::from(write.part.count)).then(|| (write.value >> (8 * byte)) as u8)
+            })
+        };
+        self.machine
+            .known_word_after(tables, cell, action, stored, &written)
     }
 
     fn join(
