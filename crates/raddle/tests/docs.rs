@@ -14,7 +14,8 @@ fn root() -> PathBuf {
 
 fn documents() -> Vec<PathBuf> {
     let root = root();
-    let mut documents = vec![root.join("README.md"), root.join("CHANGELOG.md")];
+    let at_the_top = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"];
+    let mut documents: Vec<PathBuf> = at_the_top.iter().map(|name| root.join(name)).collect();
     let mut folders = vec![root.join("docs")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
