@@ -2,35 +2,35 @@
 //!
 //! If every access to a cell lies in a critical section of one and the same mutex, or comes after all of them in every
 //! execution, then a section finds in the cell what the section before it left. So the cell needs neither reads-from nor an
-//! order of writes: it is carried from section to section ([`raddle_order::turns`]). Who wrote what is then a matter of which
-//! section has which turn, and what holds after a number of turns is found out by looking at each section once.
+//! order of writes: it is carried from section to section ([`raddle_order::lock_order`]). Who wrote what is then a matter of which
+//! section is at which position of the lock order, and what holds after a number of positions is found out by looking at each section once.
 
-use crate::events::{Access, Place, StepIndex, What};
+use crate::events::{Access, Place, StepIndex, StepKind};
 use crate::facts::Cell;
 use crate::problem::Problem;
 use crate::sums::SectionOrder;
 use raddle_order::Lit;
 use raddle_order::bits::{Bit, Flow, ReadFlow, Word};
-use raddle_order::turns::{Passage, Section, Turns};
+use raddle_order::lock_order::{LockOrder, Passage, Section};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Mutexes with more sections are left to pairwise orders: a turn is a literal for each of them.
-const MOST_TURNS: usize = 40;
+/// Mutexes with more sections are left to pairwise orders: a position is a literal for each of them.
+const MOST_POSITIONS: usize = 40;
 
 /// The accesses of each cell, in the order of steps.
 type Accesses = BTreeMap<Cell, Vec<(StepIndex, Access)>>;
 
 /// A mutex that carries cells.
 pub(crate) struct Carrier {
-    turns: Turns,
-    /// Positions in [`Encoding::sections`](crate::events::Encoding), with their names among the turns.
+    lock_order: LockOrder,
+    /// Positions in [`Encoding::sections`](crate::events::Encoding), with their names in the lock order.
     pub(crate) sections: Vec<(usize, Section)>,
     pub(crate) cells: Vec<Carried>,
 }
 
 pub(crate) struct Carried {
-    /// What the cell is at each bound between turns.
+    /// What the cell is at each bound between positions.
     pub(crate) values: Vec<Word>,
     pub(crate) passages: Vec<Passage>,
     /// By passage: does its section happen?
@@ -50,7 +50,7 @@ pub(crate) struct Reading {
 }
 
 impl Problem {
-    /// Gives out turns where that helps. Cells that are waited for in the end (`awaited`) must have events.
+    /// Puts sections in order where that helps. Cells that are waited for in the end (`awaited`) must have events.
     pub(crate) fn add_carriers(
         &mut self,
         order: &SectionOrder,
@@ -70,7 +70,7 @@ impl Problem {
         accesses.retain(|cell, _| !awaited.contains_key(cell));
         let mut carriers = Vec::new();
         for (_, sections) in mutexes {
-            if !(2..=MOST_TURNS).contains(&sections.len()) {
+            if !(2..=MOST_POSITIONS).contains(&sections.len()) {
                 continue;
             }
             let mut cells: Vec<Cell> = accesses.keys().copied().collect();
@@ -80,15 +80,15 @@ impl Problem {
             if cells.is_empty() {
                 continue;
             }
-            let (turns, places) = self.give_turns(&sections, order);
+            let (lock_order, places) = self.order_sections(&sections, order);
             let cells = cells
                 .into_iter()
                 .filter_map(|cell| Some((cell, accesses.remove(&cell)?)))
-                .map(|(cell, accesses)| self.carried(cell, &accesses, &turns, &places))
+                .map(|(cell, accesses)| self.carried(cell, &accesses, &lock_order, &places))
                 .collect();
             let named = sections.iter().map(|&section| (section, places[&section]));
             carriers.push(Carrier {
-                turns,
+                lock_order,
                 sections: named.collect(),
                 cells,
             });
@@ -128,7 +128,10 @@ impl Problem {
         let mut last = None;
         for (index, access) in accesses {
             let step = &self.encoding.steps[*index];
-            let is_plain = matches!(step.what, What::Load | What::Store | What::Update);
+            let is_plain = matches!(
+                step.what,
+                StepKind::Load | StepKind::Store | StepKind::Update
+            );
             if !is_plain || step.block.is_some() || access.cell.region.is_sync {
                 return false;
             }
@@ -145,24 +148,24 @@ impl Problem {
         inside > 1 && accesses.iter().any(|(_, access)| access.is_write)
     }
 
-    /// The turns of the sections of a mutex, and their names there.
-    fn give_turns(
+    /// The order of the sections of a mutex, and their names there.
+    fn order_sections(
         &mut self,
         sections: &[usize],
         order: &SectionOrder,
-    ) -> (Turns, FxHashMap<usize, Section>) {
-        let mut turns = Turns::new();
+    ) -> (LockOrder, FxHashMap<usize, Section>) {
+        let mut lock_order = LockOrder::new();
         let mut places = FxHashMap::default();
         for &index in sections {
             let section = self.encoding.sections[index].clone();
             let guard = self.encoding.steps[section.lock].guard;
             let guard = self.lit(guard);
             let enter = self.node(section.lock);
-            let place = turns.enter(section.thread as u32, enter, guard);
+            let place = lock_order.enter(section.thread as u32, enter, guard);
             for unlock in section.unlocks {
                 let guard = self.encoding.steps[unlock].guard;
                 let guard = self.lit(guard);
-                turns.leave(place, self.node(unlock), guard);
+                lock_order.leave(place, self.node(unlock), guard);
             }
             places.insert(index, place);
         }
@@ -173,14 +176,14 @@ impl Problem {
                     self.encoding.sections[second].lock,
                 );
                 if let Some(&lit) = order.get(&(first, second)) {
-                    turns.link(places[&first], places[&second], lit);
+                    lock_order.link(places[&first], places[&second], lit);
                 } else if first != second && self.fixed.before(a, b) {
-                    turns.order(places[&first], places[&second]);
+                    lock_order.order(places[&first], places[&second]);
                 }
             }
         }
-        turns.connect(&mut self.solver, self.memory.global());
-        (turns, places)
+        lock_order.connect(&mut self.solver, self.memory.global());
+        (lock_order, places)
     }
 
     /// What sections do to a cell.
@@ -188,7 +191,7 @@ impl Problem {
         &mut self,
         cell: Cell,
         accesses: &[(StepIndex, Access)],
-        turns: &Turns,
+        lock_order: &LockOrder,
         places: &FxHashMap<usize, Section>,
     ) -> Carried {
         let location = self.location(cell);
@@ -196,7 +199,7 @@ impl Problem {
         let initial = self.encoding.firsts[&cell].clone();
         let bits = &mut self.encoding.bits;
         let mut carried = Carried {
-            values: turns.values(&mut self.solver, bits, &initial),
+            values: lock_order.values(&mut self.solver, bits, &initial),
             passages: Vec::new(),
             happens: Vec::new(),
             reads: Vec::new(),
@@ -229,7 +232,7 @@ impl Problem {
             });
             carried.happens.push(self.lit(entered));
         }
-        let last = carried.values[turns.len()].clone();
+        let last = carried.values[lock_order.len()].clone();
         self.go_through(None, &last, &after, &mut carried.reads);
         carried
     }
@@ -305,7 +308,7 @@ impl Carrier {
             for read in &cell.reads {
                 bits.require_equal_if(read.happens, &read.value, &read.there, solver);
             }
-            self.turns
+            self.lock_order
                 .carry_through(solver, bits, &cell.values, &cell.passages);
         }
     }

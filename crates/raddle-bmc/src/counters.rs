@@ -1,8 +1,8 @@
-//! Registers that only count the rounds of a loop, to end it by an assumption: `__VERIFIER_assume(i < N)`.
+//! Registers that only count the iterations of a loop, to end it by an assumption: `__VERIFIER_assume(i < N)`.
 //!
-//! If a round is taken out of an execution, such a register is one round behind in all later rounds. That is no different
-//! execution if nobody finds out: the register decides nothing but assumptions that each complete round makes, and these held with
-//! the value of one round before as well, in that round.
+//! If an iteration is taken out of an execution, such a register is one iteration behind in all later iterations. That is no different
+//! execution if nobody finds out: the register decides nothing but assumptions that each complete iteration makes, and these held with
+//! the value of one iteration before as well, in that iteration.
 
 use raddle_ir::inst::{Call, Inst, InstKind};
 use raddle_ir::passes::{BitSet, Dominators, Loop};
@@ -127,7 +127,7 @@ mod tests {
     use raddle_ir::{Constant, parse_module};
 
     /// How many φs of the only loop of `f` count.
-    fn count(round: &str) -> usize {
+    fn count(iteration: &str) -> usize {
         let text = format!(
             "@x = global i32 0, align 4
 declare void @assume(i32)
@@ -139,9 +139,9 @@ loop:
   %i = phi i32 [ 0, %entry ], [ %next, %end ]
   %v = load atomic i32, ptr @x seq_cst, align 4
   %done = icmp eq i32 %v, 1
-  br i1 %done, label %out, label %round
-round:
-{round}
+  br i1 %done, label %out, label %iteration
+iteration:
+{iteration}
 end:
   %next = add nsw i32 %i, 1
   br label %loop
@@ -169,36 +169,36 @@ out:
 
     #[test]
     fn a_counter_for_an_assumption_of_every_round() {
-        let round = format!("{TEST}\n  call void @assume(i32 %wide)\n  br label %end");
-        assert_eq!(count(&round), 1);
+        let iteration = format!("{TEST}\n  call void @assume(i32 %wide)\n  br label %end");
+        assert_eq!(count(&iteration), 1);
     }
 
     #[test]
     fn not_if_only_some_rounds_make_the_assumption() {
-        let round = format!(
+        let iteration = format!(
             "{TEST}\n  %odd = icmp eq i32 %v, 7\n  br i1 %odd, label %test, label %end
 test:\n  call void @assume(i32 %wide)\n  br label %end"
         );
-        assert_eq!(count(&round), 0);
+        assert_eq!(count(&iteration), 0);
     }
 
     #[test]
     fn not_if_it_decides_where_to_go() {
-        let round =
+        let iteration =
             format!("{TEST}\n  call void @assume(i32 %wide)\n  br i1 %few, label %end, label %out");
-        assert_eq!(count(&round), 0);
+        assert_eq!(count(&iteration), 0);
     }
 
     #[test]
     fn not_if_somebody_sees_it() {
-        let round = format!(
+        let iteration = format!(
             "{TEST}\n  call void @assume(i32 %wide)\n  call void @observe(i32 %i)\n  br label %end"
         );
-        assert_eq!(count(&round), 0);
-        let round = format!(
+        assert_eq!(count(&iteration), 0);
+        let iteration = format!(
             "{TEST}\n  call void @assume(i32 %wide)
   store atomic i32 %i, ptr @x seq_cst, align 4\n  br label %end"
         );
-        assert_eq!(count(&round), 0);
+        assert_eq!(count(&iteration), 0);
     }
 }

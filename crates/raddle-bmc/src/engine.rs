@@ -14,8 +14,8 @@ use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName, WeakOrderings};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
-    Beyond, Bound, Check, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics,
-    Trace, Verdict, Watch, guided,
+    Bound, Check, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics, Trace,
+    UnsupportedAt, Verdict, Watch, guided,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -99,7 +99,7 @@ struct Run {
 }
 
 /// What one bound says.
-enum Round {
+enum BoundOutcome {
     Done(Verdict),
     /// Nothing to report, but some execution goes beyond the bound, or beyond a larger one that does not grow with it.
     Exceeded {
@@ -124,19 +124,21 @@ impl Run {
     ) -> Result<Verdict, InternalError> {
         if let Some(bound) = self.options.unroll {
             return Ok(match self.round(view, program, bound, &Open::Everything)? {
-                Round::Done(verdict) => verdict,
-                Round::Exceeded { .. } => self.verified(Bound::Unrolled { iterations: bound }),
+                BoundOutcome::Done(verdict) => verdict,
+                BoundOutcome::Exceeded { .. } => {
+                    self.verified(Bound::Unrolled { iterations: bound })
+                }
             });
         }
         let mut bound = 1;
         let mut open = Open::Everything;
         loop {
             open = match self.round(view, program, bound, &open)? {
-                Round::Done(verdict) => return Ok(verdict),
-                Round::Exceeded { least, .. } if least >= LAST_BOUND => {
+                BoundOutcome::Done(verdict) => return Ok(verdict),
+                BoundOutcome::Exceeded { least, .. } if least >= LAST_BOUND => {
                     return Ok(Verdict::Inconclusive(Reason::Unrolled { bound: least }));
                 }
-                Round::Exceeded { open, .. } => open,
+                BoundOutcome::Exceeded { open, .. } => open,
             };
             bound *= 2;
         }
@@ -198,7 +200,7 @@ impl Run {
             },
             open,
             checks: self.search.checks,
-            leaves_out_idle: self.search.reductions.purity,
+            cuts_effect_free: self.search.reductions.purity,
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
             spurious_wakeups: self.options.spurious_wakeups,
@@ -228,17 +230,17 @@ impl Run {
         program: &mut Program,
         bound: u32,
         open: &Open,
-    ) -> Result<Round, InternalError> {
+    ) -> Result<BoundOutcome, InternalError> {
         self.watch.enter(Phase::Encoding);
         let encoding = match self.encode(view, bound, open) {
             Ok(encoding) => encoding,
             Err(Stop::Limit(LONG)) => {
-                return Ok(Round::Done(Verdict::Inconclusive(Reason::Effort)));
+                return Ok(BoundOutcome::Done(Verdict::Inconclusive(Reason::Effort)));
             }
             Err(Stop::Limit(LATE)) => {
-                return Ok(Round::Done(self.late()));
+                return Ok(BoundOutcome::Done(self.late()));
             }
-            Err(stop) => return Ok(Round::Done(beyond(stop))),
+            Err(stop) => return Ok(BoundOutcome::Done(unsupported(stop))),
         };
         self.statistics.threads = self.statistics.threads.max(encoding.threads.len());
         self.statistics.max_events = self.statistics.max_events.max(encoding.steps.len());
@@ -273,9 +275,9 @@ impl Run {
         program: &mut Program,
         problem: &mut Problem,
         bound: u32,
-    ) -> Result<Round, InternalError> {
+    ) -> Result<BoundOutcome, InternalError> {
         let checks = self.search.checks;
-        let done = |verdict| Ok(Round::Done(verdict));
+        let done = |verdict| Ok(BoundOutcome::Done(verdict));
         let fault = match problem.ask_for_fault(checks, &self.limits()) {
             Ok(never) => never,
             Err(Unsettled::GaveUp(why)) => return done(self.stopped(why)),
@@ -336,7 +338,7 @@ impl Run {
             (_, None) => done(self.verified(Bound::Complete)),
             (_, Some(cut)) => {
                 self.cuts = cut.at;
-                Ok(Round::Exceeded {
+                Ok(BoundOutcome::Exceeded {
                     open: Open::after(answered, &mut problem.encoding.cuts),
                     least: cut.least,
                 })
@@ -445,9 +447,9 @@ impl Run {
 }
 
 /// The answer where a program cannot be encoded at all.
-fn beyond(stop: Stop) -> Verdict {
+fn unsupported(stop: Stop) -> Verdict {
     match stop {
-        Stop::Unsupported(what) => Verdict::Unsupported(vec![Beyond {
+        Stop::Unsupported(what) => Verdict::Unsupported(vec![UnsupportedAt {
             what,
             thread: ThreadId::MAIN,
             at: SrcId::NOWHERE,
@@ -476,14 +478,14 @@ fn copy_source(view: &View, program: &mut Program, at: SrcId) -> SrcId {
 impl Problem {
     /// What is beyond this engine in the execution that was found.
     fn unsupported(&self, view: &View, program: &mut Program) -> Verdict {
-        let beyond = self.first_beyond();
+        let refusal = self.first_refusal();
         // The report knows the program's names, not the view's.
-        let handle = view.tables().handle_of_thread(beyond.thread);
+        let handle = view.tables().handle_of_thread(refusal.thread);
         let thread = program.tables().thread_of_handle(handle);
-        Verdict::Unsupported(vec![Beyond {
-            what: beyond.what.clone(),
+        Verdict::Unsupported(vec![UnsupportedAt {
+            what: refusal.what.clone(),
             thread: thread.unwrap_or(ThreadId::MAIN),
-            at: copy_source(view, program, beyond.at),
+            at: copy_source(view, program, refusal.at),
             trace: Trace::default(),
         }])
     }

@@ -31,7 +31,7 @@ pub(crate) struct Access {
 
 /// What a step is in terms of the machine that replays it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum StepKind {
     /// The thread starts; nothing of it happens before.
     Begin,
     /// The thread has finished.
@@ -71,7 +71,7 @@ pub(crate) enum What {
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) thread: ThreadIndex,
-    pub(crate) what: What,
+    pub(crate) what: StepKind,
     pub(crate) guard: Bit,
     /// Plain for what is no access and no fence of the program.
     pub(crate) order: Order,
@@ -127,25 +127,25 @@ impl Handover {
     }
 }
 
-/// Whether others saw what a thread wrote in a round of a loop and took back.
+/// Whether others saw what a thread wrote in an iteration of a loop and took back.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed {
     pub(crate) thread: ThreadIndex,
-    /// Holds only if another thread reads from one of the writes something else than was there before the round.
+    /// Holds only if another thread reads from one of the writes something else than was there before the iteration.
     pub(crate) seen: Bit,
-    /// The step, the cell, and whether something else is written than was there before the round.
+    /// The step, the cell, and whether something else is written than was there before the iteration.
     pub(crate) writes: Vec<(StepIndex, Cell, Bit)>,
 }
 
-/// A thread that stopped because a round of a loop came to nothing, and changed nothing meanwhile either. It goes round for good
+/// A thread that stopped because an iteration of a loop came to nothing, and changed nothing meanwhile either. It goes round for good
 /// if what it read is what memory holds in the end, and nobody is left to change that.
 #[derive(Clone, Debug)]
 pub(crate) struct Spin {
     pub(crate) thread: ThreadIndex,
     pub(crate) stopped: Bit,
-    /// What the round read.
+    /// What the iteration read.
     pub(crate) reads: Vec<Access>,
-    /// The cell of the mutex, if all that the round did is to try for that.
+    /// The cell of the mutex, if all that the iteration did is to try for that.
     pub(crate) mutex: Option<Cell>,
 }
 
@@ -383,7 +383,7 @@ pub(crate) struct Thread {
 
 /// A condition under which something goes wrong.
 #[derive(Clone, Debug)]
-pub(crate) struct Bad {
+pub(crate) struct ErrorCondition {
     pub(crate) thread: ThreadIndex,
     pub(crate) guard: Bit,
     pub(crate) fault: Fault,
@@ -398,7 +398,7 @@ pub(crate) struct OpenBlock {
 
 /// A condition under which something is met that cannot be encoded.
 #[derive(Clone, Debug)]
-pub(crate) struct Beyond {
+pub(crate) struct Refusal {
     pub(crate) guard: Bit,
     pub(crate) what: Unsupported,
     pub(crate) thread: ThreadId,
@@ -451,8 +451,8 @@ pub(crate) struct Encoding {
     pub(crate) spins: Vec<Spin>,
     /// Steps that try for a mutex.
     pub(crate) try_locks: Vec<StepIndex>,
-    pub(crate) bad: Vec<Bad>,
-    pub(crate) beyond: Vec<Beyond>,
+    pub(crate) errors: Vec<ErrorCondition>,
+    pub(crate) refusals: Vec<Refusal>,
     pub(crate) cuts: Cuts,
     /// The first accesses and fences with orderings weaker than `seq_cst`.
     pub(crate) weak: WeakOrderings,
@@ -496,11 +496,11 @@ impl Encoding {
             let alone = alone.get(&thread).copied().unwrap_or(Bit::TRUE);
             *guard = bits.bit_and(*guard, alone);
         };
-        for bad in &mut self.bad {
+        for bad in &mut self.errors {
             restrict(threads[bad.thread], &mut bad.guard);
         }
-        for beyond in &mut self.beyond {
-            restrict(beyond.thread, &mut beyond.guard);
+        for refusal in &mut self.refusals {
+            restrict(refusal.thread, &mut refusal.guard);
         }
         for cut in &mut self.cuts.all {
             restrict(threads[cut.thread], &mut cut.guard);

@@ -60,7 +60,7 @@ struct Stored {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Overwritten {
-    Never,
+    Unsat,
     WithZero,
     WithAnything,
 }
@@ -175,7 +175,7 @@ impl Facts {
     /// does not matter.
     pub(crate) fn keeps_kind(&mut self, region: Region, start: u64, is_zero: bool) -> bool {
         let Some(&overwritten) = self.kind_bytes.get(&(region, start)) else {
-            self.kind_bytes.insert((region, start), Overwritten::Never);
+            self.kind_bytes.insert((region, start), Overwritten::Unsat);
             self.changed = true;
             return true;
         };
@@ -190,7 +190,7 @@ impl Facts {
         let mut stored = self.stored.iter();
         stored.all(|(cell, stored)| is_apart(cell) || is_kept(&stored.set))
             && match overwritten {
-                Overwritten::Never => true,
+                Overwritten::Unsat => true,
                 Overwritten::WithZero => is_zero,
                 Overwritten::WithAnything => false,
             }

@@ -3,8 +3,8 @@
 //! Freeing waits for nothing, so it can overtake a store of another thread into the object: that is a use after free when the
 //! store reaches memory. Whether an object was alive when a store was done is looked at by a step of its own.
 
-use crate::encode::{LIFE, RACES_OF_THE_DEAD};
-use crate::events::{Bad, Beyond, StepIndex, What};
+use crate::encode::{LIFE, RACES_ON_FREED_MEMORY};
+use crate::events::{ErrorCondition, Refusal, StepIndex, StepKind};
 use crate::problem::Problem;
 use raddle_order::EventId;
 use raddle_order::bits::Bit;
@@ -34,8 +34,8 @@ impl Problem {
                 guard,
             };
             match self.encoding.steps[step].what {
-                What::Life if is_write && cell.offset == LIFE => frees.push(write),
-                What::Store if is_write => stores.push(write),
+                StepKind::Life if is_write && cell.offset == LIFE => frees.push(write),
+                StepKind::Store if is_write => stores.push(write),
                 _ => {}
             }
         }
@@ -56,16 +56,16 @@ impl Problem {
                 self.solver.order_if(global, free.event, store.event, late);
                 let guard = self.encoding.bits.from_lit(late);
                 if refuses {
-                    self.encoding.beyond.push(Beyond {
+                    self.encoding.refusals.push(Refusal {
                         guard,
                         what: Unsupported::Instruction {
-                            what: RACES_OF_THE_DEAD.into(),
+                            what: RACES_ON_FREED_MEMORY.into(),
                         },
                         thread: self.encoding.threads[one].id,
                         at: SrcId::NOWHERE,
                     });
                 }
-                self.encoding.bad.push(Bad {
+                self.encoding.errors.push(ErrorCondition {
                     thread: one,
                     guard,
                     fault: Fault::UseAfterFree {

@@ -3,7 +3,7 @@
 //! The solver knows only of accesses that several threads can see at the same time; the machine does more. A thread is run up
 //! to the operation that the next step stands for, then it is the next step's turn.
 
-use crate::events::{Encoding, Place, StepIndex, What};
+use crate::events::{Encoding, Place, StepIndex, StepKind};
 use crate::facts::Cell;
 use crate::problem::{Found, Happened};
 use raddle_memory::sync::{self, SyncStep};
@@ -102,11 +102,11 @@ impl<'a> Guide<'a> {
                 .any(|cell| self.is_at(program, loc, cell))
         };
         match (&self.encoding.steps[happened.step].what, op) {
-            (What::Load, Op::Load { loc, .. })
-            | (What::Store, Op::Store { loc, .. })
-            | (What::Update, Op::Rmw { loc, .. } | Op::Cas { loc, .. }) => at(loc),
-            (What::Lock, Op::Sync { action, .. }) if action != SyncAction::Lock => false,
-            (What::Sync | What::Lock | What::Unlock, Op::Sync { cell, action }) => {
+            (StepKind::Load, Op::Load { loc, .. })
+            | (StepKind::Store, Op::Store { loc, .. })
+            | (StepKind::Update, Op::Rmw { loc, .. } | Op::Cas { loc, .. }) => at(loc),
+            (StepKind::Lock, Op::Sync { action, .. }) if action != SyncAction::Lock => false,
+            (StepKind::Sync | StepKind::Lock | StepKind::Unlock, Op::Sync { cell, action }) => {
                 let works_on = |loc: LocId| {
                     self.encoding.steps[happened.step]
                         .object
@@ -117,8 +117,9 @@ impl<'a> Guide<'a> {
                     _ => works_on(cell),
                 }
             }
-            (What::Spawn { .. }, Op::Spawn { .. }) | (What::Join { .. }, Op::Join { .. }) => true,
-            (What::Life, _) if self.unseen.contains(&happened.step) => {
+            (StepKind::Spawn { .. }, Op::Spawn { .. })
+            | (StepKind::Join { .. }, Op::Join { .. }) => true,
+            (StepKind::Life, _) if self.unseen.contains(&happened.step) => {
                 let loc = match op {
                     Op::Load { loc, .. }
                     | Op::Store { loc, .. }
@@ -130,7 +131,7 @@ impl<'a> Guide<'a> {
                 let object = program.tables().loc_info(loc).object;
                 self.is_of(program, object, happened)
             }
-            (What::Life, Op::Free { object }) => self.is_of(program, object, happened),
+            (StepKind::Life, Op::Free { object }) => self.is_of(program, object, happened),
             _ => false,
         }
     }
@@ -146,7 +147,8 @@ impl<'a> Guide<'a> {
     ) -> bool {
         let what = &self.encoding.steps[happened.step].what;
         let op = machine.thread_state(thread).map(|state| *program.op(state));
-        let (What::Lock | What::Unlock, Some(Op::Sync { cell, action })) = (what, op) else {
+        let (StepKind::Lock | StepKind::Unlock, Some(Op::Sync { cell, action })) = (what, op)
+        else {
             return false;
         };
         if !matches!(action, SyncAction::Lock | SyncAction::Unlock) {
@@ -236,9 +238,11 @@ impl<'a> Guide<'a> {
             return true;
         }
         match step.what {
-            What::Begin | What::Flush | What::Fence { .. } | What::AcquireFence => true,
-            What::Life if self.unseen.contains(&happened.step) => false,
-            What::Life => {
+            StepKind::Begin | StepKind::Flush | StepKind::Fence { .. } | StepKind::AcquireFence => {
+                true
+            }
+            StepKind::Life if self.unseen.contains(&happened.step) => false,
+            StepKind::Life => {
                 let is_free = step.accesses.iter().any(|access| access.is_write);
                 !is_free || happened.cells.iter().any(|cell| cell.region.object.0 == 0)
             }
@@ -292,7 +296,7 @@ impl guided::Guide for Guide<'_> {
             let Some(state) = machine.thread_state(thread) else {
                 return self.lose("a thread that was not started", &happened);
             };
-            if step.what == What::Store
+            if step.what == StepKind::Store
                 && let Some(flush) = self.flush_of(program, machine, thread, &happened)
             {
                 return Some(flush);
@@ -307,7 +311,7 @@ impl guided::Guide for Guide<'_> {
                 if let Some(flush) = flush_any(machine, thread) {
                     return Some(flush);
                 }
-                if matches!(step.what, What::Fault | What::End) {
+                if matches!(step.what, StepKind::Fault | StepKind::End) {
                     self.steps.pop_front();
                     continue;
                 }
@@ -320,7 +324,8 @@ impl guided::Guide for Guide<'_> {
                 if !is_delayed(machine, op) {
                     self.steps.pop_front();
                 }
-                if let (What::Spawn { child }, Op::Spawn { child: real, .. }) = (&step.what, op) {
+                if let (StepKind::Spawn { child }, Op::Spawn { child: real, .. }) = (&step.what, op)
+                {
                     self.threads.insert(*child, real);
                 }
                 if is_block {

@@ -1,6 +1,6 @@
 //! What comes before what in every execution: program order, starting and joining threads. Keeps the formula small.
 
-use crate::events::{Encoding, StepIndex, What};
+use crate::events::{Encoding, StepIndex, StepKind};
 use raddle_order::bits::Bit;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -31,12 +31,12 @@ impl FixedOrder {
         for (index, step) in encoding.steps.iter().enumerate() {
             let thread = step.thread;
             match &step.what {
-                What::Begin => {
+                StepKind::Begin => {
                     if let Some(spawn) = started[thread] {
                         begun[thread] = order.after(spawn);
                     }
                 }
-                What::Spawn { child } => started[*child] = Some(index),
+                StepKind::Spawn { child } => started[*child] = Some(index),
                 _ => {}
             }
             if step.joined != joined[thread].0 {
@@ -77,7 +77,7 @@ impl FixedOrder {
 
 /// The end of the thread that a step joins, if there is no question which one that is.
 fn joined_end(encoding: &Encoding, join: StepIndex) -> Option<StepIndex> {
-    let What::Join { of } = &encoding.steps[join].what else {
+    let StepKind::Join { of } = &encoding.steps[join].what else {
         return None;
     };
     let [(Bit::TRUE, handle)] = of[..] else {

@@ -3,11 +3,11 @@
 mod questions;
 mod steps;
 
-pub(crate) use questions::{Never, Unsettled};
+pub(crate) use questions::{Unsat, Unsettled};
 
 use crate::carried::Carrier;
 use crate::encode::Open;
-use crate::events::{Beyond, Encoding, StepIndex};
+use crate::events::{Encoding, Refusal, StepIndex};
 use crate::facts::Cell;
 use crate::order::FixedOrder;
 use crate::sums::SectionOrder;
@@ -323,7 +323,9 @@ impl Problem {
             Open::Everything => {}
             Open::Past(_) => {
                 let encoding = &mut self.encoding;
-                let goes_on = encoding.cuts.goes_on(&mut encoding.bits, &encoding.beyond);
+                let goes_on = encoding
+                    .cuts
+                    .goes_on(&mut encoding.bits, &encoding.refusals);
                 self.require(goes_on);
             }
         }
@@ -444,7 +446,7 @@ impl Problem {
                 steps.push(Happened { step, cells });
             }
         }
-        let wrong = self.encoding.bad.iter();
+        let wrong = self.encoding.errors.iter();
         let wrong = wrong
             .filter(|bad| reading.bit(bad.guard))
             .map(|bad| bad.thread)
@@ -481,11 +483,11 @@ impl Problem {
     }
 
     /// What cannot be encoded and is met in the execution that answered the last question.
-    pub(crate) fn first_beyond(&self) -> &Beyond {
+    pub(crate) fn first_refusal(&self) -> &Refusal {
         let solver = &self.solver;
         let mut reading = self.encoding.bits.read(|lit| solver.value(lit));
-        let beyond = &self.encoding.beyond;
-        let found = beyond.iter().find(|beyond| reading.bit(beyond.guard));
-        found.unwrap_or(&beyond[0])
+        let refusals = &self.encoding.refusals;
+        let found = refusals.iter().find(|refusal| reading.bit(refusal.guard));
+        found.unwrap_or(&refusals[0])
     }
 }

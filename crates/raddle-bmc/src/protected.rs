@@ -8,12 +8,12 @@
 //! program, but found in the formula: the fewest bits from which the rest of the thread's sections can be computed.
 
 use crate::carried::Carrier;
-use crate::events::Bad;
+use crate::events::ErrorCondition;
 use crate::problem::Problem;
 use raddle_order::Limits;
 use raddle_order::bits::{Bit, Levels, Meaning};
+use raddle_order::lock_order::Section;
 use raddle_order::machine::{Machine, Step};
-use raddle_order::turns::Section;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -58,8 +58,8 @@ impl Problem {
         let most = most.map_or(MOST_STATES, |most| most.min(MOST_STATES));
         let carriers = std::mem::take(&mut self.carriers);
         for carrier in &carriers {
-            let is_asked = |bad: &Bad| conditions.contains(&bad.guard);
-            if !self.encoding.bad.iter().any(is_asked) {
+            let is_asked = |bad: &ErrorCondition| conditions.contains(&bad.guard);
+            if !self.encoding.errors.iter().any(is_asked) {
                 break;
             }
             let (works, threads) = self.works(carrier, conditions);
@@ -203,7 +203,7 @@ impl Problem {
             }
         }
         let levels = bits.levels(&given);
-        for bad in &self.encoding.bad {
+        for bad in &self.encoding.errors {
             let level = levels.of(bad.guard) as usize;
             if bad.thread == thread && level > 0 && conditions.contains(&bad.guard) {
                 let work = &mut works[mine[level - 1]];

@@ -2,15 +2,15 @@
 //!
 //! The question is asked after the others, and costs nothing where no two accesses can race. Of two accesses of different
 //! threads one comes first in the order of memory; a point of time between them makes sure which. What happens after the
-//! first in the sense of happens-before is *marked*: the access itself, what its thread does later, and whoever learns of a
-//! marked step. The second must not be marked. Marks are only ever implied: a solver may mark more than it has to, which
-//! makes it no easier to leave the second access unmarked. So every edge of happens-before is one clause.
+//! first in the sense of happens-before is *reached*: the access itself, what its thread does later, and whoever learns of a
+//! reached step. The second must not be reached. Literals of reachability are only ever implied: a solver may reach more than it has to, which
+//! makes it no easier to leave the second access unreached. So every edge of happens-before is one clause.
 //!
 //! Edges are those of `raddle_memory::race`, and lead from earlier to later in the order of memory under every memory model:
 //! whatever hands knowledge on comes after the stores before it. So nothing leads back from the second access to the first.
 
 use crate::encode::LIFE;
-use crate::events::{Place, Step, StepIndex, What};
+use crate::events::{Place, Step, StepIndex, StepKind};
 use crate::facts::Cell;
 use crate::problem::Problem;
 use raddle_order::bits::Bit;
@@ -43,8 +43,8 @@ impl Candidate {
     }
 }
 
-/// By step: what is marked there.
-struct Marks {
+/// Happens-before reachability from the first access: by step, literals that are implied where it is reached.
+struct Reached {
     /// What the thread knows after the step.
     known: Vec<Lit>,
     /// What whoever acquires the step's write learns.
@@ -71,16 +71,16 @@ impl Problem {
             starts[candidate.step] |= candidate.first;
         }
         let asked = self.solver.new_lit();
-        let marks = self.marks(&starts);
-        self.mark_along_threads(&marks);
-        self.mark_along_sections(&marks);
-        self.mark_along_signals(&marks, asked);
-        self.mark_along_barriers(&marks);
-        self.mark_along_reads(&marks);
+        let reached = self.reached(&starts);
+        self.reach_along_threads(&reached);
+        self.reach_along_sections(&reached);
+        self.reach_along_signals(&reached, asked);
+        self.reach_along_barriers(&reached);
+        self.reach_along_reads(&reached);
         if self.release_sequences == ReleaseSequences::SameThread {
-            self.mark_along_stores(&marks, asked);
+            self.reach_along_stores(&reached, asked);
         }
-        self.select(&candidates, &marks, asked);
+        self.select(&candidates, &reached, asked);
         let open = self.encoding.any_open_block();
         let open = self.lit(open);
         self.solver.clause(&[!asked, !open]);
@@ -109,16 +109,16 @@ impl Problem {
                 thread: *thread,
                 guard,
                 is_write,
-                is_plain: *order == Order::Plain || *what == What::Life && is_write,
+                is_plain: *order == Order::Plain || *what == StepKind::Life && is_write,
                 in_block: block.is_some(),
                 first: false,
                 second: false,
             };
             let is_access = match what {
-                What::Load | What::Store | What::Update => !cell.region.is_sync,
+                StepKind::Load | StepKind::Store | StepKind::Update => !cell.region.is_sync,
                 // Freeing is a plain write to the whole object; that an access looks whether the object is alive stands for
                 // the access.
-                What::Life if cell.offset == LIFE => {
+                StepKind::Life if cell.offset == LIFE => {
                     is_write || !accesses.iter().any(|access| access.is_write)
                 }
                 _ => false,
@@ -176,13 +176,13 @@ impl Problem {
             || mutexes(a).any(|mutex| mutexes(b).any(|other| other == mutex))
     }
 
-    // ---- marks
+    // ---- reachability
 
-    /// One mark for each step that may learn something, in each thread's chain; what is marked stays so.
-    fn marks(&mut self, starts: &[bool]) -> Marks {
+    /// One literal for each step that may learn something, in each thread's chain; what is reached stays so.
+    fn reached(&mut self, starts: &[bool]) -> Reached {
         let steps = self.encoding.steps.len();
         let threads = self.encoding.threads.len();
-        let mut marks = Marks {
+        let mut reached = Reached {
             known: vec![Lit::FALSE; steps],
             published: vec![Lit::FALSE; steps],
             own: vec![Lit::FALSE; steps],
@@ -201,9 +201,9 @@ impl Problem {
             if learns {
                 known[thread] = self.follow(known[thread]);
             }
-            marks.known[index] = known[thread];
+            reached.known[index] = known[thread];
             match step.what {
-                What::Fence { .. } | What::AcquireFence => {
+                StepKind::Fence { .. } | StepKind::AcquireFence => {
                     let guard = self.lit(step.guard);
                     if step.order.acquires() {
                         self.implies(&[pending[thread], guard], known[thread]);
@@ -213,15 +213,15 @@ impl Problem {
                         self.implies(&[known[thread], guard], fence[thread]);
                     }
                 }
-                What::Load | What::Store | What::Update => {
+                StepKind::Load | StepKind::Store | StepKind::Update => {
                     let relaxes = step.order == Order::Relaxed
-                        || step.what == What::Update
+                        || step.what == StepKind::Update
                             && !(step.order.acquires() && step.failure.acquires());
-                    if step.what != What::Store && relaxes {
+                    if step.what != StepKind::Store && relaxes {
                         pending[thread] = self.follow(pending[thread]);
-                        marks.pending[index] = pending[thread];
+                        reached.pending[index] = pending[thread];
                     }
-                    if step.what != What::Load && step.order.is_atomic() {
+                    if step.what != StepKind::Load && step.order.is_atomic() {
                         let published = self.solver.new_lit();
                         let source = if step.order.releases() {
                             known[thread]
@@ -229,14 +229,14 @@ impl Problem {
                             fence[thread]
                         };
                         self.implies(&[source], published);
-                        marks.published[index] = published;
-                        marks.own[index] = source;
+                        reached.published[index] = published;
+                        reached.own[index] = source;
                     }
                 }
-                What::Sync if !step.accesses.is_empty() => {
+                StepKind::Sync if !step.accesses.is_empty() => {
                     let handover = step.handover;
                     let conditions = [handover.releases, handover.releases_to_writers];
-                    marks.handed[index] = conditions.map(|condition| {
+                    reached.handed[index] = conditions.map(|condition| {
                         let handed = self.solver.new_lit();
                         let condition = self.lit(condition);
                         self.implies(&[known[thread], condition], handed);
@@ -248,21 +248,21 @@ impl Problem {
             if let Some(block) = step.block {
                 let guard = self.lit(step.guard);
                 let solver = &mut self.solver;
-                let all = *marks
+                let all = *reached
                     .blocks
                     .entry(block)
                     .or_insert_with(|| solver.new_lit());
                 self.implies(&[known[thread], guard], all);
             }
         }
-        marks
+        reached
     }
 
-    /// A mark that follows from another one.
+    /// A literal that follows from another one.
     fn follow(&mut self, before: Lit) -> Lit {
-        let mark = self.solver.new_lit();
-        self.implies(&[before], mark);
-        mark
+        let reached = self.solver.new_lit();
+        self.implies(&[before], reached);
+        reached
     }
 
     fn implies(&mut self, conditions: &[Lit], conclusion: Lit) {
@@ -274,18 +274,18 @@ impl Problem {
         self.solver.clause(&clause);
     }
 
-    /// Steps at which a thread may come to know more than before, or where a mark may start.
+    /// Steps at which a thread may come to know more than before, or where reachability may start.
     fn steps_that_learn(&self, starts: &[bool]) -> Vec<bool> {
         let mut learns = starts.to_vec();
         for (index, step) in self.encoding.steps.iter().enumerate() {
             learns[index] |= match step.what {
-                What::Begin | What::Join { .. } | What::Lock => true,
-                What::Load => step.order.acquires() || step.block.is_some(),
-                What::Update => {
+                StepKind::Begin | StepKind::Join { .. } | StepKind::Lock => true,
+                StepKind::Load => step.order.acquires() || step.block.is_some(),
+                StepKind::Update => {
                     step.order.acquires() || step.failure.acquires() || step.block.is_some()
                 }
-                What::Fence { .. } | What::AcquireFence => step.order.acquires(),
-                What::Sync => step.handover.acquires != Bit::FALSE,
+                StepKind::Fence { .. } | StepKind::AcquireFence => step.order.acquires(),
+                StepKind::Sync => step.handover.acquires != Bit::FALSE,
                 _ => false,
             };
         }
@@ -298,15 +298,15 @@ impl Problem {
         learns
     }
 
-    fn mark_along_threads(&mut self, marks: &Marks) {
+    fn reach_along_threads(&mut self, reached: &Reached) {
         for index in 0..self.encoding.steps.len() {
             match self.encoding.steps[index].what.clone() {
-                What::Spawn { child } => {
+                StepKind::Spawn { child } => {
                     if let Some(begin) = self.encoding.threads[child].begin {
-                        self.implies(&[marks.known[index]], marks.known[begin]);
+                        self.implies(&[reached.known[index]], reached.known[begin]);
                     }
                 }
-                What::Join { of } => {
+                StepKind::Join { of } => {
                     let guard = self.encoding.steps[index].guard;
                     for (is_it, handle) in of {
                         for thread in 0..self.encoding.threads.len() {
@@ -317,7 +317,7 @@ impl Problem {
                             let finished = found.finished;
                             let joined = self.encoding.bits.all([guard, is_it, finished]);
                             let joined = self.lit(joined);
-                            self.implies(&[marks.known[end], joined], marks.known[index]);
+                            self.implies(&[reached.known[end], joined], reached.known[index]);
                         }
                     }
                 }
@@ -345,7 +345,7 @@ impl Problem {
         fixed
     }
 
-    fn mark_along_sections(&mut self, marks: &Marks) {
+    fn reach_along_sections(&mut self, reached: &Reached) {
         let mut orders: Vec<((usize, usize), Lit)> = Vec::new();
         orders.extend(self.section_order.iter().map(|(&pair, &lit)| (pair, lit)));
         orders.extend(self.fixed_sections());
@@ -355,13 +355,13 @@ impl Problem {
             for unlock in self.encoding.sections[first].unlocks.clone() {
                 let guard = self.encoding.steps[unlock].guard;
                 let guard = self.lit(guard);
-                self.implies(&[marks.known[unlock], lit, guard], marks.known[lock]);
+                self.implies(&[reached.known[unlock], lit, guard], reached.known[lock]);
             }
         }
     }
 
     /// Whoever wakes up learns of all signals so far, not only of the one that woke it.
-    fn mark_along_signals(&mut self, marks: &Marks, asked: Lit) {
+    fn reach_along_signals(&mut self, reached: &Reached, asked: Lit) {
         let (waiters, wakers) = (self.encoding.waiters.clone(), self.encoding.wakers.clone());
         for waiter in &waiters {
             for waker in &wakers {
@@ -377,13 +377,13 @@ impl Problem {
                 self.solver.clause(&[!asked, !both, before, after]);
                 self.order_while(from, to, before);
                 self.order_while(to, from, after);
-                self.implies(&[marks.known[from], before, both], marks.known[to]);
+                self.implies(&[reached.known[from], before, both], reached.known[to]);
             }
         }
     }
 
     /// Whoever leaves a barrier learns of all that arrived in the same generation.
-    fn mark_along_barriers(&mut self, marks: &Marks) {
+    fn reach_along_barriers(&mut self, reached: &Reached) {
         let arrivals = self.encoding.arrivals.clone();
         for from in &arrivals {
             for to in &arrivals {
@@ -395,13 +395,13 @@ impl Problem {
                 let same = bits.eq(&from.generation, &to.generation);
                 let met = bits.all([happen[0], happen[1], same]);
                 let met = self.lit(met);
-                self.implies(&[marks.known[from.arrive], met], marks.known[to.leave]);
+                self.implies(&[reached.known[from.arrive], met], reached.known[to.leave]);
             }
         }
     }
 
     /// Reads learn what the write that they read from publishes; updates pass it on.
-    fn mark_along_reads(&mut self, marks: &Marks) {
+    fn reach_along_reads(&mut self, reached: &Reached) {
         for source in self.sources.clone() {
             let Some(write) = self.step_if_access(source.write) else {
                 continue;
@@ -413,55 +413,55 @@ impl Problem {
                 self.encoding.steps[write].clone(),
                 self.encoding.steps[read].clone(),
             );
-            if let (What::Sync, What::Sync) = (&from.what, &to.what) {
+            if let (StepKind::Sync, StepKind::Sync) = (&from.what, &to.what) {
                 // What a wait at a condition variable does to its mutex is no matter for those who look at the variable.
                 if from.accesses[0].cell != to.accesses[0].cell {
                     continue;
                 }
-                self.mark_along_cell(marks, (write, read), source.lit);
+                self.reach_along_cell(reached, (write, read), source.lit);
                 continue;
             }
-            if from.what == What::Life || to.what == What::Life {
+            if from.what == StepKind::Life || to.what == StepKind::Life {
                 continue;
             }
             if let (Some(first), Some(second)) = (from.block, to.block)
                 && first != second
-                && let Some(&all) = marks.blocks.get(&first)
+                && let Some(&all) = reached.blocks.get(&first)
             {
-                self.implies(&[all, source.lit], marks.known[read]);
+                self.implies(&[all, source.lit], reached.known[read]);
             }
-            let published = marks.published[write];
+            let published = reached.published[write];
             if published == Lit::FALSE || !to.order.is_atomic() {
                 continue;
             }
             let learnt = [published, source.lit];
-            if to.what != What::Update {
-                let mark = if to.order.acquires() {
-                    marks.known[read]
+            if to.what != StepKind::Update {
+                let target = if to.order.acquires() {
+                    reached.known[read]
                 } else {
-                    marks.pending[read]
+                    reached.pending[read]
                 };
-                self.implies(&learnt, mark);
+                self.implies(&learnt, target);
                 continue;
             }
-            self.implies(&learnt, marks.published[read]);
+            self.implies(&learnt, reached.published[read]);
             let writes = to.accesses.iter().filter(|access| access.is_write);
             let wrote = self.encoding.bits.any(writes.map(|access| access.guard));
             let wrote = self.lit(wrote);
             for (order, condition) in [(to.order, wrote), (to.failure, !wrote)] {
-                let mark = if order.acquires() {
-                    marks.known[read]
+                let target = if order.acquires() {
+                    reached.known[read]
                 } else {
-                    marks.pending[read]
+                    reached.pending[read]
                 };
-                self.implies(&[learnt[0], learnt[1], condition], mark);
+                self.implies(&[learnt[0], learnt[1], condition], target);
             }
         }
     }
 
     /// A relaxed store publishes what an earlier write of its thread does, unless a store comes between that is none of the
     /// thread's atomic ones.
-    fn mark_along_stores(&mut self, marks: &Marks, asked: Lit) {
+    fn reach_along_stores(&mut self, reached: &Reached, asked: Lit) {
         let mut cells: BTreeMap<Cell, Vec<Candidate>> = BTreeMap::new();
         for candidates in self.memory_writes() {
             cells.entry(candidates.0).or_default().push(candidates.1);
@@ -469,13 +469,13 @@ impl Problem {
         for writes in cells.values() {
             for later in writes {
                 let step = &self.encoding.steps[later.step];
-                if step.what != What::Store || step.order != Order::Relaxed {
+                if step.what != StepKind::Store || step.order != Order::Relaxed {
                     continue;
                 }
                 for head in writes {
                     let is_earlier = head.thread == later.thread && head.step < later.step;
-                    if is_earlier && marks.own[head.step] != Lit::FALSE {
-                        self.continue_sequence(marks, asked, writes, (head, later));
+                    if is_earlier && reached.own[head.step] != Lit::FALSE {
+                        self.continue_sequence(reached, asked, writes, (head, later));
                     }
                 }
             }
@@ -488,7 +488,7 @@ impl Problem {
         for (event, cell) in self.accesses() {
             let (index, guard, is_write) = self.occurrence(event);
             let step = &self.encoding.steps[index];
-            let is_memory = matches!(step.what, What::Store | What::Update);
+            let is_memory = matches!(step.what, StepKind::Store | StepKind::Update);
             if is_write && is_memory && !cell.region.is_sync {
                 let write = Candidate {
                     event,
@@ -509,16 +509,16 @@ impl Problem {
 
     fn continue_sequence(
         &mut self,
-        marks: &Marks,
+        reached: &Reached,
         asked: Lit,
         writes: &[Candidate],
         (head, later): (&Candidate, &Candidate),
     ) {
         let global = self.memory.global();
         let happen = [head.guard, later.guard].map(|guard| self.lit(guard));
-        let mut clause = vec![!asked, !marks.own[head.step], !happen[0], !happen[1]];
+        let mut clause = vec![!asked, !reached.own[head.step], !happen[0], !happen[1]];
         for between in writes {
-            let is_store = self.encoding.steps[between.step].what == What::Store;
+            let is_store = self.encoding.steps[between.step].what == StepKind::Store;
             let is_own = between.thread == head.thread;
             if !is_store || is_own && !between.is_plain {
                 continue;
@@ -535,24 +535,24 @@ impl Problem {
                 .order_if(global, between.event, later.event, breaks);
             clause.push(breaks);
         }
-        clause.push(marks.published[later.step]);
+        clause.push(reached.published[later.step]);
         self.solver.clause(&clause);
     }
 
     /// Every operation on a cell passes on what was handed on before it.
-    fn mark_along_cell(
+    fn reach_along_cell(
         &mut self,
-        marks: &Marks,
+        reached: &Reached,
         (write, read): (StepIndex, StepIndex),
         reads_from: Lit,
     ) {
         let handover = self.encoding.steps[read].handover;
         let conditions = [handover.acquires, handover.acquires_of_readers];
         for (at, condition) in conditions.into_iter().enumerate() {
-            let handed = marks.handed[write][at];
-            self.implies(&[handed, reads_from], marks.handed[read][at]);
+            let handed = reached.handed[write][at];
+            self.implies(&[handed, reads_from], reached.handed[read][at]);
             let condition = self.lit(condition);
-            self.implies(&[handed, reads_from, condition], marks.known[read]);
+            self.implies(&[handed, reads_from, condition], reached.known[read]);
         }
     }
 
@@ -562,8 +562,13 @@ impl Problem {
 
     // ---- the two accesses
 
-    /// If `asked` holds, a first access starts the marks, and a second one that conflicts with it is not marked.
-    fn select(&mut self, candidates: &BTreeMap<Cell, Vec<Candidate>>, marks: &Marks, asked: Lit) {
+    /// If `asked` holds, everything reached starts at a first access, and a second one that conflicts with it is not reached.
+    fn select(
+        &mut self,
+        candidates: &BTreeMap<Cell, Vec<Candidate>>,
+        reached: &Reached,
+        asked: Lit,
+    ) {
         let global = self.memory.global();
         let between = self.solver.new_event(asked);
         // Whether all that are selected on a side write, are plain, are outside of atomic blocks.
@@ -602,7 +607,7 @@ impl Problem {
                             self.implies(&[selected], !lit);
                         }
                     }
-                    let known = marks.known[candidate.step];
+                    let known = reached.known[candidate.step];
                     if side == 0 {
                         self.implies(&[selected], known);
                         self.solver
@@ -624,7 +629,7 @@ impl Problem {
     /// step of its own, the machine is told to do it at once.
     fn access_before(&mut self, look: StepIndex, later: EventId, selected: Lit) {
         let steps = &self.encoding.steps;
-        if steps[look].what != What::Life {
+        if steps[look].what != StepKind::Life {
             return;
         }
         let objects: Vec<_> = steps[look]
@@ -632,7 +637,7 @@ impl Problem {
             .iter()
             .map(|at| at.cell.region.object)
             .collect();
-        let next = (look + 1..steps.len()).find(|&at| steps[at].what != What::Life);
+        let next = (look + 1..steps.len()).find(|&at| steps[at].what != StepKind::Life);
         let access = next.filter(|&at| {
             let step = &steps[at];
             let cells = step.accesses.iter().map(|access| access.cell.region.object);

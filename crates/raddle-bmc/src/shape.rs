@@ -13,7 +13,7 @@ pub(crate) struct Shape {
     is_last: Vec<bool>,
     /// Values that are live after the φs of each block.
     live: Vec<BitSet>,
-    /// By block: if it is the header of a loop, the φs that only count its rounds.
+    /// By block: if it is the header of a loop, the φs that only count its iterations.
     counters: Vec<Vec<ValueId>>,
 }
 
@@ -63,7 +63,7 @@ impl Shape {
         &self.live[block.index()]
     }
 
-    /// The φs of a header that only count the rounds of its loop.
+    /// The φs of a header that only count the iterations of its loop.
     pub(crate) fn counters(&self, header: BlockId) -> &[ValueId] {
         &self.counters[header.index()]
     }

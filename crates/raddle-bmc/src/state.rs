@@ -20,24 +20,24 @@ pub(crate) type Key = Vec<u32>;
 
 /// A loop that a frame is inside.
 #[derive(Clone, Debug)]
-pub(crate) struct Round {
+pub(crate) struct Iteration {
     pub(crate) id: LoopId,
     position: u32,
     /// How often it went round.
     pub(crate) iteration: u32,
     /// How often it went round by a decision that is not known.
     pub(crate) counted: u32,
-    /// The path's guard when this round began.
+    /// The path's guard when this iteration began.
     pub(crate) guard: Bit,
-    /// How things were when this round began, if that may be asked.
-    pub(crate) start: Option<Rc<RoundStart>>,
-    /// Was there a round that came to nothing, but for an access that may be in a race?
+    /// How things were when this iteration began, if that may be asked.
+    pub(crate) start: Option<Rc<IterationStart>>,
+    /// Was there an iteration that came to nothing, but for an access that may be in a race?
     pub(crate) spent: Bit,
 }
 
-/// How things were at the beginning of a round.
+/// How things were at the beginning of an iteration.
 #[derive(Debug)]
-pub(crate) struct RoundStart {
+pub(crate) struct IterationStart {
     /// How many steps there were, of all threads.
     pub(crate) steps: StepIndex,
     pub(crate) regs: Vec<Option<Sym>>,
@@ -59,7 +59,7 @@ pub(crate) struct Frame {
     /// By slot; none for values that are not live.
     pub(crate) regs: Vec<Option<Sym>>,
     /// Outermost first.
-    pub(crate) rounds: Vec<Round>,
+    pub(crate) iterations: Vec<Iteration>,
     pub(crate) private_base: usize,
     /// Stack variables that others can see: they die with the frame.
     pub(crate) owned: Vec<ObjectId>,
@@ -148,7 +148,7 @@ impl State {
             .expect("a running thread has a frame")
     }
 
-    /// The place: for every frame its function, the loops it is in with their rounds, the block and the instruction.
+    /// The place: for every frame its function, the loops it is in with their iterations, the block and the instruction.
     /// Comparing keys compares places in the order of execution, except that the arms of a branch come one after the other.
     ///
     /// Paths that do not go on come first. The blocks that they end in belong to no loop, so all rounds would meet there, in
@@ -162,8 +162,8 @@ impl State {
                 key.extend([number as u32, (number >> 32) as u32]);
             }
             key.push(frame.code.id().0);
-            for round in &frame.rounds {
-                key.extend([round.position, round.iteration]);
+            for iteration in &frame.iterations {
+                key.extend([iteration.position, iteration.iteration]);
             }
             key.extend([frame.shape.position(frame.block), frame.index as u32]);
         }
@@ -177,8 +177,8 @@ impl State {
                 place.extend(call.function());
             }
             place.push(frame.code.id().0);
-            for round in &frame.rounds {
-                place.extend([round.position, round.iteration]);
+            for iteration in &frame.iterations {
+                place.extend([iteration.position, iteration.iteration]);
             }
             place.extend([frame.shape.position(frame.block), frame.index as u32]);
         }
@@ -283,7 +283,7 @@ impl Frame {
             shape,
             block: BlockId(0),
             index: 0,
-            rounds: Vec::new(),
+            iterations: Vec::new(),
             private_base,
             owned: Vec::new(),
             models: Models::new(),
@@ -300,7 +300,7 @@ impl Frame {
                 _ => None,
             };
         }
-        for (mine, theirs) in self.rounds.iter_mut().zip(&other.rounds) {
+        for (mine, theirs) in self.iterations.iter_mut().zip(&other.iterations) {
             mine.counted = mine.counted.max(theirs.counted);
         }
         if let (Some(mine), Some(theirs)) = (&mut self.varargs, &other.varargs) {
@@ -318,20 +318,20 @@ impl Frame {
     /// Goes along an edge: loops that are left are forgotten, a loop that is entered or goes round again is counted.
     pub(crate) fn goto(&mut self, target: BlockId, guard: Bit) {
         let loops = &self.shape.loops;
-        while let Some(round) = self.rounds.last()
-            && !loops.get(round.id).contains(target)
+        while let Some(iteration) = self.iterations.last()
+            && !loops.get(iteration.id).contains(target)
         {
-            self.rounds.pop();
+            self.iterations.pop();
         }
         if let Some(id) = loops.with_header(target) {
-            match self.rounds.last_mut() {
-                Some(round) if round.id == id => {
-                    round.iteration += 1;
-                    if round.guard != guard {
-                        round.counted += 1;
+            match self.iterations.last_mut() {
+                Some(iteration) if iteration.id == id => {
+                    iteration.iteration += 1;
+                    if iteration.guard != guard {
+                        iteration.counted += 1;
                     }
                 }
-                _ => self.rounds.push(Round {
+                _ => self.iterations.push(Iteration {
                     id,
                     position: self.shape.position(target),
                     iteration: 0,

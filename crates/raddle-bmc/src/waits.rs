@@ -202,7 +202,7 @@ impl Problem {
     }
 
     /// A literal that implies a deadlock: some threads wait, each for what only those could give that wait themselves or have
-    /// finished. Threads that stopped for another reason (an assumption, a fault, the bound) might have helped. Going round a
+    /// finished. Threads that stopped for another reason (an assumption, a fault, the bound) might have helped. Going iteration a
     /// loop for good is waiting, too, if `loops` holds; `None` if no thread does.
     pub(crate) fn deadlock(
         &mut self,

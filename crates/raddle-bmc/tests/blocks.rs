@@ -14,16 +14,6 @@ use std::fmt::Write;
 const VARIABLES: usize = 2;
 const BOUND: u32 = 2;
 
-const EXPLORING: [EngineKind; 7] = [
-    EngineKind::Naive,
-    EngineKind::Dpor,
-    EngineKind::Rf,
-    EngineKind::Rvf,
-    EngineKind::Mcr,
-    EngineKind::Icb,
-    EngineKind::Bpor,
-];
-
 /// Why a thread stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
@@ -373,10 +363,12 @@ fn nobody_sees_a_block_that_stops() {
         let threads = generate(seed);
         let truth = walk(&threads);
         let text = program_text(&threads);
-        let explored = EXPLORING.map(|engine| (engine, by_enumeration(&text, engine)));
-        let solved = (EngineKind::Bmc, by_formula(&text));
-        for (engine, verdict) in explored.iter().chain([&solved]) {
-            let is_right = match verdict {
+        for &engine in EngineKind::ALL {
+            let verdict = match engine.explores() {
+                true => by_enumeration(&text, engine),
+                false => by_formula(&text),
+            };
+            let is_right = match &verdict {
                 Verdict::Violation(_) => truth.goes_wrong,
                 Verdict::Unsupported(_) => !truth.goes_wrong && truth.is_beyond,
                 Verdict::Verified(_) | Verdict::Inconclusive(Reason::NothingEnds { .. }) => {

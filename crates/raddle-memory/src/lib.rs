@@ -4,6 +4,7 @@
 //! states, one step of one thread at a time, undone in any number. Nothing here knows of search.
 
 pub mod access;
+pub mod cells;
 pub mod clocks;
 pub mod consistency;
 pub mod goodwrites;
@@ -13,6 +14,7 @@ pub mod sync;
 pub mod uninit;
 
 pub use access::{Access, AccessMode, accesses, attempted};
+pub use machine::block::BLOCK_BUDGET;
 pub use machine::{
     Chosen, DelayedStore, Effect, Ending, Machine, Mark, MemoryModel, MicroStep, Readiness, StepEnd,
 };

@@ -8,7 +8,7 @@
 //! - `memory` is a prefix-extended copy of the tables' arena: bytes beyond its length have their initial contents.
 //! - Undoing `k` micro-steps restores memory, thread states and flags exactly as they were.
 
-mod block;
+pub mod block;
 mod buffer;
 mod delay;
 mod synchronise;
@@ -17,6 +17,7 @@ mod tests;
 
 pub use buffer::{DelayedStore, MemoryModel};
 
+use crate::cells::life;
 use crate::sync::{Lists, SyncStep};
 use buffer::Buffers;
 use raddle_program::op::mask;
@@ -102,9 +103,9 @@ const DETACHED: u8 = 2;
 const FAULTED: u8 = 4;
 const IN_BLOCK: u8 = 8;
 
-/// Values of life cells.
-const ALIVE: u8 = 1;
-const DEAD: u8 = 2;
+/// Values of life cells, which are bytes here.
+const ALIVE: u8 = life::ALIVE as u8;
+const DEAD: u8 = life::DEAD as u8;
 
 #[derive(Clone, Copy, Debug)]
 enum Undo {

@@ -7,15 +7,9 @@
 //! Cells that need more than 64 bits (queues, sets of readers) hold the id of an interned list; ids are never reused, so
 //! undoing a step is writing the old word back.
 
+use raddle_program::errno::{EAGAIN, EBUSY, EDEADLK, EPERM, ETIMEDOUT};
 use raddle_program::{Misuse, MutexKind, SyncAction, ThreadId, Value};
 use rustc_hash::FxHashMap;
-
-/// `errno` values that operations return.
-pub const EPERM: Value = 1;
-pub const EAGAIN: Value = 11;
-pub const EBUSY: Value = 16;
-pub const EDEADLK: Value = 35;
-pub const ETIMEDOUT: Value = 110;
 
 /// What an operation does to its cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

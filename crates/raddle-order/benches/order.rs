@@ -203,7 +203,7 @@ fn run_fibonacci(rounds: RangeInclusive<u32>, config: OrderConfig) {
 /// A program with a mutex: threads that count together.
 fn run_counter(shapes: &[(u32, u32)], config: OrderConfig) {
     for &(threads, rounds) in shapes {
-        for encoding in [Encoding::Cell, Encoding::Turns, Encoding::Carried] {
+        for encoding in [Encoding::Cell, Encoding::LockOrder, Encoding::Carried] {
             // Without carrying the counter more sections than this take longer than the limit.
             if encoding != Encoding::Carried && threads * rounds > 9 {
                 continue;

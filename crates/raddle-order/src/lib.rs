@@ -11,7 +11,7 @@
 //! | [`Solver`] | the SAT solver, generic over a theory |
 //! | [`bits`] | words over gates, turned into clauses on demand |
 //! | [`memory`] | SC, TSO and PSO as graphs, for events whose locations are known |
-//! | [`turns`] | mutexes: sections take turns, and what they protect is carried from turn to turn |
+//! | [`lock_order`] | mutexes: their sections are in one order, and what they protect is carried along it |
 //! | [`machine`] | what sections of a mutex do to what it protects, state by state |
 //! | [`vsc`] | traces with known values: is there an order that explains them? |
 //!
@@ -50,18 +50,18 @@
 //! | encoding | 2×4 | 3×3 | 4×3 | 4×4 |
 //! |---|---|---|---|---|
 //! | a cell with read-modify-writes; the counter is a location | 0.01 s | 0.2 s | > 30 s | > 30 s |
-//! | turns; the counter is a location | 0.01 s | 0.2 s | 25 s | > 45 s |
-//! | turns; the counter is carried | < 0.01 s | < 0.01 s | < 0.01 s | 0.01 s |
+//! | lock order; the counter is a location | 0.01 s | 0.2 s | 25 s | > 45 s |
+//! | lock order; the counter is carried | < 0.01 s | < 0.01 s | < 0.01 s | 0.01 s |
 //!
 //! So: [`Memory::lock`](memory::Memory::lock) and [`unlock`](memory::Memory::unlock) for every section
-//! (or [`Turns`](turns::Turns) with events of the caller), and [`Turns::carry`](turns::Turns::carry) for every variable that
+//! (or [`LockOrder`](lock_order::LockOrder) with events of the caller), and [`LockOrder::carry`](lock_order::LockOrder::carry) for every variable that
 //! is only touched inside of sections of one mutex, or before all of them, or after all of them. Such a variable needs no
 //! events at all. Where it has events for another reason, carrying it besides is right too: it says nothing new.
 //!
 //! ```
 //! use raddle_order::bits::{Bits, Word};
 //! use raddle_order::memory::{Memory, MemoryModel};
-//! use raddle_order::turns::Passage;
+//! use raddle_order::lock_order::Passage;
 //! use raddle_order::{Limits, Lit, OrderConfig, OrderSolver, Outcome};
 //!
 //! let mut solver = OrderSolver::new(OrderConfig::default());
@@ -80,7 +80,7 @@
 //! }
 //! memory.connect(&mut solver, |_, _| true);
 //! let initial = Word::constant(8, 5);
-//! let last = memory.turns(mutex).carry(&mut solver, &mut bits, &initial, &passages);
+//! let last = memory.lock_order(mutex).carry(&mut solver, &mut bits, &initial, &passages);
 //! let is_seven = bits.eq(&last, &Word::constant(8, 7));
 //! bits.require(!is_seven, &mut solver);
 //! assert_eq!(solver.solve(&[], &Limits::default()), Outcome::Unsat);
@@ -97,6 +97,7 @@
 
 pub mod bits;
 mod lit;
+pub mod lock_order;
 pub mod machine;
 pub mod memory;
 mod order;
@@ -104,7 +105,6 @@ pub mod rng;
 mod sat;
 mod solver;
 mod theory;
-pub mod turns;
 pub mod vsc;
 
 pub use lit::{ClauseSink, Lit, Values, Var};

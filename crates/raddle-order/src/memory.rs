@@ -14,9 +14,9 @@
 //! those of a read.
 
 use crate::lit::Lit;
+use crate::lock_order::{LockOrder, Section};
 use crate::order::{EventId, GraphId, GraphSet};
 use crate::solver::OrderSolver;
-use crate::turns::{Section, Turns};
 use rustc_hash::FxHashMap;
 
 mod flow;
@@ -97,7 +97,7 @@ pub struct Memory {
     /// In the order of their first use.
     places: Vec<(Location, Place)>,
     place_of: FxHashMap<Location, usize>,
-    mutexes: Vec<Turns>,
+    mutexes: Vec<LockOrder>,
 }
 
 impl Memory {
@@ -164,7 +164,7 @@ impl Memory {
         event
     }
 
-    /// The caller says what is read at this location, as with [`Turns::carry`]: its events keep their places in their
+    /// The caller says what is read at this location, as with [`LockOrder::carry`]: its events keep their places in their
     /// threads, but reads get no sources and writes no order.
     pub fn leave_out(&mut self, location: Location) {
         self.place(location).is_left_out = true;
@@ -282,9 +282,9 @@ impl Memory {
         event
     }
 
-    /// A mutex, free at first. See [`crate::turns`].
+    /// A mutex, free at first. See [`crate::lock_order`].
     pub fn mutex(&mut self) -> MutexIndex {
-        self.mutexes.push(Turns::new());
+        self.mutexes.push(LockOrder::new());
         MutexIndex(self.mutexes.len() - 1)
     }
 
@@ -313,9 +313,9 @@ impl Memory {
         self.mutexes[mutex.0].leave(section, event, guard);
     }
 
-    /// The turns of a mutex. They are given out by [`connect`](Self::connect).
+    /// The order of the sections of a mutex. It is made by [`connect`](Self::connect).
     #[must_use]
-    pub fn turns(&self, mutex: MutexIndex) -> &Turns {
+    pub fn lock_order(&self, mutex: MutexIndex) -> &LockOrder {
         &self.mutexes[mutex.0]
     }
 
@@ -407,7 +407,7 @@ impl Memory {
         }
     }
 
-    /// All events are there: gives out the turns of mutexes, serialises the writes and gives every read its possible sources, those that `may_read`
+    /// All events are there: puts the sections of mutexes in order, serialises the writes and gives every read its possible sources, those that `may_read`
     /// admits. The sources come grouped by read.
     pub fn connect(
         &mut self,
@@ -426,8 +426,8 @@ impl Memory {
         mut comes_first: impl FnMut(EventId, EventId) -> bool,
     ) -> Vec<Source> {
         let both = self.both();
-        for turns in &mut self.mutexes {
-            turns.connect(solver, self.global);
+        for order in &mut self.mutexes {
+            order.connect(solver, self.global);
         }
         let mut sources = Vec::new();
         for (_, place) in self.places.iter().filter(|(_, at)| !at.is_left_out) {

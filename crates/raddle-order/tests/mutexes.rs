@@ -5,9 +5,9 @@ mod common;
 
 use common::{MODELS, Op, Program, Read, Write, encode, encode_guarded, machine_outcomes};
 use raddle_order::bits::{Bits, Word};
+use raddle_order::lock_order::Passage;
 use raddle_order::memory::{Memory, MemoryModel};
 use raddle_order::rng::Rng;
-use raddle_order::turns::Passage;
 use raddle_order::{Limits, Lit, OrderConfig, OrderSolver, Outcome};
 use std::collections::BTreeSet;
 
@@ -241,7 +241,7 @@ fn carried_variables_have_the_values_that_orders_of_sections_give() {
         }
         memory.connect(&mut solver, |_, _| true);
         let initial = Word::constant(WIDTH, 1);
-        let turns = memory.turns(mutex);
+        let turns = memory.lock_order(mutex);
         let last = turns.carry(&mut solver, &mut bits, &initial, &passages);
         let last: Vec<Lit> = last
             .bits()

@@ -7,6 +7,7 @@
 pub mod automaton;
 pub mod builder;
 pub mod coverage;
+pub mod errno;
 pub mod fault;
 pub mod generate;
 pub mod ids;

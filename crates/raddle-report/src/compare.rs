@@ -138,8 +138,8 @@ fn judged(verdict: &Verdict) -> (&'static str, String) {
             words::violation_kind(&violations[0].kind).to_owned(),
         ),
         Verdict::Inconclusive(reason) => ("inconclusive", words::reason(reason)),
-        Verdict::Unsupported(beyond) => {
-            let first = beyond.first();
+        Verdict::Unsupported(unsupported) => {
+            let first = unsupported.first();
             let note = first.map_or(String::new(), |first| words::unsupported(&first.what));
             ("unsupported", note)
         }

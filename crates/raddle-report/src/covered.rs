@@ -31,7 +31,7 @@ pub(crate) fn notes(report: &Report<'_>, sources: &Sources) -> Vec<Note> {
         notes.extend(left_out(outcome));
     }
     notes.extend(unfinished(outcome));
-    if !outcome.beyond().is_empty() {
+    if !outcome.unsupported().is_empty() {
         notes.extend(unknown_calls(report, sources));
     }
     notes.extend(weak_orderings(report, sources));
@@ -56,8 +56,8 @@ fn unfinished(outcome: &Outcome) -> Option<Note> {
 fn unknown_calls(report: &Report<'_>, sources: &Sources) -> Option<Note> {
     let calls = &report.outcome.coverage.code.as_ref()?.unknown_calls;
     let is_told = |name: &str| {
-        report.outcome.beyond().iter().any(|beyond| {
-            matches!(&beyond.what, Unsupported::UnknownFunction { name: told } if **told == *name)
+        report.outcome.unsupported().iter().any(|unsupported| {
+            matches!(&unsupported.what, Unsupported::UnknownFunction { name: told } if **told == *name)
         })
     };
     let mut others: Vec<&NamedPlace> = Vec::new();

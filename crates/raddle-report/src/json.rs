@@ -9,8 +9,8 @@ use crate::view::main_returned;
 use crate::words;
 use raddle_program::{LocId, NamedPlace, Op, Program, SrcId};
 use raddle_search::{
-    Beyond, Bound, Effect, EngineKind, MemoryModel, Outcome, Reason, Trace, TraceStep, Verdict,
-    Violation,
+    Bound, Effect, EngineKind, MemoryModel, Outcome, Reason, Trace, TraceStep, UnsupportedAt,
+    Verdict, Violation,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -240,7 +240,7 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
         violation: violations.next(),
         more_violations: violations.collect(),
         unsupported: outcome
-            .beyond()
+            .unsupported()
             .iter()
             .map(|it| writer.out_of_reach(it))
             .collect(),
@@ -320,7 +320,7 @@ impl Writer<'_> {
                 };
                 (words::reason(reason), at)
             }
-            Verdict::Unsupported(beyond) => match beyond.first() {
+            Verdict::Unsupported(unsupported) => match unsupported.first() {
                 Some(first) => (words::unsupported(&first.what), first.at),
                 None => (words::out_of_reach(0), SrcId::NOWHERE),
             },
@@ -332,11 +332,11 @@ impl Writer<'_> {
         })
     }
 
-    fn out_of_reach(&self, beyond: &Beyond) -> OutOfReach {
+    fn out_of_reach(&self, unsupported: &UnsupportedAt) -> OutOfReach {
         OutOfReach {
-            message: words::unsupported(&beyond.what),
-            location: self.place(beyond.at),
-            thread: beyond.thread.index(),
+            message: words::unsupported(&unsupported.what),
+            location: self.place(unsupported.at),
+            thread: unsupported.thread.index(),
         }
     }
 

@@ -105,14 +105,14 @@ impl Writer<'_> {
                 (true, 3, vec![notification("warning", text, at)])
             }
         };
-        notifications.extend(outcome.beyond().iter().map(|beyond| {
-            let what = &beyond.what;
+        notifications.extend(outcome.unsupported().iter().map(|unsupported| {
+            let what = &unsupported.what;
             let text = format!(
                 "{}; {}",
                 words::unsupported(what),
                 words::unsupported_hint(what)
             );
-            notification("error", text, beyond.at)
+            notification("error", text, unsupported.at)
         }));
         let notes = covered::notes(report, self.sources).into_iter();
         notifications.extend(notes.map(|note| notification("note", note.text, note.at)));

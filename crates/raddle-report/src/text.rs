@@ -15,7 +15,8 @@ use raddle_memory::race::RaceAccess;
 use raddle_program::{ObjectId, Op, Program, SrcId};
 use raddle_search::verdict::Waiting;
 use raddle_search::{
-    Beyond, EngineKind, Outcome, Reason, Statistics, Trace, Verdict, Violation, ViolationKind,
+    EngineKind, Outcome, Reason, Statistics, Trace, UnsupportedAt, Verdict, Violation,
+    ViolationKind,
 };
 
 /// How a text looks.
@@ -58,10 +59,10 @@ pub fn render(report: &Report<'_>, sources: &Sources, look: Look) -> String {
             effort(report)
         ),
         Verdict::Inconclusive(reason) => writer.inconclusive(report, reason),
-        Verdict::Unsupported(beyond) => writer.unsupported(report, beyond),
+        Verdict::Unsupported(unsupported) => writer.unsupported(report, unsupported),
     };
-    for beyond in &outcome.coverage.beyond {
-        text += &writer.out_of_reach(beyond);
+    for unsupported in &outcome.coverage.unsupported {
+        text += &writer.out_of_reach(unsupported);
     }
     if !look.quiet {
         for note in covered::notes(report, sources) {
@@ -429,34 +430,34 @@ impl<'a> Writer<'a> {
     }
 
     /// What is out of reach: the first with its source, the others in a line each.
-    fn unsupported(&self, report: &Report<'_>, beyond: &[Beyond]) -> String {
+    fn unsupported(&self, report: &Report<'_>, unsupported: &[UnsupportedAt]) -> String {
         let mut text = String::new();
-        if let ([first, ..], false) = (beyond, self.look.quiet) {
+        if let ([first, ..], false) = (unsupported, self.look.quiet) {
             let names = Names::new(self.program, &first.trace);
             let spots = [Spot::primary(first.at, names.thread(first.thread))];
             let level = Level::ERROR.with_name("unsupported");
             text += &self.snippet(level, &words::unsupported(&first.what), &spots);
             text += &self.hint(words::unsupported_hint(&first.what));
         }
-        let told = usize::from(!self.look.quiet).min(beyond.len());
-        for beyond in &beyond[told..] {
-            text += &self.out_of_reach(beyond);
+        let told = usize::from(!self.look.quiet).min(unsupported.len());
+        for unsupported in &unsupported[told..] {
+            text += &self.out_of_reach(unsupported);
         }
         text += &format!(
             "{}: {} ({})\n",
             self.paint.doubtful("inconclusive"),
-            words::out_of_reach(beyond.len()),
+            words::out_of_reach(unsupported.len()),
             effort(report)
         );
         text
     }
 
-    fn out_of_reach(&self, beyond: &Beyond) -> String {
+    fn out_of_reach(&self, unsupported: &UnsupportedAt) -> String {
         format!(
             "{}{}: {}\n",
-            self.place_prefix(beyond.at),
+            self.place_prefix(unsupported.at),
             self.paint.bad("unsupported"),
-            words::unsupported(&beyond.what)
+            words::unsupported(&unsupported.what)
         )
     }
 

@@ -37,7 +37,7 @@ impl Explanation<'_> {
     /// What a thread looks at that waits in a loop: each place once, with the aim, and what it finds.
     fn glances(&self, waiting: &Waiting) -> impl Iterator<Item = (LocId, String, Option<Value>)> {
         let mut seen: Vec<LocId> = Vec::new();
-        let glances = waiting.round.iter().filter_map(move |glance| {
+        let glances = waiting.iteration.iter().filter_map(move |glance| {
             let (loc, aim, found) = match *self.program.op(glance.state) {
                 Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
                     let aim = format!("on {}", self.names.location(loc));
@@ -104,7 +104,7 @@ impl Explanation<'_> {
             };
             is_memory = true;
             let value = self.names.value(loc, value);
-            let which = match waiting.round.len() {
+            let which = match waiting.iteration.len() {
                 1 => "which".to_owned(),
                 _ => self.names.location(loc),
             };

@@ -10,8 +10,8 @@ use raddle_report::{Report, json};
 use raddle_search::replay::Schedule;
 use raddle_search::verdict::Waiting;
 use raddle_search::{
-    Beyond, Bound, Coverage, EngineKind, MemoryLimit, MemoryModel, Outcome, Phase, Reason,
-    Statistics, Trace, TraceStep, Verdict, Violation, ViolationKind,
+    Bound, Coverage, EngineKind, MemoryLimit, MemoryModel, Outcome, Phase, Reason, Statistics,
+    Trace, TraceStep, UnsupportedAt, Verdict, Violation, ViolationKind,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -258,7 +258,7 @@ fn a_deadlock_is_explained_as_a_cycle() {
                 state,
                 on: case.machine.waits_for(&case.program, thread),
                 at: case.program.at(state),
-                round: Vec::new(),
+                iteration: Vec::new(),
             }
         })
         .collect();
@@ -393,7 +393,7 @@ fn a_limit_says_what_was_going_on() {
 
 #[test]
 fn unsupported_input_says_what_to_do() {
-    let verdict = Verdict::Unsupported(vec![Beyond {
+    let verdict = Verdict::Unsupported(vec![UnsupportedAt {
         what: Unsupported::UnknownFunction {
             name: "mystery".into(),
         },

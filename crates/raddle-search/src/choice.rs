@@ -1,8 +1,8 @@
 //! Which engine for a program of which nothing is known?
 //!
-//! `rf` never explores more classes than `dpor` without commuting additions, often far fewer, and costs at most a few times
+//! `rf` never explores more classes than `dpor` without independent fetch-and-adds, often far fewer, and costs at most a few times
 //! as much for each. `dpor` is better where the program does what `rf` has no good answer to: additions to a common variable
-//! whose results nobody uses (they commute for `dpor`), and events with many sources (atomic blocks, accesses of different
+//! whose results nobody uses (independent for `dpor`), and events with many sources (atomic blocks, accesses of different
 //! sizes to the same bytes: `rf` tries all combinations). Whether it does is seen in one execution. That may be wrong, which
 //! costs time and nothing else: both engines give the same answers.
 
@@ -15,13 +15,13 @@ use raddle_program::{LocId, Op, Program, RmwKind, ThreadId};
 const PROBE_EVENTS: usize = 10_000;
 /// A thread goes on for so many events before the next one has its turn: long enough to get somewhere, short enough for all to
 /// have a turn.
-const TURN: usize = 50;
+const QUANTUM: usize = 50;
 
 /// The engine that is probably best for a program under sequential consistency.
 #[must_use]
 pub fn choose_engine(program: &mut Program, reductions: Reductions) -> EngineKind {
     let machine = probe(program);
-    if has_wide_events(program, &machine) || (reductions.additions && adds(program, &machine)) {
+    if has_wide_events(program, &machine) || (reductions.ifaa && adds(program, &machine)) {
         EngineKind::Dpor
     } else {
         EngineKind::Rf
@@ -38,7 +38,7 @@ fn probe(program: &mut Program) -> Machine {
         let mut index = 0;
         while index < machine.thread_count() {
             let thread = ThreadId::from_index(index);
-            for _ in 0..TURN {
+            for _ in 0..QUANTUM {
                 if machine.readiness(program, thread) != Readiness::Ready {
                     break;
                 }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn dpor_where_additions_commute() {
+    fn dpor_with_independent_fetch_and_adds() {
         let build = |b: &mut ProgramBuilder| {
             let x = b.var("x", 4);
             for name in ["p", "q"] {
@@ -124,7 +124,7 @@ mod tests {
         let mut b = ProgramBuilder::new("choice");
         build(&mut b);
         let reductions = Reductions {
-            additions: false,
+            ifaa: false,
             ..Reductions::default()
         };
         let chosen = choose_engine(&mut b.build().program(), reductions);

@@ -76,8 +76,8 @@ pub struct Reductions {
     pub purity: bool,
     /// A thread whose iteration would have no effect waits until that changes, instead of being blocked for good.
     pub awaits: bool,
-    /// Additions whose results nobody uses commute.
-    pub additions: bool,
+    /// Fetch-and-adds whose results nobody uses are independent (IFAA).
+    pub ifaa: bool,
 }
 
 impl Default for Reductions {
@@ -85,7 +85,7 @@ impl Default for Reductions {
         Self {
             purity: true,
             awaits: true,
-            additions: true,
+            ifaa: true,
         }
     }
 }

@@ -67,7 +67,7 @@ pub fn livelock(program: &mut Program, machine: &mut Machine) -> Option<Vec<Wait
 
 /// Why an execution is blocked that an engine ended, and whether that is a deadlock.
 ///
-/// Threads wait in operations that block, and in loops whose rounds come to nothing ([`turn`]). That the rounds do is found out here
+/// Threads wait in operations that block, and in loops whose iterations come to nothing ([`spin_iteration`]). That the iterations do is found out here
 /// by running them on what memory holds in the end, so it does not matter why the engine did not: where a thread could go on
 /// after all, the execution is not over, and nothing is a deadlock. Another one is explored in which the thread does go on.
 ///
@@ -101,7 +101,7 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
         let Some(state) = machine.thread_state(thread) else {
             continue;
         };
-        let mut round = Vec::new();
+        let mut iteration = Vec::new();
         match readiness {
             Readiness::Waiting => {}
             // Whoever goes round a loop that looks at memory could be helped.
@@ -109,17 +109,17 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
                 helpful[thread.index()] = true;
                 continue;
             }
-            Readiness::Ready => match turn(program, machine, thread) {
-                Turn::InVain(reads) => round = reads,
-                Turn::GoesOn => return Blockade::of(cause.min(BlockedBy::Unfinished)),
+            Readiness::Ready => match spin_iteration(program, machine, thread) {
+                SpinIteration::Pure(reads) => iteration = reads,
+                SpinIteration::GoesOn => return Blockade::of(cause.min(BlockedBy::Unfinished)),
             },
             Readiness::Ended(_) | Readiness::NotStarted => continue,
         }
-        if !round.is_empty() {
+        if !iteration.is_empty() {
             cause = cause.min(BlockedBy::Spinning);
         }
         // A loop that looks at anything but one lock may be ended by anybody.
-        let on = match round.as_slice() {
+        let on = match iteration.as_slice() {
             [] => machine.waits_for(program, thread),
             [one] if tries_to_lock(program, one.state) => machine.waits_for(program, thread),
             _ => Vec::new(),
@@ -129,7 +129,7 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
             state,
             on,
             at: program.at(state),
-            round,
+            iteration,
         });
     }
     keep_helpless(&mut waiting, helpful);
@@ -157,7 +157,7 @@ pub fn circle(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> 
                     state,
                     on: machine.waits_for(program, thread),
                     at: program.at(state),
-                    round: Vec::new(),
+                    iteration: Vec::new(),
                 });
             }
         }
@@ -216,47 +216,50 @@ fn tries_to_lock(program: &Program, state: StateId) -> bool {
     )
 }
 
-/// The longest round of a loop that is looked at.
-const LONGEST_ROUND: usize = 1 << 16;
+/// The longest iteration of a loop that is looked at.
+const LONGEST_ITERATION: usize = 1 << 16;
 
 /// What a thread does that is ready when an execution ends.
-enum Turn {
-    /// Rounds of a loop that change nothing, and will not end as long as nobody else does anything: what one reads.
-    InVain(Vec<Glance>),
+enum SpinIteration {
+    /// Iterations of a loop that change nothing, and will not end as long as nobody else does anything: what one reads.
+    Pure(Vec<Glance>),
     /// Something else.
     GoesOn,
 }
 
 /// Does the thread, which is ready, go round a loop as long as nobody else does anything?
 pub(crate) fn goes_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> bool {
-    !matches!(turn(program, machine, thread), Turn::GoesOn)
+    !matches!(
+        spin_iteration(program, machine, thread),
+        SpinIteration::GoesOn
+    )
 }
 
 /// Does the thread, running alone, come back to a state without having changed memory?
-fn turn(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> Turn {
+fn spin_iteration(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> SpinIteration {
     let start = machine.mark();
     let turn = go_round(program, machine, thread);
     machine.undo_to(start);
     turn
 }
 
-fn go_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> Turn {
+fn go_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> SpinIteration {
     // A store that is still to reach memory may end the loop.
     let any_delayed = |thread| !machine.delayed(thread).is_empty();
     if threads(machine).any(any_delayed) {
-        return Turn::GoesOn;
+        return SpinIteration::GoesOn;
     }
     // How many steps there were when the thread was in a state.
     let mut left: FxHashMap<StateId, usize> = FxHashMap::default();
-    for _ in 0..LONGEST_ROUND {
+    for _ in 0..LONGEST_ITERATION {
         let Some(state) = machine.thread_state(thread) else {
-            return Turn::GoesOn;
+            return SpinIteration::GoesOn;
         };
         if let Some(&first) = left.get(&state) {
             return round_of(program, &machine.steps()[first..]);
         }
         if machine.readiness(program, thread) != Readiness::Ready {
-            return Turn::GoesOn;
+            return SpinIteration::GoesOn;
         }
         let mark = machine.mark();
         left.insert(state, mark.steps());
@@ -264,14 +267,14 @@ fn go_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> T
         // Another choice may lead out of the loop.
         let chose = !machine.chosen().is_empty();
         if end != StepEnd::Done || chose || !machine.is_pure_since(mark) {
-            return Turn::GoesOn;
+            return SpinIteration::GoesOn;
         }
     }
-    Turn::GoesOn
+    SpinIteration::GoesOn
 }
 
-/// A round that changed nothing.
-fn round_of(program: &Program, steps: &[MicroStep]) -> Turn {
+/// An iteration that changed nothing.
+fn round_of(program: &Program, steps: &[MicroStep]) -> SpinIteration {
     let mut reads: Vec<Glance> = Vec::new();
     for step in steps {
         let is_read = match program.op(step.state) {
@@ -287,7 +290,7 @@ fn round_of(program: &Program, steps: &[MicroStep]) -> Turn {
         }
     }
     match reads.as_slice() {
-        [] => Turn::GoesOn,
-        _ => Turn::InVain(reads),
+        [] => SpinIteration::GoesOn,
+        _ => SpinIteration::Pure(reads),
     }
 }

@@ -155,7 +155,7 @@ impl Frame {
     /// Is there a reason to stop?
     pub(crate) fn has_reason(&self) -> bool {
         !self.violations.is_empty()
-            || !self.gathered.beyond.is_empty()
+            || !self.gathered.unsupported.is_empty()
             || self.stopped.is_some()
             || self.answer.is_some()
             || self.error.is_some()
@@ -222,7 +222,7 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
-    /// Asks somebody else.
+    /// Asks the second engine of a portfolio, with so many times the first effort; its answer ends the search.
     #[cold]
     fn ask_for_opinion(&mut self, times: u64) -> ControlFlow<()> {
         if let Some(opinion) = &mut self.options.second_opinion {
@@ -411,8 +411,8 @@ impl Frame {
     /// At the end of an execution, threads that are ready only spin. What they would read next may be gone, or raced with, all
     /// the same.
     ///
-    /// One step is enough. A round that goes wrong earlier is not pure, so it was explored as any other; and a step that would
-    /// complete a pure round does not wait for a while only to be done when nothing is wrong with it any more: nobody writes
+    /// One step is enough. An iteration that goes wrong earlier is not pure, so it was explored as any other; and a step that would
+    /// complete a pure iteration does not wait for a while only to be done when nothing is wrong with it any more: nobody writes
     /// to memory after it was freed, and a thread that waits learns nothing that would order its read behind a write.
     fn look_at_spinning(
         &mut self,
@@ -517,9 +517,9 @@ impl Frame {
         let verdict = if !self.violations.is_empty() {
             coverage.unfinished = unfinished;
             Verdict::Violation(self.violations)
-        } else if !coverage.beyond.is_empty() {
+        } else if !coverage.unsupported.is_empty() {
             coverage.unfinished = unfinished;
-            Verdict::Unsupported(std::mem::take(&mut coverage.beyond))
+            Verdict::Unsupported(std::mem::take(&mut coverage.unsupported))
         } else if let Some(reason) = unfinished {
             Verdict::Inconclusive(reason)
         } else if !any_end {

@@ -2,14 +2,14 @@
 
 use crate::ending;
 use crate::replay;
-use crate::verdict::{Beyond, Coverage, Statistics};
+use crate::verdict::{Coverage, Statistics, UnsupportedAt};
 use raddle_memory::Machine;
 use raddle_program::{Program, SrcId, ThreadId, Unsupported};
 
 #[derive(Default)]
 pub(crate) struct Gathered {
     /// What is beyond Raddle; each once a place in the user's code.
-    pub(crate) beyond: Vec<Beyond>,
+    pub(crate) unsupported: Vec<UnsupportedAt>,
     /// Did an execution come to its end? One that a fault ended did, whether it is looked for or not.
     pub(crate) any_end: bool,
     /// The bound that cut executions, and where.
@@ -45,14 +45,15 @@ impl Gathered {
     ) {
         let tables = program.tables();
         let place = |at: SrcId| tables.user_source(at).unwrap_or(at);
-        let is_known =
-            |known: &Beyond| known.what == what && (known.at == at || place(known.at) == place(at));
-        if self.beyond.iter().any(is_known) {
+        let is_known = |known: &UnsupportedAt| {
+            known.what == what && (known.at == at || place(known.at) == place(at))
+        };
+        if self.unsupported.iter().any(is_known) {
             return;
         }
         let steps = machine.steps();
         let trace = replay::trace(program, steps, steps.len());
-        self.beyond.push(Beyond {
+        self.unsupported.push(UnsupportedAt {
             what,
             thread,
             at,
@@ -70,7 +71,8 @@ impl Gathered {
             loc.map(|loc| (loc.file.clone(), loc.line, loc.column))
         };
         // In the order of the source; what has no place there comes first, as it was met.
-        self.beyond.sort_by_cached_key(|beyond| place(beyond.at));
+        self.unsupported
+            .sort_by_cached_key(|unsupported| place(unsupported.at));
         self.cuts.sort_by_cached_key(|&at| place(at));
         Coverage {
             ended: Some(self.any_end),
@@ -81,7 +83,7 @@ impl Gathered {
                 0 | 1 => Default::default(),
                 _ => program.weak_orderings(),
             },
-            beyond: self.beyond,
+            unsupported: self.unsupported,
             unfinished: None,
             not_checked: Vec::new(),
             left_out: Vec::new(),

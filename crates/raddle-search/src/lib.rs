@@ -34,8 +34,8 @@ pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, che
 pub use raddle_memory::Effect;
 pub use rvf::RvfHeuristics;
 pub use verdict::{
-    Beyond, BlockedBy, BlockedCounts, Bound, Causality, Check, Checks, Coverage, EngineKind,
-    Glance, LeftOut, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep, Verdict,
+    BlockedBy, BlockedCounts, Bound, Causality, Check, Checks, Coverage, EngineKind, Glance,
+    LeftOut, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep, UnsupportedAt, Verdict,
     Violation, ViolationKind, Waiting,
 };
 pub use watch::{Cause, MemoryLimit, Phase, Watch, peak_memory_bytes};

@@ -16,13 +16,13 @@ pub(crate) struct Done {
     ends_thread: bool,
 }
 
-/// What is done about pure rounds.
+/// What is done about pure iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purity {
     Off,
-    /// A thread that completed a pure round goes no further.
+    /// A thread that completed a pure iteration goes no further.
     Assumes,
-    /// A thread does not complete pure rounds; where it may not wait, as with `Assumes`.
+    /// A thread does not complete pure iterations; where it may not wait, as with `Assumes`.
     Awaits,
 }
 
@@ -216,7 +216,7 @@ pub(crate) fn glancing(seed: u64) -> BuiltProgram {
     b.build()
 }
 
-/// Can the operation be a part of a pure round at all?
+/// Can the operation be a part of a pure iteration at all?
 fn is_attempt(op: &Op) -> bool {
     match op {
         Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } => true,
@@ -247,7 +247,7 @@ fn held_if_pure(program: &Program, machine: &mut Machine, state: StateId) -> Opt
     }
 }
 
-/// Would a step of `thread` only complete a pure round? Found by doing it.
+/// Would a step of `thread` only complete a pure iteration? Found by doing it.
 fn closes_loop(
     program: &mut Program,
     machine: &mut Machine,
@@ -290,7 +290,7 @@ fn closes_loop(
     false
 }
 
-/// Has the thread completed a pure round and must stop?
+/// Has the thread completed a pure iteration and must stop?
 fn is_ended(machine: &Machine, done: &[Done], thread: ThreadId) -> bool {
     let mut own = done
         .iter()
@@ -306,7 +306,7 @@ fn cannot_wait(program: &Program, machine: &Machine, thread: ThreadId) -> bool {
         .is_some_and(|attempt| !attempt.can_wait(program))
 }
 
-/// Calls `f` at the end of every interleaving that is left by what is done about pure rounds.
+/// Calls `f` at the end of every interleaving that is left by what is done about pure iterations.
 pub(crate) fn for_each_end(
     program: &mut Program,
     purity: Purity,

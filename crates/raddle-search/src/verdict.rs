@@ -12,35 +12,53 @@ use raddle_program::{
 };
 use std::time::Duration;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EngineKind {
-    Naive,
-    Dpor,
-    Rf,
-    Rvf,
-    Mcr,
-    Icb,
-    Bpor,
+/// Written once, so that no list of engines can lack one.
+macro_rules! engines {
+    ($($(#[$doc:meta])* $kind:ident => $name:literal,)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum EngineKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl EngineKind {
+            pub const ALL: &'static [Self] = &[$(Self::$kind,)*];
+
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+        }
+    };
+}
+
+engines! {
+    Naive => "naive",
+    Dpor => "dpor",
+    Rf => "rf",
+    Rvf => "rvf",
+    Mcr => "mcr",
+    Icb => "icb",
+    Bpor => "bpor",
     /// Not one that explores: see `raddle-bmc`.
-    Bmc,
+    Bmc => "bmc",
 }
 
 impl EngineKind {
+    /// Does it run executions, one after another? Those that do can be asked about any program, the others about modules only.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Naive => "naive",
-            Self::Dpor => "dpor",
-            Self::Rf => "rf",
-            Self::Rvf => "rvf",
-            Self::Mcr => "mcr",
-            Self::Icb => "icb",
-            Self::Bpor => "bpor",
-            Self::Bmc => "bmc",
-        }
+    pub fn explores(self) -> bool {
+        self != Self::Bmc
     }
 
-    /// Does it recognise rounds of loops in which a thread only waits?
+    /// The engines that explore executions under this memory model.
+    pub fn exploring(memory: MemoryModel) -> impl Iterator<Item = Self> {
+        let all = Self::ALL.iter().copied();
+        all.filter(move |engine| engine.explores() && engine.supports(memory))
+    }
+
+    /// Does it recognise iterations of loops in which a thread only waits?
     #[must_use]
     pub fn knows_purity(self) -> bool {
         matches!(self, Self::Dpor | Self::Rf | Self::Rvf | Self::Mcr)
@@ -113,15 +131,15 @@ pub struct Waiting {
     /// where anybody could.
     pub on: Vec<ThreadId>,
     pub at: SrcId,
-    /// What each round of the loop reads in which it waits. Empty if the operation itself blocks.
-    pub round: Vec<Glance>,
+    /// What each iteration of the loop reads in which it waits. Empty if the operation itself blocks.
+    pub iteration: Vec<Glance>,
 }
 
 impl Waiting {
     /// Does it wait in a loop?
     #[must_use]
     pub fn spins(&self) -> bool {
-        !self.round.is_empty()
+        !self.iteration.is_empty()
     }
 }
 
@@ -130,7 +148,7 @@ impl Waiting {
 pub struct Glance {
     /// The local state whose operation it is.
     pub state: StateId,
-    /// What the operation returns, in every round.
+    /// What the operation returns, in every iteration.
     pub value: Value,
 }
 
@@ -145,7 +163,7 @@ pub enum BlockedBy {
     Stopped,
     /// A thread woke up from a wait for nothing, and waits again: other executions show what comes next.
     WakeUp,
-    /// A thread has done a round of a loop for nothing, and its engine left it at that: other executions show it going on.
+    /// A thread has done an iteration of a loop for nothing, and its engine left it at that: other executions show it going on.
     Unfinished,
     /// Threads wait for good, some of them in loops.
     Spinning,
@@ -292,12 +310,12 @@ pub enum Verdict {
     Verified(Bound),
     Inconclusive(Reason),
     /// The input is at fault: executions reached what Raddle does not support, and nothing else is wrong. At least one.
-    Unsupported(Vec<Beyond>),
+    Unsupported(Vec<UnsupportedAt>),
 }
 
-/// Something beyond Raddle that an execution reached.
+/// Something that Raddle does not support, and where an execution reached it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Beyond {
+pub struct UnsupportedAt {
     pub what: Unsupported,
     pub thread: ThreadId,
     pub at: SrcId,
@@ -316,7 +334,7 @@ pub struct Coverage {
     /// Orderings weaker than `seq_cst`, in programs with more than one thread.
     pub weak: WeakOrderings,
     /// What executions reached beyond Raddle, where the verdict is about something else.
-    pub beyond: Vec<Beyond>,
+    pub unsupported: Vec<UnsupportedAt>,
     /// Why the search ended before its time, where the verdict is about something else.
     pub unfinished: Option<Reason>,
     /// Checks that were asked for and that the engine does not make, or not of all executions.
@@ -406,10 +424,10 @@ pub struct Outcome {
 impl Outcome {
     /// Everything that executions reached beyond Raddle, whatever the verdict is.
     #[must_use]
-    pub fn beyond(&self) -> &[Beyond] {
+    pub fn unsupported(&self) -> &[UnsupportedAt] {
         match &self.verdict {
-            Verdict::Unsupported(beyond) => beyond,
-            _ => &self.coverage.beyond,
+            Verdict::Unsupported(unsupported) => unsupported,
+            _ => &self.coverage.unsupported,
         }
     }
 }

@@ -22,12 +22,12 @@ pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
     // What the second opinion was formed on: its answer speaks of that program.
     let asked: Rc<RefCell<Option<Checked>>> = Rc::default();
     let opinion = is_worth_asking(options).then(|| {
-        let clerk = Clerk {
+        let second = SecondEngine {
             options: options.clone(),
             job: job.clone(),
             asked: Rc::clone(&asked),
         };
-        clerk.opinion()
+        second.opinion()
     });
     let search = SearchOptions {
         began: Some(began),
@@ -93,9 +93,10 @@ fn is_worth_asking(options: &Options) -> bool {
 
 /// Has the exploration come to a value that it would have to try in all its states?
 fn is_for_formulas(outcome: &Outcome) -> bool {
-    let is_value =
-        |beyond: &raddle_search::Beyond| matches!(beyond.what, Unsupported::NondetValue { .. });
-    matches!(&outcome.verdict, Verdict::Unsupported(beyond) if beyond.iter().any(is_value))
+    let is_value = |unsupported: &raddle_search::UnsupportedAt| {
+        matches!(unsupported.what, Unsupported::NondetValue { .. })
+    };
+    matches!(&outcome.verdict, Verdict::Unsupported(unsupported) if unsupported.iter().any(is_value))
 }
 
 fn by_formula(
@@ -119,14 +120,14 @@ fn for_formulas(options: &Options) -> Options {
     }
 }
 
-/// Asks `bmc`.
-struct Clerk {
+/// Engine `bmc` as the second one of a portfolio: asked for an answer while the first explores.
+struct SecondEngine {
     options: Options,
     job: Job,
     asked: Rc<RefCell<Option<Checked>>>,
 }
 
-impl Clerk {
+impl SecondEngine {
     fn opinion(self) -> SecondOpinion {
         Box::new(move |effort| self.ask(effort))
     }

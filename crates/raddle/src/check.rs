@@ -235,7 +235,7 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
         file: &options.file,
         clang_args: &options.clang_args,
         unroll: options.unroll,
-        purity: leaves_out_pure_rounds(options),
+        purity: leaves_out_pure_iterations(options),
         on_main_return: options.on_main_return,
         spurious_wakeups: options.spurious_wakeups,
         checks: options.checks,
@@ -244,7 +244,7 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
     }
 }
 
-fn leaves_out_pure_rounds(options: &Options) -> bool {
+fn leaves_out_pure_iterations(options: &Options) -> bool {
     options.reductions.purity && options.engine.is_none_or(EngineKind::knows_purity)
 }
 

@@ -29,7 +29,7 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["rf"],
         text: "Engine `rf` explores one execution of each class of executions in which every read gets its value from the \
-               same write: never more than `dpor` explores without commuting additions, and far fewer where many writes are never \
+               same write: never more than `dpor` explores without independent fetch-and-adds, and far fewer where many writes are never \
                read.",
     },
     Topic {
@@ -330,7 +330,7 @@ const TOPICS: &[Topic] = &[
         names: &["reductions", "purity", "await", "ifaa"],
         text: "Reductions explore less without missing anything. Purity: loop rounds without effect are not \
                explored (`--no-purity`). Awaits: a thread whose round would have no effect waits until that changes \
-               (`--no-await`). Independent fetch-and-adds: additions whose results nobody uses commute (`--no- \
+               (`--no-await`). Independent fetch-and-adds: fetch-and-adds whose results nobody uses are independent (`--no- \
                ifaa`).",
     },
     Topic {

@@ -118,7 +118,7 @@ impl Source<'_> {
     fn interpretation(&self, ir: &str) -> InterpOptions {
         InterpOptions {
             unroll: self.unroll,
-            leaves_out_pure_rounds: self.purity,
+            leaves_out_pure_iterations: self.purity,
             on_main_return: match self.on_main_return(ir) {
                 OnMainReturn::Wait => interp::OnMainReturn::Wait,
                 OnMainReturn::Exit => interp::OnMainReturn::Exit,

@@ -107,7 +107,7 @@ impl Options {
             reductions: Reductions {
                 purity: !args.no_purity,
                 awaits: !args.no_await,
-                additions: !args.no_ifaa,
+                ifaa: !args.no_ifaa,
             },
             file: args.file,
             clang_args: args.clang_args,
@@ -274,6 +274,14 @@ mod tests {
         assert_eq!(options.on_main_return, None);
         assert_eq!(options.max_executions, None);
         assert!(!options.keep_going);
+    }
+
+    #[test]
+    fn every_engine_can_be_asked_for() {
+        for &engine in EngineKind::ALL {
+            assert!(ENGINES.contains(&(engine.name(), engine)), "{engine:?}");
+        }
+        assert_eq!(ENGINES.len(), EngineKind::ALL.len());
     }
 
     #[test]

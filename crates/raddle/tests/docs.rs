@@ -14,11 +14,17 @@ fn root() -> PathBuf {
 
 fn documents() -> Vec<PathBuf> {
     let root = root();
-    let mut documents = vec![root.join("README.md"), root.join("CHANGELOG.md")];
-    for entry in fs::read_dir(root.join("docs")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "md") {
-            documents.push(path);
+    let at_the_top = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"];
+    let mut documents: Vec<PathBuf> = at_the_top.iter().map(|name| root.join(name)).collect();
+    let mut folders = vec![root.join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                documents.push(path);
+            }
         }
     }
     documents

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Scratch, check, raddle, says};
+use raddle_search::{EngineKind, MemoryModel};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -14,9 +15,9 @@ use std::time::{Duration, Instant};
 /// Far more than any limit here, far less than what the programs would take.
 const AT_MOST: Duration = Duration::from_secs(20);
 
-const EVERY_ENGINE: [&str; 9] = [
-    "auto", "dpor", "rf", "rvf", "mcr", "icb", "bpor", "naive", "bmc",
-];
+fn every_engine() -> impl Iterator<Item = &'static str> {
+    std::iter::once("auto").chain(EngineKind::ALL.iter().map(|engine| engine.name()))
+}
 
 /// A thread with much to do on its own.
 const PRIVATE: &str = "#include <pthread.h>\n\
@@ -63,7 +64,7 @@ fn soon(run: impl FnOnce() -> Output) -> Output {
 fn private_code_of_a_thread_ends_in_time() {
     let scratch = Scratch::new("limits-private");
     let file = scratch.file("a.c", PRIVATE);
-    for engine in EVERY_ENGINE {
+    for engine in every_engine() {
         let output = soon(|| check(&file, &["--time-limit", "1", "--engine", engine]));
         says(
             &output,
@@ -78,7 +79,7 @@ fn private_code_of_a_thread_ends_in_time() {
 fn searches_end_in_time() {
     let scratch = Scratch::new("limits-search");
     let file = scratch.file("a.c", MANY);
-    for engine in EVERY_ENGINE {
+    for engine in every_engine() {
         let output = soon(|| check(&file, &["--time-limit", "1.5", "--engine", engine]));
         says(
             &output,
@@ -136,7 +137,7 @@ fn memory_stays_within_its_limit() {
     let scratch = Scratch::new("limits-memory");
     let file = scratch.file("a.c", GROWS);
     let limit = 300_u64;
-    for engine in ["dpor", "rf", "rvf", "mcr", "icb", "bpor", "naive"] {
+    for engine in EngineKind::exploring(MemoryModel::Sc).map(EngineKind::name) {
         let limited = ["--memory-limit", "300", "--format", "json"];
         let limited = [&limited[..], &["--time-limit", "60", "--engine", engine]].concat();
         let output = check(&file, &limited);

@@ -1,5 +1,5 @@
 // engines: dpor, rf, rvf, mcr
-// A loop that waits for another thread: its idle rounds are not explored one by one.
+// A loop that waits for another thread: its pure iterations are not explored one by one.
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 use super::cells::{narrowed, widened};
 use super::{Encoder, unsupported};
 use crate::contents::Contents;
-use crate::events::What;
+use crate::events::StepKind;
 use crate::facts::Region;
 use crate::state::State;
 use crate::value::{Set, Sym};
@@ -202,9 +202,9 @@ impl Encoder<'_> {
     pub(super) fn fence(&mut self, state: &State, order: Order) {
         self.note_weak(state, &[], order);
         let what = match order {
-            Order::SeqCst => What::Fence { stores_only: false },
-            Order::Release | Order::AcqRel => What::Fence { stores_only: true },
-            Order::Acquire if self.options.checks.races => What::AcquireFence,
+            Order::SeqCst => StepKind::Fence { stores_only: false },
+            Order::Release | Order::AcqRel => StepKind::Fence { stores_only: true },
+            Order::Acquire if self.options.checks.races => StepKind::AcquireFence,
             _ => return,
         };
         self.step(state, what, order);

@@ -15,12 +15,12 @@
 //! there is no violation. [`Open::after`] takes the answers, so that nothing is left out without them.
 //!
 //! *Places* must mean the same in every formula. They are made of what a thread has done so far, whatever is known of it: functions,
-//! blocks, how often loops went round. Which rounds count, the numbers of objects, and with them the arguments of library
+//! blocks, how often loops went round. Which iterations count, the numbers of objects, and with them the arguments of library
 //! functions depend on the formula, and are no part of a place. Two places with one name are no harm: more is looked at.
 
 use super::Encoder;
-use crate::events::{Beyond, ThreadIndex};
-use crate::problem::Never;
+use crate::events::{Refusal, ThreadIndex};
+use crate::problem::Unsat;
 use crate::state::{Key, State};
 use raddle_order::bits::{Bit, Bits};
 use raddle_program::SrcId;
@@ -29,7 +29,7 @@ use std::collections::BTreeSet;
 /// Separates the place where a thread is started from the places in it.
 const STARTED: u32 = u32::MAX;
 
-/// Which rounds of loops that are not known to end count.
+/// Which iterations of loops that are not known to end count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     /// All: the user asked for that bound, on loops of the program. Those of libraries are bounded as if nobody had asked.
@@ -56,11 +56,11 @@ pub(crate) enum Open {
 #[expect(dead_code, reason = "that there are such answers is all that matters")]
 pub(crate) struct Answered {
     /// Does a thread go wrong?
-    pub(crate) fault: Never,
-    pub(crate) deadlock: Never,
-    pub(crate) race: Never,
+    pub(crate) fault: Unsat,
+    pub(crate) deadlock: Unsat,
+    pub(crate) race: Unsat,
     /// Is something met that cannot be encoded?
-    pub(crate) refusal: Never,
+    pub(crate) refusal: Unsat,
 }
 
 impl Open {
@@ -103,7 +103,7 @@ impl Cuts {
     }
 
     /// Does an execution come to a place that was left open, or is it stopped before?
-    pub(crate) fn goes_on(&self, bits: &mut Bits, refusals: &[Beyond]) -> Bit {
+    pub(crate) fn goes_on(&self, bits: &mut Bits, refusals: &[Refusal]) -> Bit {
         let refused = refusals.iter().map(|refusal| refusal.guard);
         let stopped = self.guards(0).chain(refused);
         bits.any(self.passed.iter().copied().chain(stopped))

@@ -2,7 +2,7 @@
 
 use super::Encoder;
 use super::access::{Case, Target, Updated};
-use crate::events::{Access, What};
+use crate::events::{Access, StepKind};
 use crate::facts::{Cell, Region};
 use crate::state::State;
 use crate::value::{Set, Sym};
@@ -93,7 +93,7 @@ impl Encoder<'_> {
         if !accesses.is_empty() {
             self.note_touches(&accesses, order);
             self.note_weak(state, &accesses, order);
-            let step = self.step(state, What::Load, order);
+            let step = self.step(state, StepKind::Load, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].is_atomic = is_split;
         }
@@ -136,7 +136,7 @@ impl Encoder<'_> {
         if !accesses.is_empty() {
             self.note_touches(&accesses, order);
             self.note_weak(state, &accesses, order);
-            let step = self.step(state, What::Store, order);
+            let step = self.step(state, StepKind::Store, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].is_atomic = is_split;
         } else if is_visible && order == Order::SeqCst {
@@ -192,7 +192,7 @@ impl Encoder<'_> {
         if !accesses.is_empty() {
             self.note_touches(&accesses, order);
             self.note_weak(state, &accesses, order.min(failure));
-            let step = self.step(state, What::Update, order);
+            let step = self.step(state, StepKind::Update, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].failure = failure;
         } else if is_visible {
@@ -431,7 +431,7 @@ impl Encoder<'_> {
                 self.write(state, (region, offset), value, Bit::TRUE, &mut accesses)?;
                 // They come before all that others do.
                 self.note_touches(&accesses, Order::SeqCst);
-                let step = self.step(state, What::Flush, Order::Plain);
+                let step = self.step(state, StepKind::Flush, Order::Plain);
                 self.out.steps[step].accesses = accesses;
             }
         }

@@ -7,11 +7,12 @@
 
 use super::Encoder;
 use super::library::misused;
-use super::sync::{ETIMEDOUT, region_of};
-use crate::events::{Access, Awaited, Change, Place, Rule, StepIndex, Waiter, Waker, What};
+use super::sync::region_of;
+use crate::events::{Access, Awaited, Change, Place, Rule, StepIndex, StepKind, Waiter, Waker};
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::{Bit, Word};
+use raddle_program::errno::ETIMEDOUT;
 use raddle_program::{Misuse, Order, Stop};
 
 /// The low half of the cell counts those who wait.
@@ -120,7 +121,7 @@ impl Encoder<'_> {
         }
         let step = match self.give_up(state, mutex)? {
             Some(unlock) => unlock,
-            None => self.step(state, What::Sync, Order::SeqCst),
+            None => self.step(state, StepKind::Sync, Order::SeqCst),
         };
         self.out.steps[step].object = Some(condition);
         if !is_watched {
@@ -145,7 +146,7 @@ impl Encoder<'_> {
     }
 
     fn sync_step(&mut self, state: &State, condition: Place, accesses: Vec<Access>) -> StepIndex {
-        let step = self.step(state, What::Sync, Order::SeqCst);
+        let step = self.step(state, StepKind::Sync, Order::SeqCst);
         self.out.steps[step].object = Some(condition);
         self.out.steps[step].accesses = accesses;
         step

@@ -3,18 +3,16 @@
 
 use super::Encoder;
 use super::library::{Args, misused};
-use super::sync::{BESIDE, ETIMEDOUT, region_of};
-use crate::events::{Access, Awaited, Handover, Place, Rule, StepIndex, What};
+use super::sync::{BESIDE, region_of};
+use crate::events::{Access, Awaited, Handover, Place, Rule, StepIndex, StepKind};
 use crate::facts::Region;
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::Bit;
+use raddle_program::errno::{EAGAIN, ETIMEDOUT};
 use raddle_program::{Misuse, Order, Stop};
 use std::collections::btree_map::Entry;
 use std::rc::Rc;
-
-/// What trying in vain sets `errno` to.
-const EAGAIN: u64 = 11;
 
 /// What the cell of an object holds that was destroyed: no count, no owner and no generation is that large.
 pub(super) const GONE: u32 = u32::MAX;
@@ -134,7 +132,7 @@ impl Encoder<'_> {
         }
         let new = change(self, &old);
         self.write(state, (region, offset), &new, Bit::TRUE, &mut accesses)?;
-        let step = self.step(state, What::Sync, Order::SeqCst);
+        let step = self.step(state, StepKind::Sync, Order::SeqCst);
         self.out.steps[step].accesses = accesses;
         self.out.steps[step].object = Some(place);
         Ok((old, Some(step)))
@@ -159,7 +157,7 @@ impl Encoder<'_> {
         let allowed = rule.holds(&mut self.out.bits, &seen.word);
         let fine = self.out.bits.bit_or(!state.path.guard(), allowed);
         self.out.required.push(fine);
-        let step = self.step(state, What::Sync, Order::SeqCst);
+        let step = self.step(state, StepKind::Sync, Order::SeqCst);
         self.out.steps[step].accesses = accesses;
         self.out.steps[step].object = Some(place);
         Ok((seen, Some(step)))
@@ -236,7 +234,7 @@ impl Encoder<'_> {
         state: &mut State,
         (region, offset): (Region, u64),
         condition: Bit,
-        what: What,
+        what: StepKind,
     ) -> Result<Sym, Stop> {
         if self.knows(state, region) {
             return self.peek(state, region, offset);
@@ -282,7 +280,7 @@ impl Encoder<'_> {
         let old = self.read(state, (region, offset), 4, condition, &mut accesses)?;
         let new = change(self, &old);
         self.write(state, (region, offset), &new, condition, &mut accesses)?;
-        let step = self.step(state, What::Life, Order::SeqCst);
+        let step = self.step(state, StepKind::Life, Order::SeqCst);
         self.out.steps[step].accesses = accesses;
         Ok(())
     }

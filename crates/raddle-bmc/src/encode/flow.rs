@@ -1,10 +1,10 @@
 //! Blocks, calls and returns.
 
 use super::{
-    Counted, DEEPEST_CALL, Encoder, LAST_BOUND, MOST_ROUNDS, unsupported, unsupported_call,
+    Counted, DEEPEST_CALL, Encoder, LAST_BOUND, MOST_ITERATIONS, unsupported, unsupported_call,
 };
 use crate::contents::Contents;
-use crate::events::{OpenBlock, What};
+use crate::events::{OpenBlock, StepKind};
 use crate::facts::Region;
 use crate::shape::Shape;
 use crate::state::{Frame, State};
@@ -86,24 +86,24 @@ impl Encoder<'_> {
         if guard == Bit::FALSE {
             return Ok(());
         }
-        if let Some(round) = state.top().rounds.last_mut() {
-            if round.guard == arrived && guard != arrived {
-                // Nothing but what came of the last round decides whether there is another one.
-                round.counted += 1;
+        if let Some(iteration) = state.top().iterations.last_mut() {
+            if iteration.guard == arrived && guard != arrived {
+                // Nothing but what came of the last iteration decides whether there is another one.
+                iteration.counted += 1;
             }
-            let (rounds, bound) = match self.options.counted {
-                Counted::Every if is_library => (round.counted, bound.max(LAST_BOUND)),
-                Counted::Every => (round.iteration, bound),
-                Counted::Undecided => (round.counted, bound),
+            let (iterations, bound) = match self.options.counted {
+                Counted::Every if is_library => (iteration.counted, bound.max(LAST_BOUND)),
+                Counted::Every => (iteration.iteration, bound),
+                Counted::Undecided => (iteration.counted, bound),
             };
-            if unbounded && rounds > bound {
+            if unbounded && iterations > bound {
                 return Err(Stop::Limit(Limit::Unroll { bound }));
             }
-            if round.iteration > MOST_ROUNDS {
-                let bound = MOST_ROUNDS;
+            if iteration.iteration > MOST_ITERATIONS {
+                let bound = MOST_ITERATIONS;
                 return Err(Stop::Limit(Limit::Unroll { bound }));
             }
-            round.guard = guard;
+            iteration.guard = guard;
             self.compare_with_last_bound(state);
         }
         Ok(())
@@ -618,7 +618,7 @@ impl Encoder<'_> {
             self.out.blocks += 1;
             // Blocks in which nothing happens that others see are blocks all the same.
             if !state.alone {
-                self.step(state, What::Block, Order::SeqCst);
+                self.step(state, StepKind::Block, Order::SeqCst);
             }
         }
     }

@@ -3,16 +3,15 @@
 //! A futex is what the interpreter makes of it: a queue at the word, a mutex beside it that is held inside of atomic blocks
 //! only, and a semaphore that counts who waits.
 
-use super::sync::{ETIMEDOUT, region_of};
+use super::sync::region_of;
 use super::{Encoder, unsupported};
-use crate::events::{Awaited, Handover, Place, StepIndex, Waiter, What};
+use crate::events::{Awaited, Handover, Place, StepIndex, StepKind, Waiter};
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::Bit;
+use raddle_program::errno::{EAGAIN, ETIMEDOUT};
 use raddle_program::{Order, Stop, SyncAction};
 
-/// What trying in vain returns.
-const EAGAIN: u64 = 11;
 /// The cells of mutexes are out of the way of the others, which they would overlap.
 const MUTEXES: u64 = 1 << 42;
 
@@ -52,7 +51,7 @@ impl Encoder<'_> {
             }
             SyncAction::SemTryWait => return self.take_one(state, place),
             SyncAction::CondRelease { .. } => {
-                let enter = self.step(state, What::Sync, Order::SeqCst);
+                let enter = self.step(state, StepKind::Sync, Order::SeqCst);
                 self.out.steps[enter].object = Some(place);
                 state.queued = Some(enter);
             }
@@ -124,7 +123,7 @@ impl Encoder<'_> {
     }
 
     fn leave_at(&mut self, state: &State, place: Place, enter: StepIndex, timed_out: Bit) {
-        let leave = self.step(state, What::Sync, Order::SeqCst);
+        let leave = self.step(state, StepKind::Sync, Order::SeqCst);
         self.out.steps[leave].object = Some(place);
         self.out.waiters.push(Waiter {
             thread: self.thread,

@@ -2,7 +2,7 @@
 
 use super::library::Args;
 use super::{Encoder, unsupported, unsupported_call};
-use crate::events::What;
+use crate::events::StepKind;
 use crate::facts::Region;
 use crate::state::State;
 use crate::value::Sym;
@@ -104,7 +104,7 @@ impl Encoder<'_> {
             object,
             is_sync: true,
         };
-        let life = self.read_sync(state, (region, LIFE), condition, What::Life)?;
+        let life = self.read_sync(state, (region, LIFE), condition, StepKind::Life)?;
         let dead = !self.out.bits.is_zero(&life.word);
         let dead = self.out.bits.bit_and(condition, dead);
         let fault = Fault::UseAfterFree {

@@ -2,7 +2,7 @@
 
 use super::flow::After;
 use super::{Encoder, Start, unsupported, unsupported_call};
-use crate::events::{Thread, What};
+use crate::events::{StepKind, Thread};
 use crate::facts::Region;
 use crate::path::Path;
 use crate::state::State;
@@ -432,7 +432,7 @@ impl Encoder<'_> {
             is_uncertain: !state.counts_spawns || self.out.threads[self.thread].is_uncertain,
         });
         self.started_at.push(self.place(state));
-        self.step(state, What::Spawn { child }, Order::SeqCst);
+        self.step(state, StepKind::Spawn { child }, Order::SeqCst);
         let mut path = Path::default();
         path.push(&mut self.out.bits, started);
         self.run_thread(child, State::new(path, false), start)
@@ -481,7 +481,7 @@ impl Encoder<'_> {
         for &(is_it, handle) in &of {
             self.mark_joined(state, is_it, handle)?;
         }
-        let join = self.step(state, What::Join { of }, Order::SeqCst);
+        let join = self.step(state, StepKind::Join { of }, Order::SeqCst);
         Rc::make_mut(&mut state.joined).insert(join);
         self.out.steps[join].joined = Rc::clone(&state.joined);
         if wants_value {

@@ -4,7 +4,7 @@
 //! meet; states at the same place are made one before they are run. So the code after a branch is encoded once, as often as
 //! loops are unrolled, and never once per path.
 //!
-//! - `flow`: blocks, calls and returns, threads. `bound`: where a bound was exceeded. `idle`: rounds of loops that come to nothing.
+//! - `flow`: blocks, calls and returns, threads. `bound`: where a bound was exceeded. `effect_free`: iterations of loops that come to nothing.
 //! - `compute`: instructions that do not touch memory.
 //! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates. `pieces`: how these are cut.
 //! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`,
@@ -18,11 +18,11 @@ mod cells;
 mod compute;
 mod condition;
 mod counting;
+mod effect_free;
 mod float;
 mod flow;
 mod futex;
 mod heap;
-mod idle;
 mod intrinsics;
 mod library;
 mod models;
@@ -44,7 +44,8 @@ pub(crate) use rwlock::Holding;
 
 use crate::contents::Contents;
 use crate::events::{
-    Bad, Beyond, Encoding, Handover, Place, Step, StepIndex, Thread, ThreadIndex, What,
+    Encoding, ErrorCondition, Handover, Place, Refusal, Step, StepIndex, StepKind, Thread,
+    ThreadIndex,
 };
 use crate::facts::{Facts, Region};
 use crate::path::Path;
@@ -67,14 +68,14 @@ use std::rc::Rc;
 /// How a program is encoded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncodeOptions<'a> {
-    /// Rounds of loops, and nested calls of a function, that are not known to end.
+    /// Iterations of loops, and nested calls of a function, that are not known to end.
     pub(crate) unroll: u32,
     pub(crate) counted: Counted,
     /// What executions are to be looked at.
     pub(crate) open: &'a Open,
     pub(crate) checks: Checks,
-    /// Does a thread stop that did a round of a loop which came to nothing? See [`idle`].
-    pub(crate) leaves_out_idle: bool,
+    /// Does a thread stop that did an iteration of a loop which came to nothing? See [`effect_free`].
+    pub(crate) cuts_effect_free: bool,
     /// Do threads have store buffers?
     pub(crate) is_weak: bool,
     /// Does the end of `main` end the process?
@@ -102,7 +103,7 @@ pub(crate) struct Shapes(FxHashMap<FuncId, Rc<Shape>>);
 /// The last bound that is tried by itself.
 pub(crate) const LAST_BOUND: u32 = 64;
 /// Loops whose end is decided by known values go round this often at most.
-const MOST_ROUNDS: u32 = 1 << 16;
+const MOST_ITERATIONS: u32 = 1 << 16;
 /// Calls nest this deep at most.
 const DEEPEST_CALL: u32 = 400;
 /// More steps than this are beyond any solver.
@@ -225,7 +226,7 @@ impl<'a> Encoder<'a> {
         let outer = std::mem::replace(&mut self.thread, thread);
         let queue = std::mem::take(&mut self.queue);
         let ended = std::mem::take(&mut self.ended);
-        let begin = self.step(&state, What::Begin, Order::SeqCst);
+        let begin = self.step(&state, StepKind::Begin, Order::SeqCst);
         self.out.threads[thread].begin = Some(begin);
         match entry {
             Start::Model(call) => self.run_models(state, vec![call])?,
@@ -264,7 +265,7 @@ impl<'a> Encoder<'a> {
         if !states.is_empty()
             && let Some(state) = self.meet(states)?
         {
-            let end = self.step(&state, What::End, Order::SeqCst);
+            let end = self.step(&state, StepKind::End, Order::SeqCst);
             self.out.threads[thread].end = Some(end);
             finished = state.path.guard();
             self.keep_locks(&state, finished);
@@ -365,7 +366,7 @@ impl<'a> Encoder<'a> {
 
     // ---- what comes out
 
-    fn step(&mut self, state: &State, what: What, order: Order) -> StepIndex {
+    fn step(&mut self, state: &State, what: StepKind, order: Order) -> StepIndex {
         let locks = self.locks_held(state);
         self.out.steps.push(Step {
             thread: self.thread,
@@ -398,7 +399,7 @@ impl<'a> Encoder<'a> {
                 self.leave_all(state, &fault);
                 self.fault_inside(state, guard, &fault);
                 self.refuse_dead_access(state, guard, &fault);
-                self.out.bad.push(Bad {
+                self.out.errors.push(ErrorCondition {
                     thread: self.thread,
                     guard,
                     fault,
@@ -415,7 +416,7 @@ impl<'a> Encoder<'a> {
                 self.stops_inside(state, guard);
                 let at = self.position(state);
                 let thread = self.out.threads[self.thread].id;
-                self.out.beyond.push(Beyond {
+                self.out.refusals.push(Refusal {
                     guard,
                     what,
                     thread,
@@ -437,7 +438,7 @@ impl<'a> Encoder<'a> {
             }
             self.fault_inside(state, guard, &fault);
             self.refuse_dead_access(state, guard, &fault);
-            self.out.bad.push(Bad {
+            self.out.errors.push(ErrorCondition {
                 thread: self.thread,
                 guard,
                 fault,
@@ -452,10 +453,10 @@ impl<'a> Encoder<'a> {
         let checks = self.options.checks;
         if fault.is_dead_access() && checks.races && !checks.covers(fault) {
             let at = self.position(state);
-            self.out.beyond.push(Beyond {
+            self.out.refusals.push(Refusal {
                 guard,
                 what: Unsupported::Instruction {
-                    what: RACES_OF_THE_DEAD.into(),
+                    what: RACES_ON_FREED_MEMORY.into(),
                 },
                 thread: self.out.threads[self.thread].id,
                 at,
@@ -511,7 +512,7 @@ pub(crate) const LATE: Limit = Limit::Ids { what: "seconds" };
 pub(crate) const LONG: Limit = Limit::Ids { what: "formulas" };
 
 /// What is refused where memory is accessed that was freed.
-pub(crate) const RACES_OF_THE_DEAD: &str =
+pub(crate) const RACES_ON_FREED_MEMORY: &str =
     "races of accesses to freed memory, without `--check memory` (not supported by bmc)";
 
 fn unsupported(what: &str) -> Stop {

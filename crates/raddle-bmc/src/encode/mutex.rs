@@ -5,16 +5,17 @@
 //! in every execution.
 
 use super::library::{Args, misused};
-use super::sync::{BESIDE, EBUSY, EDEADLK, EPERM, ETIMEDOUT, UNCONTENDED, region_of};
+use super::sync::{BESIDE, UNCONTENDED, region_of};
 use super::{Encoder, unsupported_call};
 use crate::events::{
-    Access, Awaited, Handover, Place, Rule, Section, StepIndex, WaitsForItself, What,
+    Access, Awaited, Handover, Place, Rule, Section, StepIndex, StepKind, WaitsForItself,
 };
 use crate::facts::Region;
 use crate::order::FixedOrder;
 use crate::state::{Held, State};
 use crate::value::Sym;
 use raddle_order::bits::Bit;
+use raddle_program::errno::{EBUSY, EDEADLK, EPERM, ETIMEDOUT};
 use raddle_program::{Misuse, MutexKind, Order, Stop};
 use std::rc::Rc;
 
@@ -232,7 +233,7 @@ impl Encoder<'_> {
             let (_, step) = self.change_cell(state, mutex, None, |_, _| Sym::zero(32))?;
             step.expect("others know the mutex")
         } else {
-            let step = self.step(state, What::Sync, Order::SeqCst);
+            let step = self.step(state, StepKind::Sync, Order::SeqCst);
             self.out.steps[step].object = Some(mutex);
             step
         };
@@ -357,7 +358,7 @@ impl Encoder<'_> {
                 let passes = self.fresh_bit();
                 self.wait_for(state, passes, Awaited::Mutex(mutex))?;
             }
-            let lock = self.step(state, What::Lock, Order::SeqCst);
+            let lock = self.step(state, StepKind::Lock, Order::SeqCst);
             self.out.steps[lock].object = Some(mutex);
             section = self.begin_section(state, mutex, lock);
         }
@@ -383,7 +384,7 @@ impl Encoder<'_> {
             if self.facts.is_tangled(mutex) || self.knows(state, region_of(mutex)) {
                 continue;
             }
-            let lock = self.step(state, What::Fence { stores_only: false }, Order::SeqCst);
+            let lock = self.step(state, StepKind::Fence { stores_only: false }, Order::SeqCst);
             let section = self.begin_section(state, mutex, lock);
             if let Some(held) = state.held.get_mut(&mutex) {
                 held.section = section;
@@ -547,7 +548,7 @@ impl Encoder<'_> {
                 ..
             }) => Ok(None),
             Some(Held { section, .. }) => {
-                let unlock = self.step(state, What::Unlock, Order::SeqCst);
+                let unlock = self.step(state, StepKind::Unlock, Order::SeqCst);
                 self.out.steps[unlock].object = Some(mutex);
                 self.leave(state, section, unlock);
                 Ok(Some(unlock))
@@ -563,7 +564,7 @@ impl Encoder<'_> {
             return Err(Stop::Fault(misused(Misuse::DestroyLocked)));
         }
         if has_sections && !is_known {
-            let step = self.step(state, What::Life, Order::SeqCst);
+            let step = self.step(state, StepKind::Life, Order::SeqCst);
             self.out.destroyed.push((mutex, step));
             return Ok(());
         }

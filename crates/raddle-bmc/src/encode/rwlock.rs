@@ -6,11 +6,12 @@
 
 use super::Encoder;
 use super::library::misused;
-use super::sync::{BESIDE, EBUSY, EDEADLK, region_of};
+use super::sync::{BESIDE, region_of};
 use crate::events::{Change, Handover, Kept, Place, Rule, StepIndex};
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::{Bit, Bits, Word};
+use raddle_program::errno::{EBUSY, EDEADLK};
 use raddle_program::{Misuse, Stop};
 
 /// A read-write lock is held by a writer; the other bits count readers.

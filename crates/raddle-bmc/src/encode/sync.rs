@@ -10,25 +10,19 @@
 
 use super::library::Args;
 use super::{Encoder, unsupported_call};
-use crate::events::{Access, Awaited, Beyond, Change, Handover, Place, Rule, Wait, What};
+use crate::events::{Access, Awaited, Change, Handover, Place, Refusal, Rule, StepKind, Wait};
 use crate::facts::Region;
 use crate::order::FixedOrder;
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::Bit;
+use raddle_program::errno::{EBUSY, ETIMEDOUT};
 use raddle_program::{AccessKind, Fault, Order, Stop, Unsupported};
 
-/// What trying in vain returns.
-pub(super) const EBUSY: u64 = 16;
 /// Where numbers lie that belong to the cells of synchronisation objects.
 pub(super) const BESIDE: u64 = 1 << 43;
 /// A section of a mutex that nobody else takes.
 pub(super) const UNCONTENDED: usize = usize::MAX;
-/// What waiting for oneself returns.
-pub(super) const EDEADLK: u64 = 35;
-/// What giving back returns what one does not have.
-pub(super) const EPERM: u64 = 1;
-pub(super) const ETIMEDOUT: u64 = 110;
 /// Waits with a lock of C++ instead of a mutex.
 const CPP_WAIT: &str = "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE";
 /// What the cell of a one-time initialiser holds while it runs, and afterwards.
@@ -111,7 +105,7 @@ impl Encoder<'_> {
         let seen = (region_of(place), place.1);
         let seen = self.read(state, seen, 4, Bit::TRUE, &mut accesses)?;
         if !accesses.is_empty() {
-            let step = self.step(state, What::Sync, Order::SeqCst);
+            let step = self.step(state, StepKind::Sync, Order::SeqCst);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].object = Some(place);
         }
@@ -134,7 +128,7 @@ impl Encoder<'_> {
         let guard = self.out.bits.bit_and(state.path.guard(), waits);
         if state.block.is_some() && guard != Bit::FALSE {
             let at = self.position(state);
-            self.out.beyond.push(Beyond {
+            self.out.refusals.push(Refusal {
                 guard,
                 what: Unsupported::Instruction { what: BREAK.into() },
                 thread: self.out.threads[self.thread].id,
@@ -230,7 +224,7 @@ impl Encoder<'_> {
     /// Operations on synchronisation objects empty the store buffer, also where nobody else uses the object.
     pub(super) fn drain(&mut self, state: &State) {
         if self.options.is_weak && !state.alone {
-            self.step(state, What::Fence { stores_only: false }, Order::Plain);
+            self.step(state, StepKind::Fence { stores_only: false }, Order::Plain);
         }
     }
 
@@ -255,7 +249,7 @@ impl Encoder<'_> {
     /// An object is made or destroyed while there are other threads. Whether any of them uses it at that time is seen when all
     /// are encoded.
     pub(super) fn change_later(&mut self, state: &State, place: Place, is_end: bool) {
-        let step = self.step(state, What::Sync, Order::SeqCst);
+        let step = self.step(state, StepKind::Sync, Order::SeqCst);
         self.out.steps[step].object = Some(place);
         self.out.changes.push(Change {
             place,
@@ -305,7 +299,7 @@ impl Encoder<'_> {
         if sections.is_empty() || state.path.is_impossible() {
             return;
         }
-        let step = self.step(state, What::Fault, Order::SeqCst);
+        let step = self.step(state, StepKind::Fault, Order::SeqCst);
         for section in sections {
             self.leave(state, section, step);
         }

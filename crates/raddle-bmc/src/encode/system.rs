@@ -7,6 +7,7 @@ use crate::contents::Contents;
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::{Bit, Word};
+use raddle_program::errno::EINVAL;
 use raddle_program::tables::{OFFSET_BIAS, PRIVATE_THREAD};
 use raddle_program::{Order, Stop};
 use std::rc::Rc;
@@ -31,7 +32,6 @@ const START: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 const LATEST: u64 = (u32::MAX as u64) * SECOND;
 
-const EINVAL: u64 = 22;
 /// What a thread's stack has unless it asks for something else.
 const DEFAULT_STACK: u64 = 8 << 20;
 const PAGE: u64 = 4096;

@@ -6,7 +6,7 @@
 //! compares it with that of another object, is beyond this engine.
 
 use super::{Encoder, unsupported};
-use crate::events::Beyond;
+use crate::events::Refusal;
 use crate::state::State;
 use crate::value::Sym;
 use raddle_ir::inst::{BinaryOp, IntPredicate};
@@ -115,7 +115,7 @@ impl Encoder<'_> {
             return;
         };
         let at = self.position(state);
-        self.out.beyond.push(Beyond {
+        self.out.refusals.push(Refusal {
             guard,
             what,
             thread: self.out.threads[self.thread].id,

@@ -9,7 +9,7 @@ use raddle_search::Checks;
 
 /// A question was asked, and answered: in no execution. Made here alone.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Never(());
+pub(crate) struct Unsat(());
 
 /// A question was not answered by no.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ pub(crate) enum Unsettled {
     GaveUp(Stopped),
 }
 
-impl Never {
+impl Unsat {
     fn of(outcome: Outcome) -> Result<Self, Unsettled> {
         match outcome {
             Outcome::Unsat => Ok(Self(())),
@@ -35,45 +35,45 @@ impl Problem {
         &mut self,
         checks: Checks,
         limits: &Limits<'_>,
-    ) -> Result<Never, Unsettled> {
-        let bad = self.encoding.bad.iter();
+    ) -> Result<Unsat, Unsettled> {
+        let bad = self.encoding.errors.iter();
         let bad = bad.filter(|bad| checks.covers(&bad.fault));
         let bad: Vec<Bit> = bad.map(|bad| bad.guard).collect();
-        Never::of(self.ask(&bad, limits))
+        Unsat::of(self.ask(&bad, limits))
     }
 
-    /// Do threads wait for good, be it in loops? Never, if that is not looked for.
+    /// Do threads wait for good, be it in loops? Unsat, if that is not looked for.
     pub(crate) fn ask_for_deadlock(
         &mut self,
         in_loops: bool,
         limits: &Limits<'_>,
-    ) -> Result<Never, Unsettled> {
+    ) -> Result<Unsat, Unsettled> {
         let question = self
             .deadlock
             .and_then(|deadlock| deadlock.question(in_loops));
-        Never::of(match question {
+        Unsat::of(match question {
             Some(question) => self.solver.solve(&question, limits),
             None => Outcome::Unsat,
         })
     }
 
-    /// Is there a data race? Never, if that is not looked for.
+    /// Is there a data race? Unsat, if that is not looked for.
     pub(crate) fn ask_for_race(
         &mut self,
         checks: Checks,
         limits: &Limits<'_>,
-    ) -> Result<Never, Unsettled> {
-        Never::of(match checks.races {
+    ) -> Result<Unsat, Unsettled> {
+        Unsat::of(match checks.races {
             true => self.race(limits),
             false => Outcome::Unsat,
         })
     }
 
     /// Is something met that cannot be encoded?
-    pub(crate) fn ask_for_refusal(&mut self, limits: &Limits<'_>) -> Result<Never, Unsettled> {
-        let refusals = self.encoding.beyond.iter();
-        let refusals: Vec<Bit> = refusals.map(|beyond| beyond.guard).collect();
-        Never::of(self.ask(&refusals, limits))
+    pub(crate) fn ask_for_refusal(&mut self, limits: &Limits<'_>) -> Result<Unsat, Unsettled> {
+        let refusals = self.encoding.refusals.iter();
+        let refusals: Vec<Bit> = refusals.map(|refusal| refusal.guard).collect();
+        Unsat::of(self.ask(&refusals, limits))
     }
 
     /// Is a bound exceeded that is not less than this one?
@@ -81,9 +81,9 @@ impl Problem {
         &mut self,
         bound: u32,
         limits: &Limits<'_>,
-    ) -> Result<Never, Unsettled> {
+    ) -> Result<Unsat, Unsettled> {
         let cuts: Vec<Bit> = self.encoding.cuts.guards(bound).collect();
-        Never::of(self.ask(&cuts, limits))
+        Unsat::of(self.ask(&cuts, limits))
     }
 
     /// Where the execution that answered the last question exceeds its bound.
@@ -109,12 +109,12 @@ impl Problem {
             let fine = bits.bit_or(!thread.started, thread.finished);
             all = bits.bit_and(all, fine);
         }
-        let faults = encoding.bad.iter().map(|bad| bad.guard);
+        let faults = encoding.errors.iter().map(|bad| bad.guard);
         let exits = bits.any(encoding.exits.iter().copied());
         let exits = bits.bit_and(exits, !open);
         let ends = bits.any(faults.chain([exits, all]));
-        match Never::of(self.ask_one(ends, limits, u64::MAX)) {
-            Ok(Never(())) => Ok(Ends::None),
+        match Unsat::of(self.ask_one(ends, limits, u64::MAX)) {
+            Ok(Unsat(())) => Ok(Ends::None),
             Err(Unsettled::Found) => Ok(Ends::Some),
             Err(Unsettled::GaveUp(why)) => Err(why),
         }

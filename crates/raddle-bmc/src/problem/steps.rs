@@ -2,7 +2,7 @@
 
 use super::{Occurrence, Problem};
 use crate::encode::LIFE;
-use crate::events::{Access, StepIndex, What};
+use crate::events::{Access, StepIndex, StepKind};
 use crate::sums::SectionOrder;
 use raddle_order::bits::Bit;
 use raddle_order::memory::{Fence, MemoryModel, Part};
@@ -41,15 +41,15 @@ impl Problem {
         let is_wide = is_atomic && accesses.len() > 1;
         let is_sc = self.model == MemoryModel::Sc;
         match what {
-            What::Load | What::Store if is_wide && is_sc => self.add_atomic(&[index]),
-            What::Flush if is_wide => self.add_atomic(&[index]),
-            What::Load => self.add_accesses(index, &accesses),
-            What::Life if !has_writes => self.add_accesses(index, &accesses),
+            StepKind::Load | StepKind::Store if is_wide && is_sc => self.add_atomic(&[index]),
+            StepKind::Flush if is_wide => self.add_atomic(&[index]),
+            StepKind::Load => self.add_accesses(index, &accesses),
+            StepKind::Life if !has_writes => self.add_accesses(index, &accesses),
             // On such a machine this is an exchange.
-            What::Store if order == Order::SeqCst && !is_sc => {
+            StepKind::Store if order == Order::SeqCst && !is_sc => {
                 self.add_atomic(&[index]);
             }
-            What::Store | What::Flush => {
+            StepKind::Store | StepKind::Flush => {
                 let guard = self.encoding.steps[index].guard;
                 let guard = self.lit(guard);
                 let (memory, solver) = (&mut self.memory, &mut self.solver);
@@ -58,7 +58,7 @@ impl Problem {
                 }
                 self.add_accesses(index, &accesses);
             }
-            What::Fence { stores_only } => {
+            StepKind::Fence { stores_only } => {
                 let guard = self.encoding.steps[index].guard;
                 let guard = self.lit(guard);
                 let kind = if stores_only {
@@ -69,9 +69,9 @@ impl Problem {
                 let event = self.memory.fence(&mut self.solver, lane, kind, guard);
                 self.stands_for(event, index);
             }
-            What::AcquireFence => {}
+            StepKind::AcquireFence => {}
             // Freeing waits for nothing.
-            What::Life if accesses.iter().any(|access| access.cell.offset == LIFE) => {
+            StepKind::Life if accesses.iter().any(|access| access.cell.offset == LIFE) => {
                 self.add_at_once(&[index], Lit::FALSE);
             }
             _ => self.add_atomic(&[index]),
@@ -192,7 +192,7 @@ impl Problem {
             let what = self.encoding.steps[index].what.clone();
             let guard = self.encoding.steps[index].guard;
             match what {
-                What::Spawn { child } => {
+                StepKind::Spawn { child } => {
                     let begin = self.encoding.threads[child].begin;
                     if let (Some(spawn), Some(begin)) =
                         (self.nodes[index], begin.and_then(|begin| self.nodes[begin]))
@@ -200,7 +200,7 @@ impl Problem {
                         self.solver.order(global, spawn, begin);
                     }
                 }
-                What::Join { of } => {
+                StepKind::Join { of } => {
                     for (is_it, handle) in of {
                         let condition = self.encoding.bits.bit_and(guard, is_it);
                         let ends: Vec<StepIndex> = self

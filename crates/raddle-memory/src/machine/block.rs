@@ -17,7 +17,7 @@ use super::{
 };
 
 /// An atomic block may take this many steps: the others wait for it, so an endless one would hang the search.
-const BLOCK_BUDGET: u32 = 1 << 20;
+pub const BLOCK_BUDGET: u32 = 1 << 20;
 
 impl Machine {
     /// Runs on to the end of the atomic block that the event which began at `start` is in, or to where the thread ends or has

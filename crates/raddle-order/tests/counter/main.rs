@@ -13,7 +13,7 @@ fn no_addition_behind_a_mutex_is_lost() {
         ..OrderConfig::default()
     };
     for model in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
-        for encoding in [Encoding::Cell, Encoding::Turns, Encoding::Carried] {
+        for encoding in [Encoding::Cell, Encoding::LockOrder, Encoding::Carried] {
             for (threads, rounds) in [(2, 1), (2, 2), (3, 1), (3, 2)] {
                 let sum = threads * rounds;
                 for (expected, answer) in [(sum, Outcome::Unsat), (sum - 1, Outcome::Sat)] {

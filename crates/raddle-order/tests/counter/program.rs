@@ -1,8 +1,8 @@
 //! A counter behind a mutex: each of some threads locks, adds one and unlocks, a number of times; then the sum is asked.
 
 use raddle_order::bits::{Bits, Word};
+use raddle_order::lock_order::Passage;
 use raddle_order::memory::{Memory, MemoryModel};
-use raddle_order::turns::Passage;
 use raddle_order::{EventId, Lit, OrderConfig, OrderSolver};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(crate) enum Encoding {
     /// The mutex is a cell with read-modify-writes, the counter a location with reads and writes.
     Cell,
     /// The mutex has turns, the counter is a location with reads and writes.
-    Turns,
+    LockOrder,
     /// The mutex has turns, and the counter one value at each bound between them.
     Carried,
 }
@@ -52,7 +52,7 @@ pub(crate) fn encode(
     };
     let last = match encoding {
         Encoding::Cell => program.with_cell(threads, rounds),
-        Encoding::Turns => program.with_turns(threads, rounds),
+        Encoding::LockOrder => program.with_turns(threads, rounds),
         Encoding::Carried => program.carried(threads, rounds),
     };
     let Program {
@@ -178,6 +178,8 @@ impl Program {
         } = self;
         memory.connect(solver, |_, _| true);
         let initial = Word::constant(WIDTH, 0);
-        memory.turns(mutex).carry(solver, bits, &initial, &passages)
+        memory
+            .lock_order(mutex)
+            .carry(solver, bits, &initial, &passages)
     }
 }

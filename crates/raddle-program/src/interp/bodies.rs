@@ -17,8 +17,8 @@ use std::rc::Rc;
 /// The bodies asked for so far.
 pub(crate) struct Bodies {
     prepared: FxHashMap<FuncId, Result<Rc<Body>, Stop>>,
-    /// Do rounds of loops end as soon as they are known to be pure?
-    ends_pure_rounds: bool,
+    /// Do iterations of loops end as soon as they are known to be pure?
+    ends_pure_iterations: bool,
     /// Found out when first needed: all bodies have to be read.
     atomics: Option<AtomicGlobals>,
 }
@@ -27,7 +27,7 @@ impl Bodies {
     pub(crate) fn new(options: &InterpOptions) -> Self {
         Self {
             prepared: FxHashMap::default(),
-            ends_pure_rounds: options.leaves_out_pure_rounds,
+            ends_pure_iterations: options.leaves_out_pure_iterations,
             atomics: None,
         }
     }
@@ -40,7 +40,7 @@ impl Bodies {
             Ok(mut body) => {
                 copy_byval_params(module, id, &mut body);
                 let mut body = passes::prepare(module, body);
-                if self.ends_pure_rounds {
+                if self.ends_pure_iterations {
                     if self.atomics.is_none() && purity::may_matter(&body) {
                         self.atomics = Some(AtomicGlobals::of(module));
                     }
@@ -73,12 +73,12 @@ impl BodyProvider for Bodies {
 
 /// What a call does, as far as the purity of loops is concerned.
 fn effect_of_call(module: &Module, call: &Call) -> CallEffect {
-    let idle = intrinsics::called_function(module, call.callee).is_some_and(|id| {
+    let no_op = intrinsics::called_function(module, call.callee).is_some_and(|id| {
         let function = module.function(id);
         function.is_declaration
-            && models::lookup(&function.name).is_some_and(|model| models::get(model).is_idle)
+            && models::lookup(&function.name).is_some_and(|model| models::get(model).is_no_op)
     });
-    if idle {
+    if no_op {
         CallEffect::Nothing
     } else {
         purity::known_call(module, call)

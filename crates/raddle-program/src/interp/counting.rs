@@ -87,7 +87,7 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    /// Is the number of rounds bounded by a comparison of a counter with a constant, made in every round?
+    /// Is the number of iterations bounded by a comparison of a counter with a constant, made in every iteration?
     fn counts(&self, natural: &Loop, dominators: &Dominators) -> bool {
         natural.exits.iter().any(|&(block, outside)| {
             let mut latches = natural.latches.iter();
@@ -142,7 +142,7 @@ impl Counting<'_> {
             .map(|inst| &inst.kind)
     }
 
-    /// Which way a counter goes in every round: it is a φ of the header that a constant is added to, or that sum.
+    /// Which way a counter goes in every iteration: it is a φ of the header that a constant is added to, or that sum.
     fn direction(&self, natural: &Loop, counter: ValueId) -> Option<Direction> {
         let header = &self.body.blocks[natural.header.index()];
         header.phis.iter().find_map(|phi| {

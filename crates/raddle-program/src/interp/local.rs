@@ -6,7 +6,7 @@
 //! - The operation and its position are part of it, so equal local states have equal operations by construction.
 //! - Frames below the top are shared between local states and never changed.
 
-use super::rounds::Rounds;
+use super::iterations::Iterations;
 use super::undefined::Unwritten;
 use super::woken::Wait;
 use crate::ids::{ObjectId, SrcId, ThreadId};
@@ -169,7 +169,7 @@ pub struct ThreadState {
     /// Values that models keep per thread (thread-specific data and the like): (kind, key) to value, without zeros.
     pub slots: BTreeMap<(u32, u64), u64>,
     /// The loops it is in that are not known to end, with `unroll` only.
-    pub loops: SmallVec<[Rounds; 2]>,
+    pub loops: SmallVec<[Iterations; 2]>,
     /// The wait that it woke up from spuriously, if it has changed nothing since that others could see.
     pub(crate) woken: Option<Rc<Wait>>,
     pub callers: Option<Rc<Link>>,

@@ -3,7 +3,7 @@
 //! - [`local`]: local states, canonical and compact.
 //! - `world`: code and caches, shared by all threads.
 //! - `bodies`, `code`, `counting`: functions, parsed, prepared and analysed when first called.
-//! - `rounds`: loops that are cut by a bound. `coverage`: what was run.
+//! - `iterations`: loops that are cut by a bound. `coverage`: what was run.
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
 //! - `undefined`: what nobody has written.
@@ -27,12 +27,12 @@ mod exec;
 pub(crate) mod float;
 mod flow;
 mod intrinsics;
+mod iterations;
 pub(crate) mod layout;
 pub mod local;
 pub(crate) mod machine;
 pub(crate) mod memory;
 mod rearrange;
-mod rounds;
 mod taken;
 mod undefined;
 pub mod view;
@@ -67,11 +67,11 @@ pub enum OnMainReturn {
 /// How a module is run.
 #[derive(Clone, Debug)]
 pub struct InterpOptions {
-    /// Cuts loops that are not known to be finite after so many rounds.
+    /// Cuts loops that are not known to be finite after so many iterations.
     pub unroll: Option<u32>,
-    /// Does the engine leave out rounds of loops in which a thread only waits? Then `unroll` does not count them, and they end
+    /// Does the engine leave out iterations of loops in which a thread only waits? Then `unroll` does not count them, and they end
     /// as soon as it is certain what they are.
-    pub leaves_out_pure_rounds: bool,
+    pub leaves_out_pure_iterations: bool,
     pub on_main_return: OnMainReturn,
     /// Are there spurious wake-ups from condition variables? Each thread has one at most at each place.
     pub spurious_wakeups: bool,
@@ -100,7 +100,7 @@ impl Default for InterpOptions {
     fn default() -> Self {
         Self {
             unroll: None,
-            leaves_out_pure_rounds: false,
+            leaves_out_pure_iterations: false,
             on_main_return: OnMainReturn::Wait,
             spurious_wakeups: false,
             release_sequences: ReleaseSequences::default(),

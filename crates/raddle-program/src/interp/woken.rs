@@ -10,9 +10,9 @@
 //!
 //! [`World::has_try_locks`]: super::world::World::has_try_locks
 
+use super::iterations::leaves_memory;
 use super::local::{Local, ThreadState};
 use super::machine::Machine;
-use super::rounds::leaves_memory;
 use crate::models::ModelId;
 use crate::op::{ChoiceOf, Op, Value};
 use rustc_hash::FxHasher;
@@ -27,7 +27,7 @@ pub(crate) const WOKEN: u32 = 9;
 pub(crate) struct Wait {
     model: ModelId,
     args: SmallVec<[u64; 4]>,
-    /// Without rounds of loops, and what it woke up from before.
+    /// Without iterations of loops, and what it woke up from before.
     thread: ThreadState,
 }
 

@@ -11,7 +11,7 @@ pub(super) const MODELS: &[Model] = &[
     model("thrd_exit", thread_exit),
     model("thrd_current", pthread::own_handle),
     model("thrd_equal", pthread::equal),
-    model("thrd_yield", zero).idle(),
+    model("thrd_yield", zero).no_op(),
     model("mtx_init", mutex_init).capturing(&[0]),
     model("mtx_destroy", mutex_destroy).capturing(&[0]),
     model("mtx_lock", mutex_lock).capturing(&[0]),

@@ -1,15 +1,9 @@
-//! Error numbers, and what models of all subjects share.
+//! `errno`, and what models of all subjects share.
 
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::op::Order;
 
-pub(super) const EAGAIN: u64 = 11;
-pub(super) const ENOMEM: u64 = 12;
-pub(super) const EBUSY: u64 = 16;
-pub(super) const EINVAL: u64 = 22;
-pub(super) const ERANGE: u64 = 34;
-pub(super) const ENOSYS: u64 = 38;
-pub(super) const ETIMEDOUT: u64 = 110;
+pub(super) use crate::errno::*;
 
 /// Room for an `int`.
 const SIZE: u64 = 4;

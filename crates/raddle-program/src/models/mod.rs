@@ -84,7 +84,7 @@ pub struct Model {
     pub captures: u64,
     pub overrides: bool,
     /// Does it do nothing but let time pass, and return the same every time?
-    pub is_idle: bool,
+    pub is_no_op: bool,
     /// Is the memory that it allocates full of zeros?
     pub zeroes: bool,
 }
@@ -97,7 +97,7 @@ pub const fn model(name: &'static str, run: fn(&mut Script<'_, '_>) -> ModelResu
         run,
         captures: 0,
         overrides: false,
-        is_idle: false,
+        is_no_op: false,
         zeroes: false,
     }
 }
@@ -130,8 +130,8 @@ impl Model {
 
     /// Does nothing, and returns the same every time.
     #[must_use]
-    pub const fn idle(mut self) -> Self {
-        self.is_idle = true;
+    pub const fn no_op(mut self) -> Self {
+        self.is_no_op = true;
         self
     }
 

@@ -16,7 +16,7 @@ pub(super) const MODELS: &[Model] = &[
     model("pthread_self", own_handle),
     model("pthread_equal", equal),
     model("pthread_yield", zero),
-    model("sched_yield", zero).idle(),
+    model("sched_yield", zero).no_op(),
     model("pthread_attr_init", attr_init),
     model("pthread_attr_destroy", zero),
     model("pthread_attr_setdetachstate", attr_set_detached),

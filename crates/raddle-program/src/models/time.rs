@@ -23,7 +23,7 @@ pub(super) const MODELS: &[Model] = &[
     model("_ZNSt6chrono3_V212steady_clock3nowEv", nanoseconds),
     model("_ZNSt6chrono3_V212system_clock3nowEv", nanoseconds),
     model("sleep", sleep),
-    model("usleep", sleep_microseconds).idle(),
+    model("usleep", sleep_microseconds).no_op(),
     model("nanosleep", sleep_timespec),
     model("thrd_sleep", sleep_timespec),
     model("clock_nanosleep", clock_sleep),

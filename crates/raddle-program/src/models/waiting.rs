@@ -163,7 +163,7 @@ impl Script<'_, '_> {
     fn leaves_out_vain_wakeups(&self) -> bool {
         let world = &self.machine.world;
         world.options.spurious_wakeups
-            && world.options.leaves_out_pure_rounds
+            && world.options.leaves_out_pure_iterations
             && !world.has_try_locks
     }
 }

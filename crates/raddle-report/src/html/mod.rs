@@ -168,10 +168,10 @@ impl Builder<'_> {
                     words::reason_hint(reason).to_owned(),
                 ],
             ),
-            Verdict::Unsupported(beyond) => (
+            Verdict::Unsupported(unsupported) => (
                 "inconclusive",
-                words::out_of_reach(beyond.len()),
-                beyond
+                words::out_of_reach(unsupported.len()),
+                unsupported
                     .first()
                     .map(|first| words::unsupported_hint(&first.what).to_owned())
                     .into_iter()
@@ -179,10 +179,13 @@ impl Builder<'_> {
             ),
         };
         let tables = self.program.tables();
-        let out_of_reach = outcome.beyond().iter().map(|beyond| {
-            let place = self.sources.place(tables, beyond.at);
+        let out_of_reach = outcome.unsupported().iter().map(|unsupported| {
+            let place = self.sources.place(tables, unsupported.at);
             let place = place.map_or(String::new(), |place| format!("{place}: "));
-            format!("{place}unsupported: {}", words::unsupported(&beyond.what))
+            format!(
+                "{place}unsupported: {}",
+                words::unsupported(&unsupported.what)
+            )
         });
         hints.extend(out_of_reach);
         let notes = covered::notes(self.report, self.sources).into_iter();

@@ -69,7 +69,7 @@ pub(super) struct Footprints {
     ids: FxHashMap<Accesses, FootprintId>,
     /// Of the operation of each state: when it fails, where it can, and when it does not.
     of_states: Vec<[FootprintId; 2]>,
-    /// Do additions whose results nobody uses commute?
+    /// Do fetch-and-adds whose results nobody uses are independent?
     additions: bool,
 }
 

@@ -2,13 +2,13 @@
 //!
 //! Algorithm 1 of "Awaiting for Godot" (Jonsson, Lång, Sagonas), which extends Optimal-DPOR (Abdulla, Aronis, Jonsson,
 //! Sagonas, JACM 2017): source sets, sleep sets and wakeup trees. Exactly one execution of each Mazurkiewicz class is
-//! explored, and none is given up midway. Line numbers in comments are those of algorithm 1. See `docs/engines.md` for
+//! explored, and none is given up midway. Line numbers in comments are those of algorithm 1. See `docs/engines/dpor.md` for
 //! invariants and deviations.
 
-mod additions;
 mod awaits;
 mod execution;
 mod footprint;
+mod ifaa;
 mod insertion;
 mod races;
 mod settled;
@@ -131,7 +131,7 @@ impl Search {
             scratch_start: machine.mark(),
             scratch: machine.clone(),
             machine,
-            execution: Execution::new(reductions.purity && reductions.awaits, reductions.additions),
+            execution: Execution::new(reductions.purity && reductions.awaits, reductions.ifaa),
             trees,
             levels: vec![Level {
                 root,

@@ -1,5 +1,5 @@
 //! Races about which nothing more is to be done: what was found out in one execution is used in those that begin like it. See
-//! `docs/engines.md`.
+//! `docs/engines/dpor.md`.
 
 use super::execution::{EventId, NO_EVENT, Race};
 use super::footprint::{FootprintId, Summary};

@@ -3,7 +3,7 @@
 //! "Stateless Model Checking Concurrent Programs with Maximal Causality Reduction" (Huang, PLDI 2015). An execution is run
 //! from a seed, its maximal causal model is built ([`model`]), and a solver finds in the model new seeds ([`solve`]): the
 //! interleavings in which some read gets something else than in any known execution. Races are found in the model, too.
-//! See `docs/engines.md` for invariants, proofs and deviations.
+//! See `docs/engines/mcr.md` for invariants, proofs and deviations.
 //!
 //! Executions are run one after the other, models are solved by any number of workers: in rounds of fixed size, with what was
 //! known when the round began, so that nothing depends on how many workers there are.
@@ -24,8 +24,9 @@ use crate::replay::{self, Schedule, ScheduleStep};
 use crate::verdict::Causality;
 use crate::watch::Watch;
 use model::{Builder, Model, closes};
-use observe::{ALIVE, Observer};
+use observe::Observer;
 use paths::Paths;
+use raddle_memory::cells::life::ALIVE;
 use raddle_memory::{Machine, Mark, MemoryModel, RaceInfo, Readiness, StepEnd};
 use raddle_order::Limits;
 use raddle_program::tables::NO_SLOT;
@@ -76,7 +77,7 @@ struct Run {
     /// where a block had to wait.
     events: Vec<(usize, bool, bool, Option<StateId>)>,
     /// For each thread, the states it has left since it last changed something.
-    idle: Vec<Vec<StateId>>,
+    pure_run: Vec<Vec<StateId>>,
     /// Threads that completed a pure iteration and go no further.
     stopped: Vec<ThreadId>,
     steps: Vec<Step>,
@@ -379,8 +380,11 @@ impl Search {
             return Closing::No;
         }
         let held = self.machine.peek(tables, loc);
-        let idle = run.idle.get(thread.index()).map_or(&[][..], Vec::as_slice);
-        if !closes(program, &mut self.machine, (thread, state), held, idle) {
+        let pure_run = run
+            .pure_run
+            .get(thread.index())
+            .map_or(&[][..], Vec::as_slice);
+        if !closes(program, &mut self.machine, (thread, state), held, pure_run) {
             Closing::No
         } else if awaits && can_await(program, attempt) {
             Closing::Await
@@ -416,17 +420,17 @@ impl Search {
         let first = self.machine.steps().len();
         let mark = self.machine.mark();
         let end = self.machine.step(program, thread, choices);
-        if run.idle.len() <= thread.index() {
-            run.idle.resize(thread.index() + 1, Vec::new());
+        if run.pure_run.len() <= thread.index() {
+            run.pure_run.resize(thread.index() + 1, Vec::new());
         }
-        let idle = &mut run.idle[thread.index()];
+        let pure_run = &mut run.pure_run[thread.index()];
         let state = self.machine.steps()[first].state;
-        if observe::is_idle(program, &self.machine, first, inside)
+        if observe::event_is_pure(program, &self.machine, first, inside)
             && self.machine.is_pure_since(mark)
         {
-            idle.push(state);
+            pure_run.push(state);
         } else {
-            idle.clear();
+            pure_run.clear();
         }
         run.events.push((
             self.machine.steps().len(),

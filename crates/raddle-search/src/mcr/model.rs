@@ -115,7 +115,7 @@ pub(super) struct Model {
 
 /// What a thread was doing since it last changed something: states that a pure iteration would come back to.
 #[derive(Default)]
-struct Idle {
+struct PureRun {
     states: Vec<StateId>,
 }
 
@@ -205,7 +205,7 @@ impl Builder<'_> {
             spawned_by: FxHashMap::default(),
             ended_by: FxHashMap::default(),
             nodes: Vec::new(),
-            idle: FxHashMap::default(),
+            pure_run: FxHashMap::default(),
             fences: FxHashMap::default(),
             relaxed: Vec::new(),
         };
@@ -252,21 +252,21 @@ impl Builder<'_> {
         let parent = state.last.get(&thread).copied();
         let parent = parent.or_else(|| state.spawned_by.get(&thread).copied());
         let start = state.nodes[thread.index()].len() as u32;
-        let mut idle = std::mem::take(state.idle.entry(thread).or_default());
+        let mut pure_run = std::mem::take(state.pure_run.entry(thread).or_default());
         let mut node = match state.nodes[thread.index()].last() {
             Some(&node) => node,
             None => self.paths.root(thread.index()),
         };
         let mut reads = Vec::with_capacity(event.reads.len());
         for read in &event.reads {
-            reads.push(self.read(cells, event, read, node, &idle, index));
+            reads.push(self.read(cells, event, read, node, &pure_run, index));
             if index.is_some() {
                 let class = self.class(event, read.how, read.value);
                 node = self.paths.child(node, class);
                 state.nodes[thread.index()].push(node);
             }
         }
-        let waits = self.waits(cells, state, event, &idle);
+        let waits = self.waits(cells, state, event, &pure_run);
         if let Some(index) = index {
             state.last.insert(thread, index);
             for &child in &event.spawns {
@@ -279,12 +279,12 @@ impl Builder<'_> {
             }
             self.note_fences(state, event, index);
             if event.is_pure {
-                idle.states.push(event.state);
+                pure_run.states.push(event.state);
             } else {
-                idle.states.clear();
+                pure_run.states.clear();
             }
         }
-        state.idle.insert(thread, idle);
+        state.pure_run.insert(thread, pure_run);
         let joined = event.joins.iter();
         ModelEvent {
             thread: thread.0,
@@ -348,7 +348,7 @@ impl Builder<'_> {
         event: &Event,
         read: &Read,
         before: Node,
-        idle: &Idle,
+        pure_run: &PureRun,
         index: Option<Index>,
     ) -> ModelRead {
         let mut model = ModelRead {
@@ -377,7 +377,7 @@ impl Builder<'_> {
             if value == read.value && own.is_some() {
                 continue;
             }
-            if self.would_wait(event, read.how, value, idle) {
+            if self.would_wait(event, read.how, value, pure_run) {
                 continue;
             }
             let class = self.class(event, read.how, value);
@@ -452,7 +452,7 @@ impl Builder<'_> {
     }
 
     /// Would the event have to wait if the read got this value?
-    fn would_wait(&mut self, event: &Event, how: How, value: Value, idle: &Idle) -> bool {
+    fn would_wait(&mut self, event: &Event, how: How, value: Value, pure_run: &PureRun) -> bool {
         match how {
             How::Exact(Some((loc, action))) | How::Sync(_, loc, action) => {
                 let tables = self.program.tables();
@@ -465,14 +465,20 @@ impl Builder<'_> {
         }
         match how {
             How::Access(state) | How::Sync(state, ..) => {
-                self.closes(event.thread, state, value, idle)
+                self.closes(event.thread, state, value, pure_run)
             }
             _ => false,
         }
     }
 
     /// Would the operation complete a pure iteration?
-    fn closes(&mut self, thread: ThreadId, state: StateId, held: Value, idle: &Idle) -> bool {
+    fn closes(
+        &mut self,
+        thread: ThreadId,
+        state: StateId,
+        held: Value,
+        pure_run: &PureRun,
+    ) -> bool {
         self.awaits
             && Attempt::of(self.program, state)
                 .is_some_and(|attempt| can_await(self.program, attempt))
@@ -481,7 +487,7 @@ impl Builder<'_> {
                 self.machine,
                 (thread, state),
                 held,
-                &idle.states,
+                &pure_run.states,
             )
     }
 
@@ -507,7 +513,13 @@ impl Builder<'_> {
         }
     }
 
-    fn waits(&mut self, cells: &Cells, state: &Building, event: &Event, idle: &Idle) -> Waits {
+    fn waits(
+        &mut self,
+        cells: &Cells,
+        state: &Building,
+        event: &Event,
+        pure_run: &PureRun,
+    ) -> Waits {
         if let Op::Join { thread } = *self.program.op(event.state) {
             return Waits::Until(state.ended_by.get(&thread).copied());
         }
@@ -526,7 +538,7 @@ impl Builder<'_> {
                 values
                     .iter()
                     .copied()
-                    .filter(|&value| self.would_wait(event, read.how, value, idle))
+                    .filter(|&value| self.would_wait(event, read.how, value, pure_run))
                     .collect()
             } else {
                 // The object must be alive: otherwise the thread goes on, into a fault.
@@ -561,7 +573,7 @@ struct Building {
     spawned_by: FxHashMap<ThreadId, Index>,
     ended_by: FxHashMap<ThreadId, Index>,
     nodes: Vec<Vec<Node>>,
-    idle: FxHashMap<ThreadId, Idle>,
+    pure_run: FxHashMap<ThreadId, PureRun>,
     /// The last fence that releases, of each thread.
     fences: FxHashMap<ThreadId, Index>,
     /// Reads that acquire at the next fence of their thread: thread, event, read, and the fence when it is known.

@@ -1,6 +1,8 @@
 //! What the events of an execution read and wrote, as values of cells.
 
 use crate::purity::Attempt;
+use raddle_memory::cells::handle::{DETACHED, JOINED, NOT_SPAWNED, SPAWNED};
+use raddle_memory::cells::life::ALIVE;
 use raddle_memory::sync::SyncStep;
 use raddle_memory::{Effect, Machine, MicroStep};
 use raddle_program::op::mask;
@@ -21,14 +23,6 @@ pub(super) enum Cell {
     /// Whether a thread has finished.
     End(ThreadId),
 }
-
-/// Values of [`Cell::Handle`].
-const NOT_SPAWNED: u64 = 0;
-const SPAWNED: u64 = 1;
-const JOINED: u64 = 2;
-const DETACHED: u64 = 3;
-/// The value of life cells of objects that live.
-pub(super) const ALIVE: u64 = 1;
 
 /// How a value becomes the class of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -563,7 +557,12 @@ fn synchronises(action: SyncAction, value: Value) -> (Acquires, Releases) {
 }
 
 /// Could the event that begins with micro-step `first` be part of a pure iteration?
-pub(super) fn is_idle(program: &Program, machine: &Machine, first: usize, inside: bool) -> bool {
+pub(super) fn event_is_pure(
+    program: &Program,
+    machine: &Machine,
+    first: usize,
+    inside: bool,
+) -> bool {
     let steps = &machine.steps()[first..];
     !inside && steps.len() == 1 && is_pure(program, steps[0])
 }

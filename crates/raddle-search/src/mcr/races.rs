@@ -3,8 +3,8 @@
 //! Two accesses race if both can come next. The first race of any execution shows in this way in the model of some execution, if
 //! threads know of each other only by what synchronises. After a race, or a relaxed access, accesses can be unordered that
 //! never come next together. They are looked for in models with such an event: an interleaving with one of the accesses, after which the other
-//! comes last, and an assignment of marks to events that holds for the first access, is passed on by everything that
-//! synchronises, and does not hold for what precedes the second.
+//! comes last, and a set of *reached* events, which has the first access, is closed under everything that
+//! synchronises, and has nothing of what precedes the second.
 
 use super::encode::ReadsFrom;
 use super::model::{Index, ModelEvent, Pair};
@@ -78,29 +78,29 @@ fn find_unordered(query: &mut Query<'_>, all: bool, found: &FxHashSet<(SrcId, Sr
     if left.is_empty() {
         return;
     }
-    let marks = Marks::new(query);
+    let reached = Reached::new(query);
     for pair in left {
         for (first, second) in [(pair.first, pair.second), (pair.second, pair.first)] {
             if query.solved.stopped {
                 return;
             }
             // Both are tried: of the accesses of an event the latest is reported.
-            if let Some(steps) = marks.unordered(query, first, second) {
+            if let Some(steps) = reached.unordered(query, first, second) {
                 query.solved.races.push(PredictedRace { steps });
             }
         }
     }
 }
 
-/// Marks that synchronisation passes on.
-struct Marks {
-    /// By event: it happens after a marked one.
+/// Happens-before reachability from the first access, as literals.
+struct Reached {
+    /// By event: it happens after a reached one.
     events: Vec<Lit>,
     /// By cell and write: so does who acquires it.
     writes: Vec<Vec<Lit>>,
 }
 
-impl Marks {
+impl Reached {
     fn new(query: &mut Query<'_>) -> Self {
         let model = query.model();
         let solver = &mut query.encoding.solver;
@@ -110,10 +110,10 @@ impl Marks {
             .iter()
             .map(|cell| cell.writes.iter().map(|_| solver.new_lit()).collect())
             .collect();
-        let marks = Self { events, writes };
+        let reached = Self { events, writes };
         for (index, event) in model.events.iter().enumerate() {
             for &before in event.parent.iter().chain(&event.after) {
-                solver.clause(&[!marks.events[before as usize], marks.events[index]]);
+                solver.clause(&[!reached.events[before as usize], reached.events[index]]);
             }
         }
         for (cell, model_cell) in model.cells.iter().enumerate() {
@@ -121,16 +121,16 @@ impl Marks {
                 let of_event = model.events[event as usize].writes.iter();
                 let write = of_event.clone().find(|write| write.cell as usize == cell);
                 if let Some(source) = write.and_then(|write| write.releases) {
-                    let mark = marks.writes[cell][position];
-                    solver.clause(&[!marks.events[source as usize], mark]);
+                    let write = reached.writes[cell][position];
+                    solver.clause(&[!reached.events[source as usize], write]);
                 }
             }
         }
         for position in 0..query.encoding.reads_from.len() {
             let reads_from = query.encoding.reads_from[position];
-            marks.pass_on(query, reads_from);
+            reached.pass_on(query, reads_from);
         }
-        marks
+        reached
     }
 
     fn pass_on(&self, query: &mut Query<'_>, reads_from: ReadsFrom) {

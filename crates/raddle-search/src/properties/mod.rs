@@ -158,7 +158,7 @@ fn dpor_explores_each_class_once() {
         let _ = dpor::Search::new(
             &program,
             Reductions {
-                additions: false,
+                ifaa: false,
                 ..Reductions::default()
             },
         )
@@ -180,7 +180,7 @@ fn dpor_explores_each_class_of_larger_programs_once() {
         let _ = dpor::Search::new(
             &program,
             Reductions {
-                additions: false,
+                ifaa: false,
                 ..Reductions::default()
             },
         )
@@ -287,7 +287,7 @@ fn awaits_as_dpor(cases: u64, engine: EngineKind, explore: impl Fn(&mut Program,
         let mut program = built.program();
         let mut truth = Summary::default();
         let reductions = Reductions {
-            additions: false,
+            ifaa: false,
             ..Reductions::default()
         };
         let _ = dpor::Search::new(&program, reductions).run(&mut program, &mut truth);

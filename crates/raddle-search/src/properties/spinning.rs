@@ -1,12 +1,12 @@
 //! Programs whose loops wait, against all states that they can be in.
 //!
 //! Such programs have executions without end, but they have finitely many states: memory and the local states of the threads. The
-//! reference walks these, without any notion of purity. What an engine that leaves pure rounds out must still see is then known
+//! reference walks these, without any notion of purity. What an engine that leaves pure iterations out must still see is then known
 //! exactly: by theorem 1 of the await paper every local state, and with it every fault and every deadlock. (The states that the
-//! theorem excepts, in which a thread can only complete a pure round, are seen too: rounds are left out at their last step.)
+//! theorem excepts, in which a thread can only complete a pure iteration, are seen too: iterations are left out at their last step.)
 //!
 //! Data races are about executions rather than states. For them the reference runs all interleavings in which each thread
-//! completes one pure round at most.
+//! completes one pure iteration at most.
 
 use super::{Summary, for_each_of, for_each_program, number};
 use crate::dpor;
@@ -204,14 +204,6 @@ pub(super) fn reachable(program: &mut Program) -> Option<Reached> {
     }
 }
 
-/// The engines that leave pure rounds out.
-const ENGINES: [EngineKind; 4] = [
-    EngineKind::Dpor,
-    EngineKind::Rf,
-    EngineKind::Rvf,
-    EngineKind::Mcr,
-];
-
 fn found_by(
     engine: EngineKind,
     program: &mut Program,
@@ -257,24 +249,25 @@ fn sorted_out(
     (others, spinning)
 }
 
-/// All ways to leave pure rounds out.
+/// All ways to leave pure iterations out.
 fn reductions() -> impl Iterator<Item = Reductions> {
     let ways = [(true, false), (true, true), (false, false), (false, true)];
-    ways.into_iter().map(|(awaits, additions)| Reductions {
+    ways.into_iter().map(|(awaits, ifaa)| Reductions {
         purity: true,
         awaits,
-        additions,
+        ifaa,
     })
 }
 
 fn ways() -> impl Iterator<Item = (EngineKind, Reductions)> {
     let of = |engine| {
-        // Only `dpor` knows that additions commute.
+        // Only `dpor` knows that fetch-and-adds are independent.
         reductions()
-            .filter(move |reductions| engine == EngineKind::Dpor || !reductions.additions)
+            .filter(move |reductions| engine == EngineKind::Dpor || !reductions.ifaa)
             .map(move |reductions| (engine, reductions))
     };
-    ENGINES.into_iter().flat_map(of)
+    let all = EngineKind::ALL.iter().copied();
+    all.filter(|engine| engine.knows_purity()).flat_map(of)
 }
 
 #[test]
@@ -341,7 +334,7 @@ fn no_fault_and_no_deadlock_is_lost() {
     assert!(spinning > 10 && not_spinning > 10);
 }
 
-/// All races of executions in which each thread completes one pure round at most.
+/// All races of executions in which each thread completes one pure iteration at most.
 struct Races {
     machine: Machine,
     detector: RaceDetector,

@@ -2,7 +2,7 @@
 //!
 //! Algorithm 1 of "Optimal Stateless Model Checking for Reads-From Equivalence under Sequential Consistency" (Abdulla, Atig,
 //! Jonsson, Lång, Ngo, Sagonas, OOPSLA 2019), with the recursion on an explicit stack. Line numbers in comments are those of
-//! algorithm 1. No execution is begun without a witness that it exists, and none is given up. See `docs/engines.md` for
+//! algorithm 1. No execution is begun without a witness that it exists, and none is given up. See `docs/engines/rf.md` for
 //! invariants, proofs and deviations.
 
 mod awaits;

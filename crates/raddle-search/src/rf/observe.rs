@@ -4,13 +4,9 @@ use super::event::{
     Branching, Cell, Event, NO_EVENT, Pos, Read, Write, branching, intrudes, is_wide, primary,
 };
 use super::trace::{Trace, note_read, note_write};
+use raddle_memory::cells::handle::{DETACHED, JOINED, SPAWNED};
 use raddle_memory::{Machine, Mark, StepEnd, attempted};
 use raddle_program::{Op, Program, StateId, ThreadId};
-
-/// The state of a thread's handle: see [`Cell::Handle`].
-pub(super) const SPAWNED: u64 = 0;
-pub(super) const JOINED: u64 = 1;
-pub(super) const DETACHED: u64 = 2;
 
 /// What was the case before the machine did the event.
 pub(super) struct Before {

@@ -9,9 +9,11 @@ use super::event::{
     Branching, Cell, EXTRA, Event, NO_EVENT, Pos, Read, Write, branching, intrudes, is_wide,
     primary,
 };
-use super::observe::{DETACHED, JOINED, SPAWNED};
 use super::trace::{covering, note_read, note_write};
+use raddle_memory::BLOCK_BUDGET;
 use raddle_memory::access::sync_mode;
+use raddle_memory::cells::handle::{DETACHED, JOINED, SPAWNED};
+use raddle_memory::cells::life::{ALIVE, DEAD};
 use raddle_memory::sync::{self, SyncStep};
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{LocId, Op, Program, StateId, SyncAction, Tables, ThreadId, Value};
@@ -63,12 +65,6 @@ enum Step {
     Wait,
     Fault,
 }
-
-const ALIVE: u64 = 1;
-const DEAD: u64 = 2;
-
-/// As the machine's bound on the steps of a block.
-const BLOCK_BUDGET: u32 = 1 << 20;
 
 impl Search {
     /// The event that begins at `start` if it reads as planned. `None` if it would have to wait at once, or if the plan gives

@@ -4,22 +4,19 @@
 //! which then has the last word.
 
 use super::Search;
-use super::event::{DETACHED, Event, JOINED, Part, Read, SPAWNED, UNKNOWN, Write};
+use super::event::{Event, Part, Read, Write};
 use super::outcomes::Path;
 use crate::rf::event::Cell;
+use raddle_memory::BLOCK_BUDGET;
 use raddle_memory::access::sync_mode;
+use raddle_memory::cells::handle::{DETACHED, JOINED, NOT_SPAWNED, SPAWNED};
+use raddle_memory::cells::life::{ALIVE, DEAD};
 use raddle_memory::consistency::CellId;
 use raddle_memory::sync::{self, SyncStep};
 use raddle_program::op::mask;
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{LocId, Op, Program, SyncAction, Tables, ThreadId, Value};
 use smallvec::SmallVec;
-
-const ALIVE: Value = 1;
-const DEAD: Value = 2;
-
-/// As the machine's bound on the steps of a block.
-const BLOCK_BUDGET: u32 = 1 << 20;
 
 /// The program discovered locations that share bytes: which cells there are has changed.
 pub(super) struct CellsChanged;
@@ -104,7 +101,7 @@ impl Search {
                     .fold(0, |value, &byte| value << 8 | Value::from(byte))
             }
             Cell::Handle(ThreadId::MAIN) => SPAWNED,
-            Cell::Handle(_) => UNKNOWN,
+            Cell::Handle(_) => NOT_SPAWNED,
             Cell::End(_) => 0,
         }
     }

@@ -8,13 +8,6 @@ use smallvec::SmallVec;
 /// No event.
 pub(super) const NO_EVENT: EventId = INIT;
 
-/// The state of a thread's handle: see [`Cell::Handle`].
-pub(super) const SPAWNED: Value = 0;
-pub(super) const JOINED: Value = 1;
-pub(super) const DETACHED: Value = 2;
-/// Before the thread was spawned.
-pub(super) const UNKNOWN: Value = Value::MAX;
-
 /// Some bytes of a location that belong to one cell; or something that is a cell by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {

@@ -2,7 +2,7 @@
 //!
 //! Algorithm 2 of "Stateless Model Checking Under a Reads-Value-From Equivalence" (Agarwal, Chatterjee, Pathak, Pavlogiannis,
 //! Toman, CAV 2021), with the recursion on an explicit stack. Line numbers in comments are those of algorithm 2. Whether a
-//! read can get a value is decided by VerifySC (`raddle_memory::goodwrites`). See `docs/engines.md` for invariants, proofs and
+//! read can get a value is decided by VerifySC (`raddle_memory::goodwrites`). See `docs/engines/rvf.md` for invariants, proofs and
 //! deviations.
 //!
 //! Names: the *trace* of a node is σ̃, an execution of all its events. A *read* is any event whose effect depends on memory:

@@ -3,7 +3,7 @@
 //! The paper's rule (lines 2-5): a write of a cell that the event reads, done by another thread further down, may be such a
 //! write. What reads and writes at once may be a write only if it comes before the event (the compare-exchange fails behind
 //! it, the lock is not free any more): so such an operation is a signal as soon as its thread is about to do it. What comes
-//! after the event in any case, by program order and reads-from, is no signal. See `docs/engines.md`.
+//! after the event in any case, by program order and reads-from, is no signal. See `docs/engines/rvf.md`.
 
 use super::clocks::Clocks;
 use super::event::{Event, NO_EVENT};

@@ -6,16 +6,6 @@ use crate::watch::{Cause, Watch};
 use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder, SyncVar, ThreadBuilder};
 use raddle_program::generate::{GenOptions, generate};
 
-const ENGINES: [EngineKind; 7] = [
-    EngineKind::Naive,
-    EngineKind::Dpor,
-    EngineKind::Rf,
-    EngineKind::Rvf,
-    EngineKind::Mcr,
-    EngineKind::Icb,
-    EngineKind::Bpor,
-];
-
 fn first_violation(built: &BuiltProgram, engine: EngineKind) -> Violation {
     let options = SearchOptions::default();
     let outcome = driver::check(&mut built.program(), engine, options).unwrap();
@@ -61,7 +51,7 @@ fn bank() -> BuiltProgram {
 #[test]
 fn a_deadlock_is_shown_in_the_first_round() {
     let built = bank();
-    for engine in ENGINES {
+    for engine in EngineKind::exploring(MemoryModel::Sc) {
         let violation = first_violation(&built, engine);
         assert!(matches!(violation.kind, ViolationKind::Deadlock { .. }));
         // Three threads are started, two of them take a lock each.
@@ -109,7 +99,7 @@ fn a_fault_is_shown_in_the_first_round_that_has_it() {
         });
     });
     let built = p.build();
-    for engine in ENGINES {
+    for engine in EngineKind::exploring(MemoryModel::Sc) {
         let violation = first_violation(&built, engine);
         // Two threads are started, `x` is changed, and both are read.
         assert_eq!(violation.schedule.steps.len(), 5, "{engine:?}");
@@ -138,7 +128,7 @@ fn rounds_of_several_threads_go_together() {
         rounds(t, 5, |t| t.store_plain(x, 2));
     });
     let built = p.build();
-    for engine in ENGINES {
+    for engine in EngineKind::exploring(MemoryModel::Sc) {
         let violation = first_violation(&built, engine);
         assert!(matches!(violation.kind, ViolationKind::Race(_)));
         let length = violation.schedule.steps.len();

@@ -245,8 +245,8 @@ fn compare(directory: &Path, task: Task<'_>, how: (&str, &str), interrupt: &Atom
             };
             return row;
         }
-        Verdict::Unsupported(beyond) => {
-            let first = beyond.first();
+        Verdict::Unsupported(unsupported) => {
+            let first = unsupported.first();
             row.error = first.map(|first| format!("{:?}", first.what));
             return row;
         }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Beyond this an engine has no say.
 const MOST_EXECUTIONS: u64 = 2_000;
-const MOST_ROUNDS: u32 = 6;
+const MOST_ITERATIONS: u32 = 6;
 const MOST_CONFLICTS: u64 = 5_000;
 /// Against programs that are hard for some engine in a way that is not counted.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -55,14 +55,6 @@ pub(crate) const CHECKS: [(&str, Checks); 3] = [
     ),
 ];
 
-const EXPLORING: [EngineKind; 5] = [
-    EngineKind::Naive,
-    EngineKind::Dpor,
-    EngineKind::Rf,
-    EngineKind::Rvf,
-    EngineKind::Mcr,
-];
-
 /// Something that must not be.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
@@ -101,7 +93,7 @@ pub(crate) fn compare(text: &str, checks: Checks) -> Result<Answered, Failure> {
     let mut answered = Answered::default();
     for memory in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
         let mut answers = Vec::new();
-        for engine in EXPLORING.into_iter().filter(|it| it.supports(memory)) {
+        for engine in EngineKind::exploring(memory) {
             let answer = explored(text, engine, memory, checks)?;
             answers.push((engine, answer));
         }
@@ -163,8 +155,8 @@ fn explored(
     guarded(engine, memory, || {
         let module = raddle_ir::parse_module(text.to_owned(), "mutant").ok()?;
         let interp = InterpOptions {
-            unroll: Some(MOST_ROUNDS),
-            leaves_out_pure_rounds: engine.knows_purity(),
+            unroll: Some(MOST_ITERATIONS),
+            leaves_out_pure_iterations: engine.knows_purity(),
             spurious_wakeups: true,
             ..InterpOptions::default()
         };

@@ -9,7 +9,7 @@ use crate::module::Module;
 use crate::passes::cfg::Cfg;
 use crate::passes::loops::{Loop, Loops};
 
-/// The loops of a prepared body that have pure rounds, outer ones first.
+/// The loops of a prepared body that have pure iterations, outer ones first.
 #[must_use]
 pub fn analyse(
     module: &Module,
@@ -50,7 +50,7 @@ fn definitions(body: &Body, cfg: &Cfg) -> Vec<Option<Place>> {
                 found[result.index()] = Some((order, index + 1));
             }
         }
-        // What an `invoke` returns is not known before the next block, and no pure round has one.
+        // What an `invoke` returns is not known before the next block, and no pure iteration has one.
         if let Some(result) = block.terminator.result() {
             found[result.index()] = Some((order, block.insts.len()));
         }
@@ -108,7 +108,7 @@ impl Analysis<'_> {
         self.cfg.order(block).unwrap_or(u32::MAX)
     }
 
-    /// The purity condition at the header of rounds that end by the back edge from `latch`.
+    /// The purity condition at the header of iterations that end by the back edge from `latch`.
     fn rounds_by(&self, natural: &Loop, latch: BlockId) -> Disjunction {
         let mut before: Vec<Option<Disjunction>> = vec![None; self.body.blocks.len()];
         for &block in natural.blocks.iter().rev() {

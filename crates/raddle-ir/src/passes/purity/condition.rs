@@ -335,11 +335,11 @@ impl<'a> Literals<'a> {
     }
 }
 
-/// An instruction of a loop: the position of its block in the reverse post-order, and its index there. Within a round that closes
+/// An instruction of a loop: the position of its block in the reverse post-order, and its index there. Within an iteration that closes
 /// no loop inside, what comes later is larger.
 pub(super) type Place = (u32, usize);
 
-/// A conjunction of literals: one way in which a round is pure.
+/// A conjunction of literals: one way in which an iteration is pure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Conjunction {
     pub(super) literals: Vec<Literal>,
@@ -411,7 +411,7 @@ fn implication(a: Literal, b: Literal) -> Option<bool> {
     }
 }
 
-/// A disjunction of conjunctions: the forward purity condition at a place, for rounds that end by one back edge.
+/// A disjunction of conjunctions: the forward purity condition at a place, for iterations that end by one back edge.
 #[derive(Clone, Debug)]
 pub(super) struct Disjunction {
     pub(super) ways: Vec<Conjunction>,

@@ -1,4 +1,4 @@
-//! The transformation: bodies whose pure rounds end early.
+//! The transformation: bodies whose pure iterations end early.
 
 use super::effects::Surroundings;
 use super::write::{Insertion, Writer};
@@ -11,7 +11,7 @@ use crate::passes::cleanup;
 use crate::passes::dominators::Dominators;
 use crate::passes::loops::{Loop, Loops};
 
-/// Ends pure rounds of a prepared body, which stays prepared, where they are known to be pure: they go back to the header at once,
+/// Ends pure iterations of a prepared body, which stays prepared, where they are known to be pure: they go back to the header at once,
 /// without the accesses that are left of them. For engines that recognise a thread that came back to the state it was in: they
 /// recognise it earlier. Returns how many such places there are.
 ///

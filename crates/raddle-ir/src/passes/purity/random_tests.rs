@@ -298,7 +298,7 @@ fn nothing_but_pure_rounds_is_lost() {
         .and_then(|text| text.parse().ok());
     let mut rng = Rng::new(2208);
     let mut conditions = 0;
-    for round in 0..cases.unwrap_or(1500) {
+    for iteration in 0..cases.unwrap_or(1500) {
         let mut b = random_body(&mut rng);
         let body = b.finish();
         let body = prepare(&mut b.module, body);
@@ -321,7 +321,7 @@ fn nothing_but_pure_rounds_is_lost() {
         let text = |body| print::print_body(&b.module, body);
         assert!(
             all == now,
-            "round {round}: lost {:?}, new {:?}\n{}\n{}",
+            "iteration {iteration}: lost {:?}, new {:?}\n{}\n{}",
             all.difference(&now).next(),
             now.difference(&all).next(),
             text(&body),
@@ -333,7 +333,7 @@ fn nothing_but_pure_rounds_is_lost() {
     }
 }
 
-/// A round of the outer loop is pure if the inner one is not closed. What was read before a write is read anew after it.
+/// An iteration of the outer loop is pure if the inner one is not closed. What was read before a write is read anew after it.
 #[test]
 fn rounds_that_closed_a_loop_inside_are_kept() {
     let text = "@x = global i32 0, align 4

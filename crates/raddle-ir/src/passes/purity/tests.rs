@@ -167,7 +167,7 @@ out:
     assert_eq!(code_before(text, condition), 1, "before the load of y");
     let (body, done) = eliminated(text);
     assert_eq!(done, 1);
-    // The round goes back from the first half of the header.
+    // The iteration goes back from the first half of the header.
     let header = BlockId(1);
     assert!(matches!(
         body.blocks[header.index()].terminator,

@@ -20,7 +20,7 @@ pub(super) struct Insertion {
     pub(super) at: Point,
     pub(super) header: BlockId,
     pub(super) code: Vec<Inst>,
-    /// Is the round pure?
+    /// Is the iteration pure?
     pub(super) condition: Operand,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct Writer<'a> {
     pub(super) insertions: Vec<Insertion>,
 }
 
-/// Values of something at the end of each block of a loop, in the current round.
+/// Values of something at the end of each block of a loop, in the current iteration.
 type Carried = FxHashMap<BlockId, (Operand, Operand)>;
 
 impl Writer<'_> {
@@ -105,7 +105,7 @@ impl Writer<'_> {
         }
     }
 
-    /// "Took internal backedge": per block of the loop, whether the round has closed a loop inside before its start.
+    /// "Took internal backedge": per block of the loop, whether the iteration has closed a loop inside before its start.
     fn closed_inside(&mut self, natural: &Loop) -> Option<Carried> {
         let order = |block| self.cfg.order(block);
         let closes = natural.blocks.iter().any(|&block| {
@@ -124,7 +124,7 @@ impl Writer<'_> {
         Some(self.carry(natural, ty, (no, yes), |_| None))
     }
 
-    /// Brings a value that `defines` some blocks of a loop to all of them; `start` is its value at the start of a round, and
+    /// Brings a value that `defines` some blocks of a loop to all of them; `start` is its value at the start of an iteration, and
     /// `closed` behind an edge that closes a loop inside.
     fn carry(
         &mut self,
@@ -305,7 +305,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The operand as it is known at a point of the round; 0 where the round did not define it.
+    /// The operand as it is known at a point of the iteration; 0 where the iteration did not define it.
     fn here(
         &mut self,
         natural: &Loop,

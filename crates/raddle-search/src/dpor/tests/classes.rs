@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 /// How the reference enumerates.
 #[derive(Clone, Copy)]
 struct Rules {
-    additions: bool,
+    ifaa: bool,
     purity: Purity,
 }
 
@@ -38,7 +38,7 @@ fn class(program: &Program, machine: &Machine, done: &[Done], rules: Rules) -> K
                     kind: RmwKind::Add | RmwKind::Sub,
                     ..
                 } = *program.op(step.state)
-                    && rules.additions
+                    && rules.ifaa
                     && steps.len() == 1
                     && loc == access.loc
                     && program.ignores_result(step.state)
@@ -148,7 +148,7 @@ fn assert_one_execution_per_class(built: &BuiltProgram, rules: Rules) {
     let reductions = Reductions {
         purity: rules.purity != Purity::Off,
         awaits: rules.purity == Purity::Awaits,
-        additions: rules.additions,
+        ifaa: rules.ifaa,
     };
     let _ = Search::new(&program, reductions).run(&mut program, &mut listener);
     let missing = classes
@@ -178,16 +178,16 @@ fn try_programs(options: &GenOptions, rules: Rules) {
 #[test]
 fn one_execution_per_class() {
     let rules = Rules {
-        additions: false,
+        ifaa: false,
         purity: Purity::Off,
     };
     try_programs(&GenOptions::default(), rules);
 }
 
 #[test]
-fn one_execution_per_class_where_additions_commute() {
+fn one_execution_per_class_with_independent_fetch_and_adds() {
     let rules = Rules {
-        additions: true,
+        ifaa: true,
         purity: Purity::Off,
     };
     try_programs(&GenOptions::default(), rules);
@@ -196,7 +196,7 @@ fn one_execution_per_class_where_additions_commute() {
 #[test]
 fn one_execution_per_class_with_awaits() {
     let rules = Rules {
-        additions: false,
+        ifaa: false,
         purity: Purity::Awaits,
     };
     try_programs(&GenOptions::spinning(), rules);
@@ -208,7 +208,7 @@ fn one_execution_per_class_with_other_awaits() {
         assert_one_execution_per_class(
             &spinning_otherwise(seed),
             Rules {
-                additions: false,
+                ifaa: false,
                 purity: Purity::Awaits,
             },
         );
@@ -218,7 +218,7 @@ fn one_execution_per_class_with_other_awaits() {
 #[test]
 fn one_execution_per_class_with_awaits_of_sums() {
     let rules = Rules {
-        additions: true,
+        ifaa: true,
         purity: Purity::Awaits,
     };
     try_programs(&GenOptions::spinning(), rules);
@@ -226,9 +226,9 @@ fn one_execution_per_class_with_awaits_of_sums() {
 
 #[test]
 fn one_execution_per_class_with_purity_alone() {
-    for additions in [false, true] {
+    for ifaa in [false, true] {
         let rules = Rules {
-            additions,
+            ifaa,
             purity: Purity::Assumes,
         };
         try_programs(&GenOptions::spinning(), rules);

@@ -10,7 +10,7 @@ use raddle_program::samples;
 /// Complete and blocked executions; none may be given up.
 fn explore(built: &BuiltProgram) -> (u64, u64) {
     let standard = Reductions {
-        additions: false,
+        ifaa: false,
         ..Reductions::default()
     };
     explore_with(built, standard)
@@ -220,7 +220,7 @@ fn trylock_loops_are_awaits_too() {
 }
 
 #[test]
-fn figure_5_additions_commute() {
+fn figure_5_independent_fetch_and_adds() {
     // Three additions and an await of 3: one class. Awaiting 1: after any one of them and before the other two, which
     // commute; or not at all, when the three were faster.
     for (value, expected) in [(3, (1, 0)), (1, (3, 1))] {

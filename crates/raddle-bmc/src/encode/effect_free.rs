@@ -1,42 +1,42 @@
-//! Rounds of loops that come to nothing.
+//! Iterations of loops that come to nothing.
 //!
-//! A round is *idle* if its thread is where it was before, memory too, and nobody saw that it was not meanwhile: then the execution
-//! without it is an execution, too, and everybody else does the same in it. So threads need not do idle rounds, and a thread
+//! An iteration is *effect-free* if its thread is where it was before, memory too, and nobody saw that it was not meanwhile: then the execution
+//! without it is an execution, too, and everybody else does the same in it. So threads need not do effect-free iterations, and a thread
 //! that has done one goes no further, as if by an assumption that failed. That is partial loop purity (section III of *Awaiting
 //! for Godot*), with conditions that are found in the formula rather than in the text, and it goes a little further:
 //!
-//! - A round may change memory that only its thread writes, if it holds the same in the end (a thread that tries for a lock, and
+//! - An iteration may change memory that only its thread writes, if it holds the same in the end (a thread that tries for a lock, and
 //!   withdraws), unless another thread reads what it holds meanwhile. Whether one does is a bit of the formula
 //!   ([`Observed`]).
-//! - Registers that only count rounds may differ ([`crate::counters`]).
+//! - Registers that only count iterations may differ ([`crate::counters`]).
 //!
-//! What else happens in executions without a round? *Violations*: a fault ends its thread, so it is in no complete round. A
+//! What else happens in executions without an iteration? *Violations*: a fault ends its thread, so it is in no complete iteration. A
 //! deadlock is about where threads are in the end. A data race between other accesses stays one: leaving synchronisation out
-//! orders less, and a read that finds what was there before the round instead of what the round wrote learns no more, since
-//! the stores of an idle round release. But the race may be about an access of the round itself, and whoever it races with may
-//! be there only because of what the thread does later. So rounds with accesses that may race are idle only if there
-//! was one before: of an execution with a race, all idle rounds can be taken out but the one that the race is about.
+//! orders less, and a read that finds what was there before the iteration instead of what the iteration wrote learns no more, since
+//! the stores of an effect-free iteration release. But the race may be about an access of the iteration itself, and whoever it races with may
+//! be there only because of what the thread does later. So iterations with accesses that may race are effect-free only if there
+//! was one before: of an execution with a race, all effect-free iterations can be taken out but the one that the race is about.
 //!
-//! *Bounds*: take a violation with as few steps as possible. It has no idle rounds but such a one, so it is in the formula of the
+//! *Bounds*: take a violation with as few steps as possible. It has no effect-free iterations but such a one, so it is in the formula of the
 //! first bound that suffices for it. A smaller bound cuts it short, and finds that out: up to the first step beyond the bound all
-//! rounds that are complete are as in the whole execution. In particular nobody who comes later reads what an idle round held
-//! meanwhile, because that was overwritten before the round was complete. For that reason its stores must not wait in a
+//! iterations that are complete are as in the whole execution. In particular nobody who comes later reads what an effect-free iteration held
+//! meanwhile, because that was overwritten before the iteration was complete. For that reason its stores must not wait in a
 //! store buffer.
 
 use super::Encoder;
 use super::rwlock::Holding;
 use crate::contents::Contents;
-use crate::events::{Access, Observed, Spin, Step, StepIndex, ThreadIndex, What};
+use crate::events::{Access, Observed, Spin, Step, StepIndex, StepKind, ThreadIndex};
 use crate::facts::Cell;
-use crate::state::{RoundStart, State};
+use crate::state::{IterationStart, State};
 use raddle_order::bits::{Bit, Word};
 use raddle_program::{Order, Stop};
 use std::rc::Rc;
 
-/// What the steps of a round say about it.
+/// What the steps of an iteration say about it.
 #[derive(Default)]
 struct Done {
-    /// The round is not idle unless all of these hold.
+    /// The iteration is not effect-free unless all of these hold.
     needed: Vec<Bit>,
     /// Conditions under which it makes an access that may be in a race.
     may_race: Vec<Bit>,
@@ -47,7 +47,7 @@ struct Done {
     only_tries: bool,
 }
 
-/// A thread that stopped behind a round that read this.
+/// A thread that stopped behind an iteration that read this.
 fn spin(thread: ThreadIndex, stopped: Bit, reads: Vec<Access>, only_tries: bool) -> Spin {
     let first = reads.first().map(|read| read.cell);
     let is_one = |cell: &Cell| reads.iter().all(|read| read.cell == *cell);
@@ -60,27 +60,27 @@ fn spin(thread: ThreadIndex, stopped: Bit, reads: Vec<Access>, only_tries: bool)
 }
 
 impl Encoder<'_> {
-    /// The state is at the header of a loop: ends it if the round that is over was idle, and begins the next one.
+    /// The state is at the header of a loop: ends it if the iteration that is over was effect-free, and begins the next one.
     pub(super) fn next_round(&mut self, state: &mut State) -> Result<(), Stop> {
-        if !self.options.leaves_out_idle || state.alone {
+        if !self.options.cuts_effect_free || state.alone {
             return Ok(());
         }
         let is_simple = state.held.is_empty() && state.atomic_depth == 0;
-        let round = state.top().rounds.last_mut();
-        let start = round.and_then(|round| round.start.take());
+        let iteration = state.top().iterations.last_mut();
+        let start = iteration.and_then(|iteration| iteration.start.take());
         if let Some(start) = start.filter(|_| is_simple) {
-            self.leave_out_if_idle(state, &start)?;
+            self.stop_if_effect_free(state, &start)?;
         }
         let start = is_simple.then(|| Rc::new(self.start_of_round(state)));
-        if let Some(round) = state.top().rounds.last_mut() {
-            round.start = start;
+        if let Some(iteration) = state.top().iterations.last_mut() {
+            iteration.start = start;
         }
         Ok(())
     }
 
-    fn start_of_round(&self, state: &State) -> RoundStart {
+    fn start_of_round(&self, state: &State) -> IterationStart {
         let frame = state.frames.last();
-        RoundStart {
+        IterationStart {
             steps: self.out.steps.len(),
             regs: frame.map_or_else(Vec::new, |frame| frame.regs.clone()),
             owned: frame.map_or_else(Vec::new, |frame| frame.owned.clone()),
@@ -93,7 +93,11 @@ impl Encoder<'_> {
         }
     }
 
-    fn leave_out_if_idle(&mut self, state: &mut State, start: &RoundStart) -> Result<(), Stop> {
+    fn stop_if_effect_free(
+        &mut self,
+        state: &mut State,
+        start: &IterationStart,
+    ) -> Result<(), Stop> {
         let same = self.is_as_before(state, start)?;
         if same == Bit::FALSE {
             return Ok(());
@@ -101,15 +105,15 @@ impl Encoder<'_> {
         let mut done = self.done_since(start.steps);
         done.needed.push(same);
         self.compare_stores(start.steps, &mut done);
-        let idle = self.out.bits.all(done.needed);
+        let effect_free = self.out.bits.all(done.needed);
         let may_race = self.out.bits.any(done.may_race);
-        let Some(round) = state.top().rounds.last_mut() else {
+        let Some(iteration) = state.top().iterations.last_mut() else {
             return Ok(());
         };
-        let tolerated = self.out.bits.bit_and(may_race, !round.spent);
-        let once = self.out.bits.bit_and(idle, may_race);
-        round.spent = self.out.bits.bit_or(round.spent, once);
-        let ends = self.out.bits.bit_and(idle, !tolerated);
+        let tolerated = self.out.bits.bit_and(may_race, !iteration.spent);
+        let once = self.out.bits.bit_and(effect_free, may_race);
+        iteration.spent = self.out.bits.bit_or(iteration.spent, once);
+        let ends = self.out.bits.bit_and(effect_free, !tolerated);
         if self.options.checks.deadlocks {
             let stored = done.stores.iter().map(|(_, store)| store.guard);
             let stored = self.out.bits.any(stored.collect::<Vec<_>>());
@@ -126,7 +130,7 @@ impl Encoder<'_> {
     // ---- the thread itself
 
     /// Is the thread as it was, but for what it wrote to shared memory?
-    fn is_as_before(&mut self, state: &mut State, start: &RoundStart) -> Result<Bit, Stop> {
+    fn is_as_before(&mut self, state: &mut State, start: &IterationStart) -> Result<Bit, Stop> {
         let overflows = self.options.checks.overflows;
         let frame = state.top();
         if frame.owned != start.owned
@@ -182,8 +186,8 @@ impl Encoder<'_> {
         Ok(same)
     }
 
-    /// Did a counter of rounds change? Then there is an assumption that will fail.
-    fn has_counted(&mut self, state: &mut State, start: &RoundStart) -> Bit {
+    /// Did a counter of iterations change? Then there is an assumption that will fail.
+    fn has_counted(&mut self, state: &mut State, start: &IterationStart) -> Bit {
         let frame = state.top();
         let mut same = Bit::TRUE;
         for &counter in frame.shape.counters(frame.block) {
@@ -232,10 +236,10 @@ impl Encoder<'_> {
         let writes = step.accesses.iter().any(|access| access.is_write);
         match step.what {
             _ if step.block.is_some() => done.needed.push(!step.guard),
-            What::Fence { .. } | What::AcquireFence => {}
-            What::Load => self.note_races(step, done),
-            What::Life if !writes => done.may_race.push(step.guard),
-            What::Update | What::Sync if !step.accesses.is_empty() => {
+            StepKind::Fence { .. } | StepKind::AcquireFence => {}
+            StepKind::Load => self.note_races(step, done),
+            StepKind::Life if !writes => done.may_race.push(step.guard),
+            StepKind::Update | StepKind::Sync if !step.accesses.is_empty() => {
                 for (at, access) in step.accesses.iter().enumerate() {
                     if access.is_write {
                         let changes = self.changes(&step.accesses[..at], access);
@@ -244,7 +248,7 @@ impl Encoder<'_> {
                 }
                 self.note_races(step, done);
             }
-            What::Store if self.is_withdrawable(step) => {
+            StepKind::Store if self.is_withdrawable(step) => {
                 for access in &step.accesses {
                     done.stores.push((index, access.clone()));
                 }
@@ -287,7 +291,7 @@ impl Encoder<'_> {
             && cells.all(|cell| self.facts.is_only_writer(cell, self.thread))
     }
 
-    /// Memory that the round stored to must hold what it held before, and nobody may have seen that it did not.
+    /// Memory that the iteration stored to must hold what it held before, and nobody may have seen that it did not.
     fn compare_stores(&mut self, first: StepIndex, done: &mut Done) {
         let mut cells: Vec<Cell> = done.stores.iter().map(|(_, access)| access.cell).collect();
         cells.sort_unstable();

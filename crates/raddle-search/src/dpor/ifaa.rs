@@ -1,6 +1,6 @@
 //! Awaits of a location that others add to: lines 9-22 of algorithm 1 in full.
 //!
-//! Additions whose results nobody uses commute, so the events that may enable an await do not all conflict with each other.
+//! Fetch-and-adds whose results nobody uses are independent (IFAA), so the events that may enable an await do not all conflict with each other.
 //! To let it go first, some of them may have to be left out: every maximal happens-before prefix `u` of notdep(e, E) after
 //! which the await can go on gives a sequence to explore. They are enumerated by leaving out one addition at a time.
 

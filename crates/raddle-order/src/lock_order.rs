@@ -1,18 +1,18 @@
-//! Mutexes: the sections of one mutex take turns.
+//! Mutexes: the sections of one mutex are in one order.
 //!
 //! A mutex could be a cell that is read and written, but then the solver has to rediscover in every corner of the search
 //! that its sections are in a row: sections are pairwise ordered, reads-from chains are counted by exhaustion, and the time
 //! for four threads that count to four each is out of reach. Here the row itself is in the formula: a literal says that a
-//! section has the `k`-th turn.
+//! section is at the `k`-th position.
 //!
-//! - A section that happens has exactly one turn, a turn at most one section, and no turn is left out.
-//! - Turns are separated by *bounds*, events in a fixed row. A section that has turn `k` lies between bounds `k` and `k+1`:
+//! - A section that happens has exactly one position, a position at most one section, and no position is left out.
+//! - Positions are separated by *bounds*, events in a fixed row. A section that has position `k` lies between bounds `k` and `k+1`:
 //!   one conditional edge for its lock, one for its unlock. Nothing says how two sections are ordered; the row does.
-//! - Sections of one thread have turns in program order.
-//! - After a section that is never left there are no turns.
+//! - Sections of one thread have positions in program order.
+//! - After a section that is never left there are no positions.
 //!
-//! What is only touched inside of the sections of one mutex has one value at each bound. [`Turns::carry`] says so: a section
-//! with turn `k` finds the value of bound `k` and leaves that of bound `k+1`. That is what makes proofs short: what is known
+//! What is only touched inside of the sections of one mutex has one value at each bound. [`LockOrder::carry`] says so: a section
+//! with position `k` finds the value of bound `k` and leaves that of bound `k+1`. That is what makes proofs short: what is known
 //! of the value at one bound follows from the bound before by looking at each section once, whatever the order of all the
 //! others was. A section without the variable need not be mentioned, if it carries the value over (see there).
 //!
@@ -23,7 +23,7 @@ use crate::lit::Lit;
 use crate::order::{EventId, GraphId};
 use crate::solver::OrderSolver;
 
-/// One critical section, in the order in which they were entered into [`Turns`].
+/// One critical section, in the order in which they were entered into [`LockOrder`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Section(u32);
 
@@ -53,7 +53,7 @@ pub struct Passage {
 
 /// The sections of one mutex.
 #[derive(Default)]
-pub struct Turns {
+pub struct LockOrder {
     sections: Vec<Entry>,
     /// By section: the unlocks that may end it, and whether they happen.
     leaves: Vec<Vec<(EventId, Lit)>>,
@@ -61,13 +61,13 @@ pub struct Turns {
     ordered: Vec<(Section, Section)>,
     /// Literals that say that the first of two sections comes before the second.
     links: Vec<(Section, Section, Lit)>,
-    /// By section and turn.
+    /// By section and position.
     at: Vec<Vec<Lit>>,
-    /// By turn: does any section have it?
+    /// By position: does any section have it?
     taken: Vec<Lit>,
 }
 
-impl Turns {
+impl LockOrder {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -76,7 +76,7 @@ impl Turns {
     /// `enter` is an event at which the mutex is locked; it happens iff `guard` holds. Sections of one thread are to be
     /// told in program order.
     pub fn enter(&mut self, thread: u32, enter: EventId, guard: Lit) -> Section {
-        assert!(self.at.is_empty(), "the turns have been given out");
+        assert!(self.at.is_empty(), "the positions have been given out");
         let section = Section(u32::try_from(self.sections.len()).expect("few sections"));
         self.sections.push(Entry {
             thread,
@@ -113,55 +113,55 @@ impl Turns {
         self.sections.is_empty()
     }
 
-    /// The section has the `turn`-th turn, counted from 0. After [`connect`](Self::connect).
+    /// The section is at position `position`, counted from 0. After [`connect`](Self::connect).
     #[must_use]
-    pub fn at(&self, section: Section, turn: usize) -> Lit {
-        self.at[section.index()][turn]
+    pub fn at(&self, section: Section, position: usize) -> Lit {
+        self.at[section.index()][position]
     }
 
-    /// Some section has the `turn`-th turn. After [`connect`](Self::connect).
+    /// Some section is at position `position`. After [`connect`](Self::connect).
     #[must_use]
-    pub fn taken(&self, turn: usize) -> Lit {
-        self.taken[turn]
+    pub fn taken(&self, position: usize) -> Lit {
+        self.taken[position]
     }
 
-    /// All sections are there: gives out the turns. `graph` is the order in which they happen.
+    /// All sections are there: gives out the positions. `graph` is the order in which they happen.
     pub fn connect(&mut self, solver: &mut OrderSolver, graph: GraphId) {
         let count = self.sections.len();
-        let late = self.turns_of_sections(solver);
+        let late = self.positions_of_sections(solver);
         self.at = (0..count)
             .map(|section| at_turns(solver, self.sections[section].guard, &late[section]))
             .collect();
         self.taken = (0..count)
-            .map(|turn| self.sections_of_turn(solver, turn))
+            .map(|position| self.sections_at(solver, position))
             .collect();
-        for turn in 1..count {
-            solver.clause(&[!self.taken[turn], self.taken[turn - 1]]);
+        for position in 1..count {
+            solver.clause(&[!self.taken[position], self.taken[position - 1]]);
         }
         self.place(solver, graph);
     }
 
-    /// By section and `k`: its turn is the `k`-th or a later one. Entry 0 is true, the last one false.
-    fn turns_of_sections(&self, solver: &mut OrderSolver) -> Vec<Vec<Lit>> {
+    /// By section and `k`: its position is the `k`-th or a later one. Entry 0 is true, the last one false.
+    fn positions_of_sections(&self, solver: &mut OrderSolver) -> Vec<Vec<Lit>> {
         let count = self.sections.len();
         let mut late: Vec<Vec<Lit>> = Vec::with_capacity(count);
         for (index, section) in self.sections.iter().enumerate() {
             let earliest = self.certain(section.thread, 0..index);
             let latest = count - 1 - self.certain(section.thread, index + 1..count);
             let own: Vec<Lit> = (0..=count)
-                .map(|turn| match turn {
+                .map(|position| match position {
                     0 => Lit::TRUE,
-                    _ if turn == count => Lit::FALSE,
+                    _ if position == count => Lit::FALSE,
                     _ if section.guard != Lit::TRUE => solver.new_lit(),
-                    _ if turn <= earliest => Lit::TRUE,
-                    _ if turn > latest => Lit::FALSE,
+                    _ if position <= earliest => Lit::TRUE,
+                    _ if position > latest => Lit::FALSE,
                     _ => solver.new_lit(),
                 })
                 .collect();
-            for turn in 1..count {
-                solver.clause(&[!own[turn + 1], own[turn]]);
-                // No turn is turn 0 where it does not happen, so that nothing is left open.
-                solver.clause(&[section.guard, !own[turn]]);
+            for position in 1..count {
+                solver.clause(&[!own[position + 1], own[position]]);
+                // No position is position 0 where it does not happen, so that nothing is left open.
+                solver.clause(&[section.guard, !own[position]]);
             }
             late.push(own);
         }
@@ -182,14 +182,14 @@ impl Turns {
         }
         for &(first, second, lit) in &self.links {
             let (first, second) = (&late[first.index()], &late[second.index()]);
-            for turn in 0..count {
-                solver.clause(&[!lit, !first[turn], second[turn + 1]]);
+            for position in 0..count {
+                solver.clause(&[!lit, !first[position], second[position + 1]]);
             }
         }
         late
     }
 
-    /// The turn of `earlier` comes before that of `later`.
+    /// The position of `earlier` comes before that of `later`.
     fn put_in_order(
         &self,
         solver: &mut OrderSolver,
@@ -198,8 +198,8 @@ impl Turns {
         later: usize,
     ) {
         let (a, b) = (self.sections[earlier].guard, self.sections[later].guard);
-        for turn in 0..self.sections.len() {
-            solver.clause(&[!a, !b, !late[earlier][turn], late[later][turn + 1]]);
+        for position in 0..self.sections.len() {
+            solver.clause(&[!a, !b, !late[earlier][position], late[later][position + 1]]);
         }
     }
 
@@ -209,11 +209,11 @@ impl Turns {
         self.sections[range].iter().filter(of_thread).count()
     }
 
-    /// At most one section has the turn; the literal that says that one has.
-    fn sections_of_turn(&self, solver: &mut OrderSolver, turn: usize) -> Lit {
+    /// At most one section has the position; the literal that says that one has.
+    fn sections_at(&self, solver: &mut OrderSolver, position: usize) -> Lit {
         let mut some = Lit::FALSE;
         for row in &self.at {
-            let at = row[turn];
+            let at = row[position];
             if at == Lit::FALSE {
                 continue;
             }
@@ -228,14 +228,14 @@ impl Turns {
             solver.clause(&[!either, some, at]);
             some = either;
         }
-        // Sections that happen in any case take all turns.
+        // Sections that happen in any case take all positions.
         if self.is_certain() {
             solver.clause(&[some]);
         }
         some
     }
 
-    /// Every section lies between the bounds of its turn.
+    /// Every section lies between the bounds of its position.
     fn place(&self, solver: &mut OrderSolver, graph: GraphId) {
         let count = self.sections.len();
         let bounds: Vec<EventId> = (0..=count).map(|_| solver.new_event(Lit::TRUE)).collect();
@@ -243,28 +243,28 @@ impl Turns {
             solver.order(graph, pair[0], pair[1]);
         }
         for (index, row) in self.at.iter().enumerate() {
-            for (turn, &at) in row.iter().enumerate() {
+            for (position, &at) in row.iter().enumerate() {
                 if at == Lit::FALSE {
                     continue;
                 }
-                solver.order_if(graph, bounds[turn], self.sections[index].enter, at);
-                // An unlock that does not happen ends nothing: there is another one, or no turn follows.
+                solver.order_if(graph, bounds[position], self.sections[index].enter, at);
+                // An unlock that does not happen ends nothing: there is another one, or no position follows.
                 for &(leave, guard) in &self.leaves[index] {
                     let ends = both(solver, at, guard, self.sections[index].guard);
-                    solver.order_if(graph, leave, bounds[turn + 1], ends);
+                    solver.order_if(graph, leave, bounds[position + 1], ends);
                 }
-                if turn + 1 < count {
+                if position + 1 < count {
                     let left = self.leaves[index].iter().map(|&(_, guard)| guard);
-                    let clause: Vec<Lit> = left.chain([!at, !self.taken[turn + 1]]).collect();
+                    let clause: Vec<Lit> = left.chain([!at, !self.taken[position + 1]]).collect();
                     solver.clause(&clause);
                 }
-                // Early turns first: what holds after them depends on them only.
-                solver.prefer(at, (count - turn) as f64);
+                // Early positions first: what holds after them depends on them only.
+                solver.prefer(at, (count - position) as f64);
             }
         }
-        for turn in 0..count {
-            let row = self.at.iter().map(|row| row[turn]);
-            let free = (!self.is_certain()).then_some(!self.taken[turn]);
+        for position in 0..count {
+            let row = self.at.iter().map(|row| row[position]);
+            let free = (!self.is_certain()).then_some(!self.taken[position]);
             let cases: Vec<Lit> = row.filter(|&at| at != Lit::FALSE).chain(free).collect();
             solver.cases(&cases);
         }
@@ -287,7 +287,7 @@ impl Turns {
         values[self.sections.len()].clone()
     }
 
-    /// What a variable is at each bound: `initial`, then as many unknown words as there are turns.
+    /// What a variable is at each bound: `initial`, then as many unknown words as there are positions.
     pub fn values(&self, solver: &mut OrderSolver, bits: &mut Bits, initial: &Word) -> Vec<Word> {
         let mut values = vec![initial.clone()];
         values.resize_with(self.sections.len() + 1, || {
@@ -304,11 +304,11 @@ impl Turns {
         values: &[Word],
         passages: &[Passage],
     ) {
-        for (turn, pair) in values.windows(2).enumerate() {
+        for (position, pair) in values.windows(2).enumerate() {
             let (value, next) = (&pair[0], &pair[1]);
             let mut touched = Vec::new();
             for passage in passages {
-                let at = self.at(passage.section, turn);
+                let at = self.at(passage.section, position);
                 if at != Lit::FALSE {
                     bits.require_equal_if(at, &passage.found, value, solver);
                     bits.require_equal_if(at, &passage.left, next, solver);
@@ -319,7 +319,7 @@ impl Turns {
         }
     }
 
-    /// Nobody who touches the variable has the turn: the value stays.
+    /// Nobody who touches the variable has the position: the value stays.
     fn keep(
         &self,
         solver: &mut OrderSolver,
@@ -344,7 +344,7 @@ impl Turns {
     }
 }
 
-/// By turn: the section has it. `late` is the section's row of [`Turns::turns_of_sections`].
+/// By position: the section has it. `late` is the section's row of [`LockOrder::positions_of_sections`].
 fn at_turns(solver: &mut OrderSolver, guard: Lit, late: &[Lit]) -> Vec<Lit> {
     let at = |pair: &[Lit]| {
         let [now, later] = [pair[0], pair[1]];

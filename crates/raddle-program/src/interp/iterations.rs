@@ -1,17 +1,17 @@
-//! Bounds on loops: which rounds count, and how many there were.
+//! Bounds on loops: which iterations count, and how many there were.
 //!
 //! With `unroll`, every loop that is not known to be finite has a counter, which is part of the thread's local state. A counter
-//! that went up with every round would make each round a new state, and hide from the engines that a thread which only waits
-//! comes back to where it was. So where the engine leaves such rounds out ([`InterpOptions::leaves_out_pure_rounds`]) they are
-//! not counted: rounds with operations that left memory as it was, and behind which the thread is where it was at their start.
+//! that went up with every iteration would make each iteration a new state, and hide from the engines that a thread which only waits
+//! comes back to where it was. So where the engine leaves such iterations out ([`InterpOptions::leaves_out_pure_iterations`]) they are
+//! not counted: iterations with operations that left memory as it was, and behind which the thread is where it was at their start.
 //!
-//! Loops of libraries are not counted at all ([`Unbounded::is_library`]): users bound the rounds of their own loops, and what
+//! Loops of libraries are not counted at all ([`Unbounded::is_library`]): users bound the iterations of their own loops, and what
 //! cuts a thread short inside a library (filling a table, say, before the first thread starts) cuts everything behind it.
 //!
-//! A loop is cut when *more* than the bound were counted. Not counting a round is therefore always sound: it can only make the
-//! bound come later. That is why a hash of the state at the start of the round is good enough to compare it.
+//! A loop is cut when *more* than the bound were counted. Not counting an iteration is therefore always sound: it can only make the
+//! bound come later. That is why a hash of the state at the start of the iteration is good enough to compare it.
 //!
-//! [`InterpOptions::leaves_out_pure_rounds`]: super::InterpOptions::leaves_out_pure_rounds
+//! [`InterpOptions::leaves_out_pure_iterations`]: super::InterpOptions::leaves_out_pure_iterations
 //! [`Unbounded::is_library`]: super::counting::Unbounded::is_library
 
 use super::code::{Code, Point};
@@ -24,7 +24,7 @@ use raddle_ir::BlockId;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
-/// What happened in the present round so far.
+/// What happened in the present iteration so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Since {
     NoOperation,
@@ -35,17 +35,17 @@ enum Since {
 
 /// A loop that a thread is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Rounds {
+pub struct Iterations {
     /// Frames below the loop's.
     depth: u32,
     header: u32,
     counted: u32,
     since: Since,
-    /// The local state at the start of the round, as a hash; 0 where all rounds count.
+    /// The local state at the start of the iteration, as a hash; 0 where all rounds count.
     start: u64,
 }
 
-/// Did an operation that returned `value` leave memory as it was, so that an engine may take it for a part of a pure round?
+/// Did an operation that returned `value` leave memory as it was, so that an engine may take it for a part of a pure iteration?
 pub(super) fn leaves_memory(tables: &Tables, op: &Op, value: Value) -> bool {
     match *op {
         Op::Load { .. } | Op::Fence { .. } => true,
@@ -73,8 +73,8 @@ impl ThreadState {
         // Nothing else happens while an atomic block runs: what it does in circles it does for ever.
         let is_quiet =
             !ignores_result && self.atomic_depth == 0 && leaves_memory(tables, &local.op, value);
-        for rounds in &mut self.loops {
-            rounds.since = match rounds.since {
+        for iterations in &mut self.loops {
+            iterations.since = match iterations.since {
                 Since::Changes => Since::Changes,
                 _ if is_quiet => Since::OnlyReads,
                 _ => Since::Changes,
@@ -86,13 +86,13 @@ impl ThreadState {
     pub(crate) fn leave_frames(&mut self) {
         if !self.loops.is_empty() {
             let depth = self.depth();
-            self.loops.retain(|rounds| rounds.depth <= depth);
+            self.loops.retain(|iterations| iterations.depth <= depth);
         }
     }
 }
 
 impl Machine<'_> {
-    /// Counts the rounds of loops that may be endless, where they are bounded. The φs of `target` have their values.
+    /// Counts the iterations of loops that may be endless, where they are bounded. The φs of `target` have their values.
     pub(crate) fn count_round(
         &mut self,
         code: &Code,
@@ -104,8 +104,9 @@ impl Machine<'_> {
         };
         let depth = self.state.depth();
         if !self.state.loops.is_empty() {
-            self.state.loops.retain(|rounds| {
-                rounds.depth != depth || code.unbounded.stays(BlockId(rounds.header), target)
+            self.state.loops.retain(|iterations| {
+                iterations.depth != depth
+                    || code.unbounded.stays(BlockId(iterations.header), target)
             });
         }
         if !code.unbounded.headers.contains(&target) || code.unbounded.is_library(target) {
@@ -114,25 +115,26 @@ impl Machine<'_> {
         let start = self.round_start(code, target);
         let is_back = code.unbounded.back_edges.contains(&(from, target));
         let mut loops = self.state.loops.iter_mut();
-        let known = loops.find(|rounds| rounds.depth == depth && rounds.header == target.0);
+        let known =
+            loops.find(|iterations| iterations.depth == depth && iterations.header == target.0);
         let counted = match known {
-            Some(rounds) if is_back => {
+            Some(iterations) if is_back => {
                 let is_pure =
-                    start != 0 && rounds.since == Since::OnlyReads && rounds.start == start;
-                rounds.counted += u32::from(!is_pure);
-                rounds.since = Since::NoOperation;
-                rounds.start = start;
-                rounds.counted
+                    start != 0 && iterations.since == Since::OnlyReads && iterations.start == start;
+                iterations.counted += u32::from(!is_pure);
+                iterations.since = Since::NoOperation;
+                iterations.start = start;
+                iterations.counted
             }
             // Entered anew.
-            Some(rounds) => {
-                rounds.counted = 0;
-                rounds.since = Since::NoOperation;
-                rounds.start = start;
+            Some(iterations) => {
+                iterations.counted = 0;
+                iterations.since = Since::NoOperation;
+                iterations.start = start;
                 0
             }
             None => {
-                self.state.loops.push(Rounds {
+                self.state.loops.push(Iterations {
                     depth,
                     header: target.0,
                     counted: u32::from(is_back),
@@ -148,9 +150,9 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// What the future of the thread depends on at the start of a round; 0 where all rounds count.
+    /// What the future of the thread depends on at the start of an iteration; 0 where all rounds count.
     fn round_start(&mut self, code: &Code, header: BlockId) -> u64 {
-        if !self.world.options.leaves_out_pure_rounds {
+        if !self.world.options.leaves_out_pure_iterations {
             return 0;
         }
         let mut hasher = FxHasher::default();
