@@ -19,6 +19,18 @@ pub enum ScheduleStep<T = ThreadId> {
     /// A delayed store of the thread reaches memory: the one at this position among those it has then, oldest first. Always
     /// 0 under TSO.
     Flush { thread: T, position: u32 },
+    /// Under C11 every event is one operation. Steps are in an order in which reads come after the writes that they read from and
+    /// a thread's operations after each other (`sb` and `rf` are part of it; `mo` need not be).
+    Place {
+        thread: T,
+        choices: Vec<u32>,
+        /// The step whose write it reads; none for the initial value, for operations that read nothing, and for plain reads whose bytes come
+        /// from several writes (each from the last step before that writes it).
+        reads: Option<u32>,
+        /// The write goes right behind that of this step in the modification order of its location, as far as that consists of earlier
+        /// steps; none: right behind the initial value.
+        after: Option<u32>,
+    },
 }
 
 impl<T> ScheduleStep<T> {
@@ -33,6 +45,17 @@ impl<T> ScheduleStep<T> {
                 thread: say(thread)?,
                 position: *position,
             },
+            Self::Place {
+                thread,
+                choices,
+                reads,
+                after,
+            } => ScheduleStep::Place {
+                thread: say(thread)?,
+                choices: choices.clone(),
+                reads: *reads,
+                after: *after,
+            },
         })
     }
 }
@@ -41,7 +64,9 @@ impl ScheduleStep {
     #[must_use]
     pub fn thread(&self) -> ThreadId {
         match *self {
-            Self::Run { thread, .. } | Self::Flush { thread, .. } => thread,
+            Self::Run { thread, .. } | Self::Flush { thread, .. } | Self::Place { thread, .. } => {
+                thread
+            }
         }
     }
 }
@@ -345,6 +370,7 @@ pub(crate) fn do_step(
             let is_ready = machine.may_flush(thread, position);
             is_ready.then(|| machine.flush(program, thread, position))
         }
+        ScheduleStep::Place { .. } => None,
     }
 }
 

@@ -41,6 +41,7 @@ engines! {
     Mcr => "mcr",
     Icb => "icb",
     Bpor => "bpor",
+    Graph => "graph",
     /// Not one that explores: see `raddle-bmc`.
     Bmc => "bmc",
 }
@@ -73,7 +74,11 @@ impl EngineKind {
     /// Can the engine explore executions under this memory model?
     #[must_use]
     pub fn supports(self, memory: MemoryModel) -> bool {
-        matches!(self, Self::Naive | Self::Bmc) || memory == MemoryModel::Sc
+        match memory {
+            MemoryModel::Sc => self != Self::Graph,
+            MemoryModel::Tso | MemoryModel::Pso => matches!(self, Self::Naive | Self::Bmc),
+            MemoryModel::C11 => self == Self::Graph,
+        }
     }
 }
 
