@@ -11,6 +11,7 @@
 pub mod block;
 mod buffer;
 mod delay;
+mod scene;
 mod synchronise;
 #[cfg(test)]
 mod tests;
