@@ -10,6 +10,7 @@
 use super::event::{Ev, Event, Kind, Place};
 use super::ops::{self, Found, Operations};
 use super::store::{Cursor, Halt};
+use super::revisit::New;
 use super::{Alternative, Search, Step};
 use crate::frame::Frame;
 use crate::purity;
@@ -408,13 +409,9 @@ impl Search {
             if candidate.stamp <= event.waits_since || !candidate.was_last {
                 continue;
             }
-            // Where a write made it wait that came later than the read, it goes on by what follows from that write: other writes
-            // revisit the read in graphs that do not have this one.
-            if self.is_later(event.base, event.stamp) && !self.is_past(event.base, write) {
-                continue;
-            }
             let (_, found) = self.found(program, read, at, place, write);
             match found {
+                _ if !self.waits_until(program, read, write) => {}
                 Found::Wait => {}
                 Found::Writes { .. } if !self.can_update(read.of(), place, position) => {}
                 _ => self.pool.push(Alternative::GoOn(write)),
@@ -422,16 +419,22 @@ impl Search {
         }
     }
 
-    fn is_later(&self, write: Ev, stamp: u32) -> bool {
-        write.is_event() && self.graph.event(write).stamp > stamp
-    }
-
-    /// Does an event depend on another?
-    fn is_past(&self, event: Ev, of: Ev) -> bool {
-        match event.thread == of.thread {
-            true => event.index <= of.index,
-            false => event.index < self.graph.clocks.get(self.graph.event(of).past, event.thread),
+    /// Of the events that were there when a read was added, and those that a write depends on: is the last write one that the thread waits at, and is
+    /// the one there that made it wait? Otherwise the read was revisited by one of them, in another graph, and is revisited by this write there.
+    fn waits_until(&mut self, program: &mut Program, read: Ev, write: Ev) -> bool {
+        let event = *self.graph.event(read);
+        let until = New {
+            thread: write.of(),
+            count: write.index,
+            past: self.graph.event(write).past,
+        };
+        if !self.was_there(until, event.base, event.stamp) {
+            return false;
         }
+        let last = self.last_then(until, event.place, event.stamp);
+        let at = (event.state, event.part);
+        let (_, found) = self.found(program, read, at, event.place, last);
+        found == Found::Wait
     }
 
     /// What a thread knew before an event.

@@ -9,17 +9,19 @@ use crate::frame::Frame;
 use raddle_program::{Op, Program};
 use std::ops::ControlFlow;
 
-/// The write that is about to be added, and what it depends on.
+/// A write and what it depends on: so many events of its own thread, and what they depend on.
 #[derive(Clone, Copy)]
-struct New {
-    thread: usize,
-    past: Row,
+pub(super) struct New {
+    pub(super) thread: usize,
+    pub(super) count: u32,
+    pub(super) past: Row,
 }
 
 impl Search {
     /// Does the new write depend on an event?
     fn depends(&self, new: New, event: Ev) -> bool {
-        event.of() == new.thread || event.index < self.graph.clocks.get(new.past, event.thread)
+        event.of() == new.thread && event.index < new.count
+            || event.index < self.graph.clocks.get(new.past, event.thread)
     }
 
     /// Puts the reads into the pool that the next event of a thread, a write, can revisit, with the places that it then can have.
@@ -32,6 +34,7 @@ impl Search {
     ) {
         let new = New {
             thread,
+            count: u32::MAX,
             past: self.graph.past(thread),
         };
         for other in 0..self.graph.threads.len() {
@@ -108,11 +111,11 @@ impl Search {
     }
 
     /// Was a write there when an event with this stamp was added, or does the new write depend on it?
-    fn was_there(&self, new: New, write: Ev, stamp: u32) -> bool {
+    pub(super) fn was_there(&self, new: New, write: Ev, stamp: u32) -> bool {
         !write.is_event() || self.graph.event(write).stamp <= stamp || self.depends(new, write)
     }
 
-    fn last_then(&self, new: New, place: Place, stamp: u32) -> Ev {
+    pub(super) fn last_then(&self, new: New, place: Place, stamp: u32) -> Ev {
         let writes = self.graph.writes(place).iter().rev();
         let mut there = writes.filter(|&&write| self.was_there(new, write, stamp));
         there.next().copied().unwrap_or(Ev::INIT)
@@ -205,6 +208,7 @@ impl Search {
         let stamp = self.graph.event(read).stamp;
         let new = New {
             thread,
+            count: u32::MAX,
             past: self.graph.past(thread),
         };
         // Threads before those that started them.
@@ -229,6 +233,8 @@ impl Search {
             event.source = Ev::NONE;
             event.is_update = false;
             event.is_fault = false;
+            // The new write could have revisited it as well.
+            event.waits_since = self.graph.next_stamp();
             let index = self.graph.threads[other].events.len() - 1;
             self.graph.inherit(&mut event, other, index);
             if event.order == raddle_program::Order::SeqCst {
