@@ -43,6 +43,8 @@ enum Alternative {
     Wait(Ev),
     /// The read at which the thread waits reads from this write.
     GoOn(Ev),
+    /// It reads from none of the writes that have come since.
+    KeepWaiting,
     /// The thread's next event is a write right behind this one.
     Place(Ev),
     /// The same, and this read, which is there already, reads from it.
@@ -137,23 +139,25 @@ impl Search {
         }
     }
 
-    /// The thread whose next event is added: one in the middle of an operation, else the first that can go on.
+    /// The thread whose next event is added: one in the middle of an operation, else the first that has waited and can go on, else the first.
     fn next(&mut self, program: &mut Program) -> Option<usize> {
-        let mut first = None;
+        let (mut first, mut awaited) = (None, None);
         for thread in 0..self.graph.threads.len() {
             let Cursor { part, halt, .. } = self.graph.threads[thread].cursor;
             if !self.graph.threads[thread].is_started || halt != Halt::No {
                 continue;
             }
-            let waits = self.waiting_read(thread).is_some();
-            if part > 0 && !waits {
+            if let Some(read) = self.waiting_read(thread) {
+                if awaited.is_none() && self.can_stop_waiting(program, read) {
+                    awaited = Some(thread);
+                }
+            } else if part > 0 {
                 return Some(thread);
-            }
-            if first.is_none() && self.can_go_on(program, thread) {
+            } else if first.is_none() && self.can_go_on(program, thread) {
                 first = Some(thread);
             }
         }
-        first
+        awaited.or(first)
     }
 
     /// The read at which a thread waits.
@@ -164,9 +168,6 @@ impl Search {
     }
 
     fn can_go_on(&mut self, program: &mut Program, thread: usize) -> bool {
-        if let Some(read) = self.waiting_read(thread) {
-            return self.can_stop_waiting(program, read);
-        }
         let state = self.graph.threads[thread].cursor.state;
         match *program.op(state) {
             Op::Join { thread: target } => self.can_join(program, thread, target),
@@ -286,6 +287,7 @@ impl Search {
             Alternative::Read(source) => self.read(program, frame, thread, source),
             Alternative::Wait(base) => self.wait(program, frame, thread, base),
             Alternative::GoOn(source) => self.go_on_reading(program, frame, thread, source),
+            Alternative::KeepWaiting => ControlFlow::Continue(self.keep_waiting(thread)),
             Alternative::Place(after) => self.write(program, frame, thread, after),
             Alternative::Revisit { read, after } => {
                 self.revisit(program, frame, thread, read, after)

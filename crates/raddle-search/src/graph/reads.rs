@@ -386,18 +386,32 @@ impl Search {
 
     /// Can the thread that waits at a read go on?
     pub(super) fn can_stop_waiting(&mut self, program: &mut Program, read: Ev) -> bool {
-        if !self.is_awaited(program, read) {
-            return false;
-        }
         let first = self.pool.len();
-        self.offer_going_on(program, read);
+        self.offer_sources_since(program, read);
         let any = self.pool.len() > first;
         self.pool.truncate(first);
         any
     }
 
-    /// Puts what a read may read from at which a thread waits into the pool: writes that were the last since it waits.
+    /// Puts the ways to go on for a thread that waits into the pool.
     pub(super) fn offer_going_on(&mut self, program: &mut Program, read: Ev) {
+        if !self.is_awaited(program, read) {
+            self.pool.push(Alternative::KeepWaiting);
+        }
+        self.offer_sources_since(program, read);
+    }
+
+    pub(super) fn keep_waiting(&mut self, thread: usize) -> Step {
+        let index = self.graph.threads[thread].events.len() - 1;
+        let mut event = *self.graph.event(Ev::new(thread, index));
+        event.waits_since = self.graph.next_stamp() - 1;
+        let cursor = self.graph.threads[thread].cursor;
+        self.graph.change(thread, event, cursor);
+        Step::Done
+    }
+
+    /// Puts what a read may read from at which a thread waits into the pool: writes that were the last since it waits.
+    fn offer_sources_since(&mut self, program: &mut Program, read: Ev) {
         let event = *self.graph.event(read);
         let (place, at) = (event.place, (event.state, event.part));
         let known = self.known_before(read);
