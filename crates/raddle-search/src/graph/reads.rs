@@ -420,7 +420,7 @@ impl Search {
         for position in floor.max(1)..=last {
             let write = self.graph.write_at(place, position);
             let candidate = self.graph.event(write);
-            if candidate.stamp <= event.waits_since || !candidate.was_last {
+            if candidate.stamp <= event.waits_since {
                 continue;
             }
             let (_, found) = self.found(program, read, at, place, write);

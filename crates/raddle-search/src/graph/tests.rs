@@ -111,7 +111,7 @@ fn spinning_as_dpor() {
         if (graph.statistics.complete, graph.statistics.blocked)
             != (dpor.statistics.complete, dpor.statistics.blocked)
         {
-            println!("SEED {seed}: {} {} instead of {} {}", graph.statistics.complete, graph.statistics.blocked, dpor.statistics.complete, dpor.statistics.blocked);
+            println!("{built}SEED {seed}: {} {} instead of {} {}", graph.statistics.complete, graph.statistics.blocked, dpor.statistics.complete, dpor.statistics.blocked);
         }
     }
 }
