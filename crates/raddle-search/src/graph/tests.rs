@@ -115,3 +115,44 @@ fn spinning_as_dpor() {
         }
     }
 }
+
+struct Values(std::collections::BTreeMap<String, u64>);
+
+impl crate::dpor::Listener for Values {
+    fn stepped(&mut self, _: &mut raddle_program::Program, _: &mut raddle_memory::Machine, _: raddle_program::ThreadId, _: raddle_memory::StepEnd) -> std::ops::ControlFlow<()> { std::ops::ControlFlow::Continue(()) }
+    fn undone(&mut self, _: usize) {}
+    fn ended(&mut self, program: &mut raddle_program::Program, machine: &mut raddle_memory::Machine) -> std::ops::ControlFlow<()> {
+        use raddle_program::Op;
+        let mut text: std::collections::BTreeMap<u32, String> = Default::default();
+        let mut order = String::new();
+        let mut counts: std::collections::BTreeMap<u32, u32> = Default::default();
+        for step in machine.steps() {
+            let n = counts.entry(step.thread.0).or_default();
+            *n += 1;
+            if matches!(program.op(step.state), Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. }) {
+                text.entry(step.thread.0).or_default().push_str(&format!("{} ", step.value));
+            }
+            let writes = match *program.op(step.state) { Op::Store { .. } | Op::Rmw { .. } => true, Op::Cas { expected, .. } => step.value == expected, _ => false };
+            if writes { order.push_str(&format!("{}.{} ", step.thread.0, n)); }
+        }
+        *self.0.entry(format!("{text:?} {order}")).or_default() += 1;
+        std::ops::ControlFlow::Continue(())
+    }
+    fn given_up(&mut self, _: &mut raddle_program::Program, _: &mut raddle_memory::Machine) -> std::ops::ControlFlow<()> { std::ops::ControlFlow::Continue(()) }
+}
+
+#[test]
+fn temp_values() {
+    let options = GenOptions {
+        features: Features { mixed_sizes: false, heap: false, atomic_blocks: false, ..Features::SPINNING },
+        ..GenOptions::spinning()
+    };
+    let reductions = Reductions { ifaa: false, ..Reductions::default() };
+    let first: u64 = std::env::var("FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
+    let built = generate(first, &options);
+    let mut program = built.program();
+    let mut values = Values(Default::default());
+    let _ = crate::dpor::Search::new(&program, reductions).run(&mut program, &mut values);
+    for (text, count) in values.0 { println!("DPOR {text} x{count}"); }
+    let _ = run(&built, EngineKind::Graph, MemoryModel::Sc, reductions);
+}
