@@ -30,7 +30,7 @@ impl Search {
         // Another graph has the thread going on.
         for thread in 0..self.graph.threads.len() {
             if let Some(read) = self.waiting_read(thread)
-                && self.is_awaited(program, read)
+                && self.waits_in_vain(program, read)
             {
                 return ControlFlow::Continue(());
             }

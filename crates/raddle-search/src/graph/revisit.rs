@@ -50,7 +50,7 @@ impl Search {
                 let read = self.graph.event(event);
                 if read.kind == Kind::Read
                     && !read.is_plain()
-                    && !read.waits()
+                    && !(read.waits() && read.is_cell)
                     && self.is_removable(program, new, event)
                 {
                     self.offer_places_in_revisit(new, place, source, event);
@@ -99,8 +99,8 @@ impl Search {
             Kind::Read if e.is_plain() => true,
             Kind::Read => {
                 let last = self.last_then(new, e.place, e.stamp);
-                if e.base == Ev::NONE {
-                    return e.source == last;
+                if !e.is_cell || e.base == Ev::NONE {
+                    return e.reads_from() == last;
                 }
                 let at = (e.state, e.part);
                 match self.found(program, event, at, e.place, last).1 {
