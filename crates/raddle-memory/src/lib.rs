@@ -4,6 +4,7 @@
 //! states, one step of one thread at a time, undone in any number. Nothing here knows of search.
 
 pub mod access;
+pub mod axioms;
 pub mod cells;
 pub mod clocks;
 pub mod consistency;
