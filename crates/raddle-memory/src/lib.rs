@@ -17,7 +17,8 @@ pub mod uninit;
 pub use access::{Access, AccessMode, accesses, attempted};
 pub use machine::block::BLOCK_BUDGET;
 pub use machine::{
-    Chosen, DelayedStore, Effect, Ending, Machine, Mark, MemoryModel, MicroStep, Readiness, StepEnd,
+    Chosen, DelayedStore, Effect, Ending, Machine, Mark, MemoryModel, MicroStep, Placed, Placement,
+    Readiness, StepEnd,
 };
 pub use race::{RaceAccess, RaceDetector, RaceInfo};
 pub use uninit::UninitDetector;

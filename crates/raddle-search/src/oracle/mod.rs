@@ -23,6 +23,7 @@
 //!
 //! [`accesses`]: raddle_memory::accesses()
 
+pub mod c11;
 mod class;
 mod event;
 mod reach;
