@@ -12,6 +12,7 @@ pub mod block;
 mod buffer;
 mod delay;
 mod place;
+mod scene;
 mod synchronise;
 #[cfg(test)]
 mod tests;

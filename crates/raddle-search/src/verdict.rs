@@ -75,7 +75,7 @@ impl EngineKind {
     #[must_use]
     pub fn supports(self, memory: MemoryModel) -> bool {
         match memory {
-            MemoryModel::Sc => self != Self::Graph,
+            MemoryModel::Sc => true,
             MemoryModel::Tso | MemoryModel::Pso => matches!(self, Self::Naive | Self::Bmc),
             MemoryModel::C11 => self == Self::Graph,
         }
