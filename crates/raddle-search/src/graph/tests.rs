@@ -1,10 +1,27 @@
 //! Counts.
 
-use crate::driver::{Limits, Reductions, SearchOptions, check};
-use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome};
+use crate::driver::{Limits, Reductions, SearchOptions, ViolationKey, check};
+use crate::oracle::c11::{GraphEnd, GraphOptions, final_graphs};
+use crate::verdict::{
+    Checks, EngineKind, MemoryModel, Outcome, Verdict, Violation, ViolationKind,
+};
 use raddle_program::builder::BuiltProgram;
-use raddle_program::generate::{Features, GenOptions, generate};
+use raddle_program::generate::{C11Options, Features, GenOptions, generate, generate_c11};
 use raddle_program::samples;
+
+/// A number that people may set to try more.
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
+}
+
+const AWAITS: Reductions = Reductions {
+    purity: true,
+    awaits: true,
+    ifaa: false,
+};
 
 const NONE: Reductions = Reductions {
     purity: false,
@@ -79,9 +96,8 @@ fn as_many_as_dpor_on_generated_programs() {
         },
         ..GenOptions::default()
     };
-    let first: u64 = std::env::var("FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
-    let count: u64 = std::env::var("COUNT").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
-    for seed in first..first + count {
+    let first = number("FIRST", 0);
+    for seed in first..first + number("COUNT", 300) {
         let built = generate(seed, &options);
         assert_as_many_as_dpor(&built);
     }
@@ -98,61 +114,86 @@ fn spinning_as_dpor() {
         },
         ..GenOptions::spinning()
     };
-    let reductions = Reductions {
-        ifaa: false,
-        ..Reductions::default()
-    };
-    let first: u64 = std::env::var("FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
-    let count: u64 = std::env::var("COUNT").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
-    for seed in first..first + count {
+    let first = number("FIRST", 0);
+    for seed in first..first + number("COUNT", 300) {
         let built = generate(seed, &options);
-        let dpor = run(&built, EngineKind::Dpor, MemoryModel::Sc, reductions);
-        let graph = run(&built, EngineKind::Graph, MemoryModel::Sc, reductions);
-        if (graph.statistics.complete, graph.statistics.blocked)
-            != (dpor.statistics.complete, dpor.statistics.blocked)
-        {
-            println!("{built}SEED {seed}: {} {} instead of {} {}", graph.statistics.complete, graph.statistics.blocked, dpor.statistics.complete, dpor.statistics.blocked);
-        }
+        let dpor = run(&built, EngineKind::Dpor, MemoryModel::Sc, AWAITS);
+        let graph = run(&built, EngineKind::Graph, MemoryModel::Sc, AWAITS);
+        assert_eq!(
+            (graph.statistics.complete, graph.statistics.blocked),
+            (dpor.statistics.complete, dpor.statistics.blocked),
+            "seed {seed}: {built}"
+        );
     }
 }
 
-struct Values(std::collections::BTreeMap<String, u64>);
-
-impl crate::dpor::Listener for Values {
-    fn stepped(&mut self, _: &mut raddle_program::Program, _: &mut raddle_memory::Machine, _: raddle_program::ThreadId, _: raddle_memory::StepEnd) -> std::ops::ControlFlow<()> { std::ops::ControlFlow::Continue(()) }
-    fn undone(&mut self, _: usize) {}
-    fn ended(&mut self, program: &mut raddle_program::Program, machine: &mut raddle_memory::Machine) -> std::ops::ControlFlow<()> {
-        use raddle_program::Op;
-        let mut text: std::collections::BTreeMap<u32, String> = Default::default();
-        let mut order = String::new();
-        let mut counts: std::collections::BTreeMap<u32, u32> = Default::default();
-        for step in machine.steps() {
-            let n = counts.entry(step.thread.0).or_default();
-            *n += 1;
-            if matches!(program.op(step.state), Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. }) {
-                text.entry(step.thread.0).or_default().push_str(&format!("{} ", step.value));
-            }
-            let writes = match *program.op(step.state) { Op::Store { .. } | Op::Rmw { .. } => true, Op::Cas { expected, .. } => step.value == expected, _ => false };
-            if writes { order.push_str(&format!("{}.{} ", step.thread.0, n)); }
+/// Each final graph of the brute force is visited once, and the same violations are found.
+fn compare_with_brute_force(family: &C11Options, budget: u64) {
+    let first = number("FIRST", 0);
+    let mut compared = 0;
+    for seed in first..first + number("COUNT", budget) {
+        let built = generate_c11(seed, family);
+        let mut program = built.program();
+        let options = GraphOptions {
+            most: 20_000,
+            ..GraphOptions::default()
+        };
+        let Some(all) = final_graphs(&mut program, &options) else {
+            continue;
+        };
+        compared += 1;
+        let options = SearchOptions {
+            memory: MemoryModel::C11,
+            reductions: AWAITS,
+            keep_going: true,
+            ..SearchOptions::default()
+        };
+        let outcome = check(&mut program, EngineKind::Graph, options)
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{built}"));
+        let violations = match &outcome.verdict {
+            Verdict::Violation(violations) => violations.as_slice(),
+            _ => &[],
+        };
+        let is_race = |violation: &Violation| matches!(violation.kind, ViolationKind::Race(_));
+        assert_eq!(
+            violations.iter().any(is_race),
+            all.has_race(),
+            "seed {seed}: {built}"
+        );
+        if all.has_race() {
+            continue;
         }
-        *self.0.entry(format!("{text:?} {order}")).or_default() += 1;
-        std::ops::ControlFlow::Continue(())
+        let found: std::collections::HashSet<ViolationKey> = violations
+            .iter()
+            .map(|violation| ViolationKey::new(&violation.kind, violation.at))
+            .collect();
+        let expected: std::collections::HashSet<ViolationKey> =
+            all.violations.iter().cloned().collect();
+        assert_eq!(found, expected, "seed {seed}: {built}");
+        if all.count(GraphEnd::Faulted) > 0 {
+            continue;
+        }
+        let counts = (all.count(GraphEnd::Complete), all.count(GraphEnd::Blocked));
+        let statistics = &outcome.statistics;
+        assert_eq!(
+            (statistics.complete as usize, statistics.blocked as usize),
+            counts,
+            "seed {seed}: {built}"
+        );
     }
-    fn given_up(&mut self, _: &mut raddle_program::Program, _: &mut raddle_memory::Machine) -> std::ops::ControlFlow<()> { std::ops::ControlFlow::Continue(()) }
+    assert!(compared * 2 > number("COUNT", budget), "{compared} compared");
 }
 
 #[test]
-fn temp_values() {
-    let options = GenOptions {
-        features: Features { mixed_sizes: false, heap: false, atomic_blocks: false, ..Features::SPINNING },
-        ..GenOptions::spinning()
+fn as_many_as_by_brute_force() {
+    let family = C11Options {
+        plain: false,
+        ..C11Options::default()
     };
-    let reductions = Reductions { ifaa: false, ..Reductions::default() };
-    let first: u64 = std::env::var("FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
-    let built = generate(first, &options);
-    let mut program = built.program();
-    let mut values = Values(Default::default());
-    let _ = crate::dpor::Search::new(&program, reductions).run(&mut program, &mut values);
-    for (text, count) in values.0 { println!("DPOR {text} x{count}"); }
-    let _ = run(&built, EngineKind::Graph, MemoryModel::Sc, reductions);
+    compare_with_brute_force(&family, 300);
+}
+
+#[test]
+fn as_many_as_by_brute_force_with_plain_accesses() {
+    compare_with_brute_force(&C11Options::default(), 300);
 }
