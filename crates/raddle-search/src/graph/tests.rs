@@ -79,8 +79,14 @@ fn as_many_as_dpor_on_generated_programs() {
         },
         ..GenOptions::default()
     };
-    let first: u64 = std::env::var("FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
-    let count: u64 = std::env::var("COUNT").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
+    let first: u64 = std::env::var("FIRST")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(0);
+    let count: u64 = std::env::var("COUNT")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(300);
     for seed in first..first + count {
         let built = generate(seed, &options);
         assert_as_many_as_dpor(&built);
@@ -102,8 +108,14 @@ fn spinning_as_dpor() {
         ifaa: false,
         ..Reductions::default()
     };
-    let first: u64 = std::env::var("FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
-    let count: u64 = std::env::var("COUNT").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
+    let first: u64 = std::env::var("FIRST")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(0);
+    let count: u64 = std::env::var("COUNT")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(300);
     for seed in first..first + count {
         let built = generate(seed, &options);
         let dpor = run(&built, EngineKind::Dpor, MemoryModel::Sc, reductions);
@@ -111,7 +123,13 @@ fn spinning_as_dpor() {
         if (graph.statistics.complete, graph.statistics.blocked)
             != (dpor.statistics.complete, dpor.statistics.blocked)
         {
-            println!("SEED {seed}: {} {} instead of {} {}", graph.statistics.complete, graph.statistics.blocked, dpor.statistics.complete, dpor.statistics.blocked);
+            println!(
+                "SEED {seed}: {} {} instead of {} {}",
+                graph.statistics.complete,
+                graph.statistics.blocked,
+                dpor.statistics.complete,
+                dpor.statistics.blocked
+            );
         }
     }
 }
