@@ -239,6 +239,8 @@ pub struct TraceStep {
     pub reads_from: Option<usize>,
     /// Location and value written, if any.
     pub wrote: Option<(LocId, Value)>,
+    /// Under C11: the newest write of the location in an earlier step, if this step read an older one.
+    pub stale: Option<usize>,
 }
 
 /// An execution that was run: replaying the same choices gives the same steps.

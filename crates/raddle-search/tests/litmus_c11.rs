@@ -41,8 +41,8 @@ fn outcomes(litmus: &Litmus, rule: ReleaseSequences) -> BTreeSet<Outcome> {
         plain: PlainAccesses::Race,
         ..GraphOptions::default()
     };
-    let graphs = for_each_final_graph(&mut program, &options, |program, machine, end| {
-        assert_eq!(end, GraphEnd::Complete, "{}", litmus.name);
+    let graphs = for_each_final_graph(&mut program, &options, |program, machine, graph| {
+        assert_eq!(graph.end, GraphEnd::Complete, "{}", litmus.name);
         all.insert(ended_in(litmus, program, machine));
     });
     assert!(graphs.is_some(), "{} is small", litmus.name);

@@ -39,8 +39,15 @@ impl Search {
         self.note();
         #[cfg(test)]
         {
-            let all: Vec<Ev> = (0..self.graph.threads.len()).flat_map(|t| (0..self.graph.threads[t].events.len()).map(move |i| Ev::new(t, i))).collect();
-            if self.judge.memory == MemoryModel::Sc && !self.judge.accepts(program, &self.graph, &all) { println!("INCONSISTENT"); self.show(program); }
+            let all: Vec<Ev> = (0..self.graph.threads.len())
+                .flat_map(|t| (0..self.graph.threads[t].events.len()).map(move |i| Ev::new(t, i)))
+                .collect();
+            if self.judge.memory == MemoryModel::Sc
+                && !self.judge.accepts(program, &self.graph, &all)
+            {
+                println!("INCONSISTENT");
+                self.show(program);
+            }
         }
         let mut started = self.graph.started();
         let finished = started.all(|thread| {
@@ -50,11 +57,16 @@ impl Search {
         drop(started);
         if finished {
             #[cfg(test)]
-            if std::env::var("SHOW").is_ok() { self.show(program); }
+            if std::env::var("SHOW").is_ok() {
+                self.show(program);
+            }
             return frame.graph_complete();
         }
         #[cfg(test)]
-        if std::env::var("SHOW").is_ok() { println!("BLOCKED"); self.show(program); }
+        if std::env::var("SHOW").is_ok() {
+            println!("BLOCKED");
+            self.show(program);
+        }
         self.set_scene(program);
         let machine = &mut self.rules.machine;
         let (graph, judge) = (&self.graph, &self.judge);
@@ -164,12 +176,7 @@ fn is_next_in_memory(graph: &super::store::Graph, steps: &Steps, event: Ev) -> b
     })
 }
 
-fn can_come(
-    graph: &super::store::Graph,
-    program: &Program,
-    steps: &Steps,
-    event: Ev,
-) -> bool {
+fn can_come(graph: &super::store::Graph, program: &Program, steps: &Steps, event: Ev) -> bool {
     let e = graph.event(event);
     let thread = &graph.threads[event.of()];
     if event.index == 0 && !steps.has(thread.started_by) {
@@ -263,29 +270,80 @@ impl Search {
         }
         let mut text = String::new();
         for (t, thread) in self.graph.threads.iter().enumerate() {
-            if !thread.is_started { continue; }
+            if !thread.is_started {
+                continue;
+            }
             write!(text, "T{t}: ").unwrap();
             for e in thread.events.iter().filter(|e| !e.waits()) {
-                write!(text, "({:?} {} {} {:?}) ", e.state, e.part, e.value, (e.source.thread as i32, e.source.index)).unwrap();
+                write!(
+                    text,
+                    "({:?} {} {} {:?}) ",
+                    e.state,
+                    e.part,
+                    e.value,
+                    (e.source.thread as i32, e.source.index)
+                )
+                .unwrap();
             }
         }
         for (l, loc) in self.graph.locations.iter().enumerate() {
-            if !loc.writes.is_empty() { write!(text, "mo {l}: {:?}", loc.writes.iter().map(|w| (w.thread, w.index)).collect::<Vec<_>>()).unwrap(); }
+            if !loc.writes.is_empty() {
+                write!(
+                    text,
+                    "mo {l}: {:?}",
+                    loc.writes
+                        .iter()
+                        .map(|w| (w.thread, w.index))
+                        .collect::<Vec<_>>()
+                )
+                .unwrap();
+            }
         }
-        if !self.seen.insert(text.clone()) { self.duplicates += 1; if std::env::var("SHOW").is_ok() { println!("DUPLICATE {text}"); } }
+        if !self.seen.insert(text.clone()) {
+            self.duplicates += 1;
+            if std::env::var("SHOW").is_ok() {
+                println!("DUPLICATE {text}");
+            }
+        }
     }
 
     #[cfg(test)]
     pub(super) fn show(&self, program: &Program) {
         for (t, thread) in self.graph.threads.iter().enumerate() {
-            if !thread.is_started { continue; }
-            println!("T{t}: {:?} -> {:?}", thread.cursor, program.op(thread.cursor.state));
+            if !thread.is_started {
+                continue;
+            }
+            println!(
+                "T{t}: {:?} -> {:?}",
+                thread.cursor,
+                program.op(thread.cursor.state)
+            );
             for e in &thread.events {
-                println!("   {} {:?} p{} v{} src {:?} base {:?} since {} upd {} rev {:?} {:?}", e.stamp, e.kind, e.part, e.value, (e.source.thread as i32, e.source.index), (e.base.thread as i32, e.base.index), e.waits_since, e.is_update, (e.revisited.thread as i32, e.revisited.index), program.op(e.state));
+                println!(
+                    "   {} {:?} p{} v{} src {:?} base {:?} since {} upd {} rev {:?} {:?}",
+                    e.stamp,
+                    e.kind,
+                    e.part,
+                    e.value,
+                    (e.source.thread as i32, e.source.index),
+                    (e.base.thread as i32, e.base.index),
+                    e.waits_since,
+                    e.is_update,
+                    (e.revisited.thread as i32, e.revisited.index),
+                    program.op(e.state)
+                );
             }
         }
         for (l, loc) in self.graph.locations.iter().enumerate() {
-            if !loc.writes.is_empty() { println!("mo {l}: {:?}", loc.writes.iter().map(|w| (w.thread, w.index)).collect::<Vec<_>>()); }
+            if !loc.writes.is_empty() {
+                println!(
+                    "mo {l}: {:?}",
+                    loc.writes
+                        .iter()
+                        .map(|w| (w.thread, w.index))
+                        .collect::<Vec<_>>()
+                );
+            }
         }
         println!("---");
     }

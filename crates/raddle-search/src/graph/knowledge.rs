@@ -115,11 +115,16 @@ impl Graph {
     ) {
         let from = self.released_by(source);
         let known = event.known;
-        let present =
-            |clocks: &mut super::clocks::Clocks| clocks.with(known, thread as u32, index as u32 + 1);
-        event.released =
-            self.cells
-                .publish(&mut self.clocks, from, action, value, (thread as u32, present));
+        let present = |clocks: &mut super::clocks::Clocks| {
+            clocks.with(known, thread as u32, index as u32 + 1)
+        };
+        event.released = self.cells.publish(
+            &mut self.clocks,
+            from,
+            action,
+            value,
+            (thread as u32, present),
+        );
     }
 
     /// The event after an operation that accesses nothing.
@@ -152,9 +157,7 @@ impl Graph {
         let index = target.index();
         let count = self.threads[index].events.len() as u32;
         let (known, past) = (self.known(index), self.past(index));
-        event.known = self
-            .clocks
-            .joined_with(event.known, known, target.0, count);
+        event.known = self.clocks.joined_with(event.known, known, target.0, count);
         event.past = self.clocks.joined_with(event.past, past, target.0, count);
     }
 }

@@ -48,7 +48,10 @@ enum Alternative {
     /// The thread's next event is a write right behind this one.
     Place(Ev),
     /// The same, and this read, which is there already, reads from it.
-    Revisit { read: Ev, after: Ev },
+    Revisit {
+        read: Ev,
+        after: Ev,
+    },
     Choose(u32),
 }
 
@@ -96,12 +99,7 @@ pub(crate) fn explore(
 }
 
 impl Search {
-    fn new(
-        program: &Program,
-        memory: MemoryModel,
-        reductions: Reductions,
-        frame: &Frame,
-    ) -> Self {
+    fn new(program: &Program, memory: MemoryModel, reductions: Reductions, frame: &Frame) -> Self {
         let checks = frame.checks();
         Self {
             graph: Graph::new(program.main()),
@@ -133,7 +131,9 @@ impl Search {
             if step == Step::Dropped && !self.backtrack(program, frame)? {
                 frame.graphs_are_done();
                 #[cfg(test)]
-                if self.duplicates > 0 { println!("DUPLICATES {}", self.duplicates); }
+                if self.duplicates > 0 {
+                    println!("DUPLICATES {}", self.duplicates);
+                }
                 return ControlFlow::Continue(());
             }
         }
@@ -326,14 +326,19 @@ impl Search {
                 };
                 self.graph.add(program, thread, event, 0, halted);
                 let at = program.at(state);
-                frame.graph_fault(program, ThreadId::from_index(thread), at, fault, |program| {
-                    self.schedule(program)
-                })?;
+                frame.graph_fault(
+                    program,
+                    ThreadId::from_index(thread),
+                    at,
+                    fault,
+                    |program| self.schedule(program),
+                )?;
                 return ControlFlow::Continue(Step::Done);
             }
         };
         event.value = returned;
-        self.graph.learn_otherwise(program, &mut event, thread, index);
+        self.graph
+            .learn_otherwise(program, &mut event, thread, index);
         let next = program.after(state, returned);
         let cursor = Cursor {
             state: next,
@@ -353,13 +358,7 @@ impl Search {
     }
 
     /// What an operation returns that accesses nothing.
-    fn outcome(
-        &self,
-        program: &Program,
-        thread: usize,
-        op: Op,
-        choice: u32,
-    ) -> Result<u64, Fault> {
+    fn outcome(&self, program: &Program, thread: usize, op: Op, choice: u32) -> Result<u64, Fault> {
         let misuse = |misuse, target: ThreadId| {
             Err(Fault::Misuse {
                 misuse,

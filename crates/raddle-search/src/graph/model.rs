@@ -179,9 +179,8 @@ impl Judge {
             if !self.is_fence(graph, x) || x == y && !self.hb.has(y, x) {
                 continue;
             }
-            let leads = |&end: &usize| {
-                members(self.eco.row(end)).any(|begin| self.hb.has(begin, x))
-            };
+            let leads =
+                |&end: &usize| members(self.eco.row(end)).any(|begin| self.hb.has(begin, x));
             if self.hb.has(y, x) || before.iter().any(leads) {
                 self.psc.insert(y, x);
             }
@@ -348,11 +347,7 @@ impl Judge {
         let mut left = self.strong.clone();
         loop {
             let leads = |x: &usize, left: &[usize]| left.iter().any(|&y| self.psc.has(*x, y));
-            let stay: Vec<usize> = left
-                .iter()
-                .copied()
-                .filter(|x| leads(x, &left))
-                .collect();
+            let stay: Vec<usize> = left.iter().copied().filter(|x| leads(x, &left)).collect();
             if stay.is_empty() {
                 return true;
             }

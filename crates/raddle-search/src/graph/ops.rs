@@ -12,10 +12,12 @@
 use super::event::{Event, Kind, Place};
 use crate::driver::Reductions;
 use crate::purity::{Attempt, completes_iteration};
+use raddle_memory::Machine;
 use raddle_memory::access::{AccessMode, sync_mode};
 use raddle_memory::sync::{self, SyncStep};
-use raddle_memory::Machine;
-use raddle_program::{Fault, LocId, Misuse, Op, Order, Program, StateId, SyncAction, ThreadId, Value};
+use raddle_program::{
+    Fault, LocId, Misuse, Op, Order, Program, StateId, SyncAction, ThreadId, Value,
+};
 
 /// What a read part makes of what it finds.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,9 +25,14 @@ pub(super) enum Found {
     /// The thread waits for something else.
     Wait,
     /// The operation returns this; no more parts.
-    Ends { returns: Value },
+    Ends {
+        returns: Value,
+    },
     /// A write follows that is part of the same update; `ends`: what the operation returns after it, if it is over then.
-    Writes { value: Value, ends: Option<Value> },
+    Writes {
+        value: Value,
+        ends: Option<Value>,
+    },
     Fault(Fault),
 }
 
@@ -117,9 +124,13 @@ impl Rules {
     ) -> Found {
         let op = *program.op(state);
         match op {
-            Op::Load { .. } => {
-                self.or_wait(program, state, value, Found::Ends { returns: value }, before)
-            }
+            Op::Load { .. } => self.or_wait(
+                program,
+                state,
+                value,
+                Found::Ends { returns: value },
+                before,
+            ),
             Op::Rmw {
                 loc, kind, operand, ..
             } => {
@@ -144,9 +155,13 @@ impl Rules {
                     false => found,
                 }
             }
-            Op::Cas { .. } => {
-                self.or_wait(program, state, value, Found::Ends { returns: value }, before)
-            }
+            Op::Cas { .. } => self.or_wait(
+                program,
+                state,
+                value,
+                Found::Ends { returns: value },
+                before,
+            ),
             Op::Sync { cell, action } => {
                 let found = self.synchronise(program, thread, cell, action, part, value, written);
                 match found {

@@ -10,8 +10,8 @@
 
 use super::event::{Ev, Event, Kind, Place};
 use super::ops::{self, Found, Operations};
-use super::store::{Cursor, Halt};
 use super::revisit::New;
+use super::store::{Cursor, Halt};
 use super::{Alternative, Search, Step};
 use crate::frame::Frame;
 use crate::purity;
@@ -61,7 +61,9 @@ impl Search {
                     object: info.object,
                     offset: info.offset as i64,
                 };
-                return self.stop_at(program, frame, thread, fault).map_continue(Some);
+                return self
+                    .stop_at(program, frame, thread, fault)
+                    .map_continue(Some);
             }
         }
         if info.is_sync() {
@@ -128,9 +130,13 @@ impl Search {
         fault: Fault,
     ) -> ControlFlow<(), Step> {
         let at = self.halt(program, thread);
-        frame.graph_fault(program, ThreadId::from_index(thread), at, fault, |program| {
-            self.schedule(program)
-        })?;
+        frame.graph_fault(
+            program,
+            ThreadId::from_index(thread),
+            at,
+            fault,
+            |program| self.schedule(program),
+        )?;
         ControlFlow::Continue(Step::Done)
     }
 
@@ -196,8 +202,7 @@ impl Search {
         };
         let thread = ThreadId::from_index(read.of());
         let before = &self.graph.threads[read.of()].events[..read.at()];
-        self.rules
-            .found(program, thread, at, value, &bytes, before)
+        self.rules.found(program, thread, at, value, &bytes, before)
     }
 
     /// What threads have written to the bytes that say of which kind a mutex without an initialising call is.

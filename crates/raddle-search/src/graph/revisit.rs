@@ -191,8 +191,7 @@ impl Search {
             }
             reading.event.waits_since = self.graph.event(write).stamp;
         }
-        self.graph
-            .change(read.of(), reading.event, reading.cursor);
+        self.graph.change(read.of(), reading.event, reading.cursor);
         if !self.judge.accepts(program, &self.graph, &[write, read]) {
             return ControlFlow::Continue(Step::Dropped);
         }

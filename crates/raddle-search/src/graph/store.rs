@@ -76,11 +76,21 @@ impl Default for Life {
 
 #[derive(Debug)]
 enum Undo {
-    Added { thread: u32, before: Cursor },
+    Added {
+        thread: u32,
+        before: Cursor,
+    },
     /// The event itself lies in `removed`; it was at this position in the modification order.
-    Removed { thread: u32, position: u32, after: Cursor },
+    Removed {
+        thread: u32,
+        position: u32,
+        after: Cursor,
+    },
     /// The event as it was lies in `removed`.
-    Changed { event: Ev, before: Cursor },
+    Changed {
+        event: Ev,
+        before: Cursor,
+    },
 }
 
 /// A graph to go back to.
@@ -332,8 +342,7 @@ impl Graph {
     ) -> Ev {
         self.stamp += 1;
         event.stamp = self.stamp;
-        event.was_last =
-            event.kind == Kind::Write && position > self.writes(event.place).len();
+        event.was_last = event.kind == Kind::Write && position > self.writes(event.place).len();
         let before = std::mem::replace(&mut self.threads[thread].cursor, cursor);
         self.put(program, thread, event, position);
         self.trail.push(Undo::Added {
@@ -400,13 +409,7 @@ impl Graph {
         }
     }
 
-    fn note_object(
-        &mut self,
-        program: &Program,
-        thread: usize,
-        event: &mut Event,
-        index: usize,
-    ) {
+    fn note_object(&mut self, program: &Program, thread: usize, event: &mut Event, index: usize) {
         let Some(loc) = event.place.loc() else {
             return;
         };

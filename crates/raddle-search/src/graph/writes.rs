@@ -78,8 +78,7 @@ impl Search {
                 event.place = place;
                 event.value = value;
                 event.order = self.strengthened(program, place, order);
-                self.graph
-                    .publish(program, &mut event, thread, index, None);
+                self.graph.publish(program, &mut event, thread, index, None);
                 cursor.state = program.after(state, 0);
             }
             Part::Update { place, is_cell } => {
@@ -109,7 +108,10 @@ impl Search {
                     }
                 }
                 match ends {
-                    Some(returns) => cursor = self.after_update(program, thread, state, returns, value == read.value),
+                    Some(returns) => {
+                        cursor =
+                            self.after_update(program, thread, state, returns, value == read.value)
+                    }
                     None => cursor.part = part + 1,
                 }
             }

@@ -11,7 +11,7 @@
 
 use crate::driver::ViolationKey;
 use crate::ending::{self, is_complete};
-use crate::replay::stop_of;
+use crate::replay::{Schedule, ScheduleStep, stop_of};
 use crate::verdict::ViolationKind;
 use raddle_memory::axioms::{
     self, Done, End, EventId, ExecutionGraph, Pasts, Place, PlainAccesses, Reads, Source,
@@ -21,7 +21,7 @@ use raddle_memory::{
     StepEnd,
 };
 use raddle_program::{Fault, LocId, ObjectId, Op, Program, SrcId, StateId, Stop, ThreadId, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// Which reads wait for another value where the one that they get leads their thread back to the state in which it was.
@@ -96,9 +96,24 @@ pub enum GraphEnd {
 #[derive(Clone, Debug, Default)]
 pub struct FinalGraphs {
     pub graphs: BTreeMap<CanonicalGraph, GraphEnd>,
-    pub violations: FxHashSet<ViolationKey>,
+    pub violations: FxHashMap<ViolationKey, Witness>,
     /// All graphs that were met.
     pub prefixes: usize,
+}
+
+/// A violation, and the first execution that was found to show it.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    pub kind: ViolationKind,
+    pub thread: ThreadId,
+    pub schedule: Schedule,
+}
+
+/// A final graph.
+pub struct FinalGraph {
+    pub end: GraphEnd,
+    /// How to run it again.
+    pub schedule: Schedule,
 }
 
 impl FinalGraphs {
@@ -108,9 +123,15 @@ impl FinalGraphs {
         self.graphs.values().filter(|&&other| other == end).count()
     }
 
+    /// What is wrong, without how it is shown.
+    #[must_use]
+    pub fn violation_keys(&self) -> FxHashSet<ViolationKey> {
+        self.violations.keys().cloned().collect()
+    }
+
     #[must_use]
     pub fn has_race(&self) -> bool {
-        let mut violations = self.violations.iter();
+        let mut violations = self.violations.keys();
         violations.any(|key| matches!(key, ViolationKey::Race(..)))
     }
 }
@@ -124,7 +145,7 @@ pub fn final_graphs(program: &mut Program, options: &GraphOptions) -> Option<Fin
 pub fn for_each_final_graph(
     program: &mut Program,
     options: &GraphOptions,
-    mut end: impl FnMut(&Program, &mut Machine, GraphEnd),
+    mut end: impl FnMut(&mut Program, &mut Machine, &FinalGraph),
 ) -> Option<FinalGraphs> {
     let rule = program.tables().release_sequences;
     let mut walk = Walk {
@@ -153,6 +174,8 @@ struct Operation {
     state: StateId,
     value: Value,
     source: Source,
+    after: Source,
+    choice: Option<u32>,
     wrote: Option<Value>,
     gave_up: Option<Value>,
 }
@@ -180,7 +203,7 @@ struct Walk<'a> {
     counts: Vec<u32>,
     seen: FxHashSet<CanonicalGraph>,
     found: FinalGraphs,
-    end: &'a mut dyn FnMut(&Program, &mut Machine, GraphEnd),
+    end: &'a mut dyn FnMut(&mut Program, &mut Machine, &FinalGraph),
 }
 
 impl Walk<'_> {
@@ -425,6 +448,8 @@ impl Walk<'_> {
             state,
             value,
             source: way.source,
+            after: way.after,
+            choice: way.choice,
             wrote: placed.wrote,
             gave_up: placed.gave_up,
         });
@@ -434,7 +459,7 @@ impl Walk<'_> {
             return false;
         }
         if let StepEnd::Fault(fault) = end {
-            self.report(&ViolationKind::Fault(fault), program.at(state));
+            self.report(ViolationKind::Fault(fault), thread, program.at(state));
         }
         self.arrived(program, thread);
         if let Op::Spawn { child, .. } = op {
@@ -451,8 +476,8 @@ impl Walk<'_> {
         let races = axioms::data_races(&self.graph, &judged.happens_before);
         for &(first, second) in &races {
             let (first, second) = (self.side(program, first), self.side(program, second));
-            let at = second.at;
-            self.report(&ViolationKind::Race(RaceInfo { first, second }), at);
+            let (thread, at) = (second.thread, second.at);
+            self.report(ViolationKind::Race(RaceInfo { first, second }), thread, at);
         }
         races.is_empty()
     }
@@ -468,8 +493,32 @@ impl Walk<'_> {
         }
     }
 
-    fn report(&mut self, kind: &ViolationKind, at: SrcId) {
-        self.found.violations.insert(ViolationKey::new(kind, at));
+    fn report(&mut self, kind: ViolationKind, thread: ThreadId, at: SrcId) {
+        let key = ViolationKey::new(&kind, at);
+        if !self.found.violations.contains_key(&key) {
+            let schedule = self.schedule();
+            let witness = Witness {
+                kind,
+                thread,
+                schedule,
+            };
+            self.found.violations.insert(key, witness);
+        }
+    }
+
+    /// How to run the present graph again.
+    fn schedule(&self) -> Schedule {
+        let number = |event: EventId| self.of_event[event] as u32;
+        let step = |operation: &Operation| ScheduleStep::Place {
+            thread: operation.thread,
+            choices: operation.choice.into_iter().collect(),
+            reads: operation.source.map(number),
+            after: operation.after.map(number),
+        };
+        Schedule {
+            memory: MemoryModel::C11,
+            steps: self.operations.iter().map(step).collect(),
+        }
     }
 
     /// The thread is in a state in which it may have stopped at a fault.
@@ -479,7 +528,7 @@ impl Walk<'_> {
             stop_of(program, &self.machine, thread),
         ) {
             let kind = ViolationKind::Fault(fault.clone());
-            self.report(&kind, program.at(state));
+            self.report(kind, thread, program.at(state));
         }
     }
 
@@ -516,8 +565,8 @@ impl Walk<'_> {
     fn leaf(&mut self, program: &mut Program) {
         let complete = is_complete(program, &mut self.machine);
         if !complete && let Some(waiting) = ending::deadlock(program, &mut self.machine) {
-            let at = waiting[0].at;
-            self.report(&ViolationKind::Deadlock { waiting }, at);
+            let (thread, at) = (waiting[0].thread, waiting[0].at);
+            self.report(ViolationKind::Deadlock { waiting }, thread, at);
         }
         let threads: Vec<ThreadId> = ending::threads(&self.machine).collect();
         let faulted = threads.into_iter().any(|thread| {
@@ -531,7 +580,8 @@ impl Walk<'_> {
         };
         let graph = self.canonical(program);
         self.found.graphs.insert(graph, end);
-        (self.end)(program, &mut self.machine, end);
+        let schedule = self.schedule();
+        (self.end)(program, &mut self.machine, &FinalGraph { end, schedule });
     }
 
     // ---- the form

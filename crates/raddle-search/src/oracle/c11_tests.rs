@@ -1,12 +1,18 @@
 //! The brute force compared with itself, and with what is known.
 
-use super::c11::{FinalGraphs, GraphEnd, GraphOptions, Spins, final_graphs};
+use super::c11::{
+    FinalGraphs, GraphEnd, GraphOptions, Spins, Witness, final_graphs, for_each_final_graph,
+};
 use super::{Mode, enumerate};
 use crate::driver::ViolationKey;
+use crate::replay::{self, Mismatch, Schedule, ScheduleStep};
+use crate::simplify;
+use crate::verdict::{MemoryModel, ViolationKind};
+use crate::watch::Watch;
 use raddle_memory::axioms::PlainAccesses;
 use raddle_program::builder::{Compare, ProgramBuilder};
 use raddle_program::generate::{C11Options, generate_c11};
-use raddle_program::{Order, ReleaseSequences, RmwKind};
+use raddle_program::{LocId, Order, Program, ReleaseSequences, RmwKind, ThreadId};
 
 /// Programs in CI; the variable asks for more.
 fn cases(usual: u64) -> u64 {
@@ -112,7 +118,7 @@ fn loops_wait_for_what_comes_last() {
     });
     assert_eq!(counts(&lowered), (1, 1));
     let is_deadlock = |key: &ViolationKey| matches!(key, ViolationKey::Deadlock(_));
-    assert!(lowered.violations.iter().any(is_deadlock));
+    assert!(lowered.violations.keys().any(is_deadlock));
 }
 
 #[test]
@@ -211,7 +217,11 @@ fn what_is_done_at_once_changes_nothing() {
             assert_eq!(fast.graphs, slow.graphs, "seed {seed}\n{built}");
             assert_eq!(fast.has_race(), slow.has_race(), "seed {seed}\n{built}");
             if !fast.has_race() {
-                assert_eq!(fast.violations, slow.violations, "seed {seed}\n{built}");
+                assert_eq!(
+                    fast.violation_keys(),
+                    slow.violation_keys(),
+                    "seed {seed}\n{built}"
+                );
             }
         }
     }
@@ -253,7 +263,11 @@ fn programs_with_sc_atomics_only_behave_as_under_sc() {
             continue;
         }
         compared += 1;
-        assert_eq!(graphs.violations, truth.violations, "seed {seed}\n{built}");
+        assert_eq!(
+            graphs.violation_keys(),
+            truth.violations,
+            "seed {seed}\n{built}"
+        );
         assert_eq!(
             counts(&graphs),
             (truth.complete.mazurkiewicz, truth.blocked.mazurkiewicz),
@@ -318,4 +332,114 @@ fn generated_programs_have_not_too_many_graphs() {
     assert!(enumerated * 10 > all * 9, "{said}");
     assert!(more_than_ten * 5 > all, "{said}");
     assert!(racy * 3 < all, "{said}");
+}
+
+/// Every final graph can be run again, and ends in the same way; every violation is shown again, also by a plainer execution.
+#[test]
+fn graphs_are_run_again() {
+    let mut violations = 0;
+    for seed in 0..cases(100) {
+        let built = generate_c11(seed, &C11Options::default());
+        let mut program = built.program();
+        for plain in [PlainAccesses::Race, PlainAccesses::AreRelaxed] {
+            let options = GraphOptions {
+                plain,
+                most: 1_000,
+                ..GraphOptions::default()
+            };
+            let found = for_each_final_graph(&mut program, &options, |program, machine, graph| {
+                let again = replay::replay(program, &graph.schedule);
+                let again = match again {
+                    Ok(again) => again,
+                    Err(mismatch) => panic!("seed {seed}: {mismatch:?}\n{built}"),
+                };
+                assert_eq!(again.machine.steps(), machine.steps(), "seed {seed}");
+                assert!(again.races.is_empty() || plain == PlainAccesses::AreRelaxed);
+                let tables = program.tables();
+                for loc in (0..tables.loc_count()).map(LocId::from_index) {
+                    let mut again = again.machine.clone();
+                    assert_eq!(
+                        again.peek(tables, loc),
+                        machine.peek(tables, loc),
+                        "seed {seed}"
+                    );
+                }
+            });
+            for (key, witness) in found.iter().flat_map(|found| &found.violations) {
+                violations += 1;
+                let Witness {
+                    kind,
+                    thread,
+                    schedule,
+                } = witness;
+                let confirm = |program: &mut Program, schedule: &Schedule, kind: &ViolationKind| {
+                    replay::confirm(program, schedule, kind, *thread, &Watch::default())
+                };
+                let trace = confirm(&mut program, schedule, kind);
+                assert!(trace.is_ok(), "seed {seed}: {key:?} {trace:?}\n{built}");
+                let simple =
+                    simplify::simplify(&mut program, schedule, kind, *thread, &Watch::default());
+                if let Some(simple) = simple {
+                    assert!(simple.schedule.steps.len() <= schedule.steps.len());
+                    assert!(confirm(&mut program, &simple.schedule, &simple.kind).is_ok());
+                }
+            }
+        }
+    }
+    assert!(violations > 30, "{violations}");
+}
+
+/// What is no execution is refused: a read of something that the model does not allow.
+#[test]
+fn inconsistent_schedules_are_refused() {
+    let mut builder = ProgramBuilder::new("message passing");
+    let (x, flag) = (builder.var("x", 4), builder.var("flag", 4));
+    builder.thread("a", |t| {
+        t.store_order(x, 1, Order::Relaxed);
+        t.store_order(flag, 1, Order::Release);
+    });
+    builder.thread("b", |t| {
+        t.load_order(flag, Order::Acquire);
+        t.load_order(x, Order::Relaxed);
+    });
+    let mut program = builder.build().program();
+    let place = |thread: u32, reads| ScheduleStep::Place {
+        thread: ThreadId(thread),
+        choices: Vec::new(),
+        reads,
+        after: None,
+    };
+    let steps = |flag, x| {
+        let mut steps = vec![place(0, None), place(0, None)];
+        steps.extend([place(1, None), place(1, None), place(2, flag), place(2, x)]);
+        steps
+    };
+    let mut run = |steps: Vec<ScheduleStep>| {
+        let schedule = Schedule {
+            memory: MemoryModel::C11,
+            steps,
+        };
+        replay::replay(&mut program, &schedule).map(|replayed| replayed.trace)
+    };
+    let trace = run(steps(Some(3), Some(2))).expect("the message arrives");
+    assert_eq!((trace.steps[5].value, trace.steps[5].stale), (1, None));
+    let trace = run(steps(None, None)).expect("nothing has happened for the reader");
+    assert_eq!((trace.steps[5].value, trace.steps[5].stale), (0, Some(2)));
+    assert!(matches!(
+        run(steps(Some(3), None)),
+        Err(Mismatch::Inconsistent { step: 5, .. })
+    ));
+    assert_eq!(
+        run(steps(Some(2), None)),
+        Err(Mismatch::NoSuchWrite { step: 4 })
+    );
+    assert_eq!(
+        run(steps(Some(77), None)),
+        Err(Mismatch::NoSuchWrite { step: 4 })
+    );
+    let early = vec![place(0, None), place(2, None)];
+    assert!(matches!(
+        run(early),
+        Err(Mismatch::NotReady { step: 1, .. })
+    ));
 }
