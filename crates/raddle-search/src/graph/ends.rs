@@ -30,7 +30,7 @@ impl Search {
         // Another graph has the thread going on.
         for thread in 0..self.graph.threads.len() {
             if let Some(read) = self.waiting_read(thread)
-                && self.is_awaited(program, read)
+                && self.waits_in_vain(program, read)
             {
                 return ControlFlow::Continue(());
             }
@@ -253,6 +253,21 @@ impl Search {
     #[cfg(test)]
     fn note(&mut self) {
         use std::fmt::Write;
+        if std::env::var("VALUES").is_ok() {
+            let mut text: std::collections::BTreeMap<u32, String> = Default::default();
+            let mut numbers: std::collections::BTreeMap<(u32, u32), u32> = Default::default();
+            for (t, thread) in self.graph.threads.iter().enumerate() {
+                let mut n = 0;
+                for (i, e) in thread.events.iter().enumerate().filter(|e| !e.1.waits()) {
+                    if e.part == 0 { n += 1; }
+                    numbers.insert((t as u32, i as u32), n);
+                    if e.kind == Kind::Read && !e.is_cell { text.entry(t as u32).or_default().push_str(&format!("{} ", e.value)); }
+                }
+            }
+            let mut order = String::new();
+            for loc in &self.graph.locations { for w in &loc.writes { if !self.graph.event(*w).is_cell { order.push_str(&format!("{}.{} ", w.thread, numbers[&(w.thread, w.index)])); } } }
+            println!("GRAPH {text:?} {order}");
+        }
         let mut text = String::new();
         for (t, thread) in self.graph.threads.iter().enumerate() {
             if !thread.is_started {

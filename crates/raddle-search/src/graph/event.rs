@@ -168,6 +168,15 @@ impl Event {
         self.base != Ev::NONE && self.source == Ev::NONE
     }
 
+    /// The write that a read reads from, or waits at.
+    #[inline]
+    pub(super) fn reads_from(&self) -> Ev {
+        match self.waits() {
+            true => self.base,
+            false => self.source,
+        }
+    }
+
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         self.order == Order::Plain

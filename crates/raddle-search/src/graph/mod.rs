@@ -139,25 +139,25 @@ impl Search {
         }
     }
 
-    /// The thread whose next event is added: one in the middle of an operation, else the first that has waited and can go on, else the first.
+    /// The thread whose next event is added: one that has waited and can go on, else one in the middle of an operation, else the first.
     fn next(&mut self, program: &mut Program) -> Option<usize> {
-        let (mut first, mut awaited) = (None, None);
+        let (mut first, mut begun) = (None, None);
         for thread in 0..self.graph.threads.len() {
             let Cursor { part, halt, .. } = self.graph.threads[thread].cursor;
             if !self.graph.threads[thread].is_started || halt != Halt::No {
                 continue;
             }
             if let Some(read) = self.waiting_read(thread) {
-                if awaited.is_none() && self.can_stop_waiting(program, read) {
-                    awaited = Some(thread);
+                if self.can_stop_waiting(program, read) {
+                    return Some(thread);
                 }
             } else if part > 0 {
-                return Some(thread);
+                begun = begun.or(Some(thread));
             } else if first.is_none() && self.can_go_on(program, thread) {
                 first = Some(thread);
             }
         }
-        awaited.or(first)
+        begun.or(first)
     }
 
     /// The read at which a thread waits.

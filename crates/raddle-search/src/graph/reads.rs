@@ -2,10 +2,11 @@
 //!
 //! A read of an operation that may have to wait (a lock, a loop of one read that leads back to itself) is an event as long as the thread
 //! waits, too, with the write it would wait for as its `base`. Three rules keep graphs from being visited in which a thread waits in vain.
-//! - A thread waits only if the *last* write of the location makes it wait. (It will see that one sooner or later.)
-//! - While a thread waits, what others add does not revisit its read, unless it is no last write.
-//! - As soon as a last write would let it go on, it can: it chooses among the writes that have been last since it began to wait. The read
-//!   keeps its stamp, so that it stays part of the graphs that earlier events are revisited in; there it waits again.
+//! - A thread begins to wait only if the *last* write of the location makes it wait: it will see that one sooner or later.
+//! - A read of memory is revisited like any other. If it still waits in the end, only the graph counts in which it waits at the last write.
+//! - A read of a synchronisation object is not revisited while its thread waits, but goes on in place, and nothing goes away: as soon as a write comes
+//!   that lets it. It keeps its stamp, so that it stays part of the graphs that earlier events are revisited in; there it waits again.
+//!   That is exact because the writes to a cell are one chain of updates: whatever makes the thread wait depends on all that would have let it go on.
 
 use super::event::{Ev, Event, Kind, Place};
 use super::ops::{self, Found, Operations};
@@ -380,8 +381,17 @@ impl Search {
 
     // ---- waiting
 
+    /// Is there another graph in which the thread does not wait at a read, or waits at the last write?
+    pub(super) fn waits_in_vain(&mut self, program: &mut Program, read: Ev) -> bool {
+        let event = self.graph.event(read);
+        match event.is_cell {
+            true => self.is_awaited(program, read),
+            false => event.base != self.graph.last_write(event.place),
+        }
+    }
+
     /// Would the thread that waits at a read go on if it read from the last write?
-    pub(super) fn is_awaited(&mut self, program: &mut Program, read: Ev) -> bool {
+    fn is_awaited(&mut self, program: &mut Program, read: Ev) -> bool {
         let event = self.graph.event(read);
         let (place, at) = (event.place, (event.state, event.part));
         let last = self.graph.last_write(place);
@@ -391,6 +401,9 @@ impl Search {
 
     /// Can the thread that waits at a read go on?
     pub(super) fn can_stop_waiting(&mut self, program: &mut Program, read: Ev) -> bool {
+        if !self.graph.event(read).is_cell {
+            return false;
+        }
         let first = self.pool.len();
         self.offer_sources_since(program, read);
         let any = self.pool.len() > first;
@@ -425,7 +438,7 @@ impl Search {
         for position in floor.max(1)..=last {
             let write = self.graph.write_at(place, position);
             let candidate = self.graph.event(write);
-            if candidate.stamp <= event.waits_since || !candidate.was_last {
+            if candidate.stamp <= event.waits_since {
                 continue;
             }
             let (_, found) = self.found(program, read, at, place, write);
@@ -507,7 +520,7 @@ impl Search {
         event.stamp = old.stamp;
         event.previous_here = old.previous_here;
         event.previous_at_object = old.previous_at_object;
-        if event.base == Ev::NONE {
+        if event.base == Ev::NONE && event.is_cell {
             event.base = old.base;
         }
         event.waits_since = old.waits_since;

@@ -50,6 +50,7 @@ impl Search {
                 let read = self.graph.event(event);
                 if read.kind == Kind::Read
                     && !read.is_plain()
+                    && !(read.waits() && read.is_cell)
                     && self.is_removable(program, new, event)
                 {
                     self.offer_places_in_revisit(new, place, source, event);
@@ -98,8 +99,8 @@ impl Search {
             Kind::Read if e.is_plain() => true,
             Kind::Read => {
                 let last = self.last_then(new, e.place, e.stamp);
-                if e.base == Ev::NONE {
-                    return e.source == last;
+                if !e.is_cell || e.base == Ev::NONE {
+                    return e.reads_from() == last;
                 }
                 let at = (e.state, e.part);
                 match self.found(program, event, at, e.place, last).1 {
@@ -124,7 +125,6 @@ impl Search {
     /// The places that the new write can have if it revisits a read.
     fn offer_places_in_revisit(&mut self, new: New, place: Place, source: Option<Ev>, read: Ev) {
         let stamp = self.graph.event(read).stamp;
-        let waits = self.graph.event(read).waits();
         let stays = |search: &Self, write: Ev| {
             search.graph.event(write).stamp <= stamp || search.depends(new, write)
         };
@@ -154,8 +154,7 @@ impl Search {
                 let event = self.graph.event(self.graph.write_at(place, next));
                 event.is_update && event.place == place
             };
-            // A thread that waits goes on by itself when a write comes last.
-            if position >= floor_of_read && !is_split && !(waits && is_last) {
+            if position >= floor_of_read && !is_split {
                 let after = self.graph.write_at(place, position);
                 self.pool.push(Alternative::Revisit { read, after });
             }
@@ -175,7 +174,6 @@ impl Search {
         read: Ev,
         after: Ev,
     ) -> ControlFlow<(), Step> {
-        let waited = self.graph.event(read).waits();
         self.remove_after(program, thread, read);
         let mut writing = self.writing(program, thread);
         writing.event.revisited = read;
@@ -187,8 +185,8 @@ impl Search {
             .add(program, thread, writing.event, position, writing.cursor);
         let mut reading = self.reread(program, read, write);
         if reading.event.waits() {
-            // It would have seen the last write sooner or later; and it waits already.
-            if waited || !is_last {
+            // It would have seen the last write sooner or later.
+            if !is_last {
                 return ControlFlow::Continue(Step::Dropped);
             }
             reading.event.waits_since = self.graph.event(write).stamp;
@@ -225,7 +223,7 @@ impl Search {
             let Some(&last) = self.graph.threads[other].events.last() else {
                 continue;
             };
-            if last.base == Ev::NONE || last.kind != Kind::Read || self.is_there(last.source) {
+            if last.base == Ev::NONE || last.waits() || self.is_there(last.source) {
                 continue;
             }
             let mut event = last;
