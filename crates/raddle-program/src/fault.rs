@@ -58,6 +58,15 @@ pub enum ComparedAs {
     Double,
 }
 
+/// What an exception leaves that nobody catches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Leaves {
+    Main,
+    Thread,
+    /// A function that is `noexcept`, a destructor, or one that a library function called.
+    Function,
+}
+
 /// A violation that one thread commits: by its own values (found by the program) or by the state it meets (found by the
 /// memory).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -76,6 +85,14 @@ pub enum Fault {
     /// A Rust panic or an unwinding C++ exception reached the end.
     Panic {
         message: Box<str>,
+    },
+    /// A C++ exception goes where none may.
+    Exception {
+        /// The mangled name of its type's description, if that has one.
+        type_symbol: Box<str>,
+        /// What it says of itself, if anything.
+        message: Box<str>,
+        leaves: Leaves,
     },
     NullDereference {
         access: AccessKind,

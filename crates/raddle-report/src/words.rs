@@ -5,7 +5,7 @@ use crate::operands;
 use crate::steps::intention;
 use raddle_memory::race::{RaceAccess, RaceInfo};
 use raddle_program::{
-    AccessKind, Fault, Limit, Misuse, ObjectKind, Op, Order, Program, ThreadId, Unsupported,
+    AccessKind, Fault, Leaves, Limit, Misuse, ObjectKind, Op, Order, Program, ThreadId, Unsupported,
 };
 use raddle_search::verdict::{Statistics, Waiting};
 use raddle_search::{
@@ -34,6 +34,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("error-reached", "A function that marks an error is called."),
     ("abort", "The program calls abort."),
     ("panic", "A thread panics."),
+    ("exception", "An exception is thrown that nobody catches."),
     (
         "null-dereference",
         "Memory is accessed through a null pointer.",
@@ -83,6 +84,7 @@ fn fault_kind(fault: &Fault) -> &'static str {
         Fault::ErrorReached { .. } => "error-reached",
         Fault::Abort => "abort",
         Fault::Panic { .. } => "panic",
+        Fault::Exception { .. } => "exception",
         Fault::NullDereference { .. } => "null-dereference",
         Fault::WildPointer { .. } => "wild-pointer",
         Fault::OutOfBounds { .. } => "out-of-bounds",
@@ -284,6 +286,22 @@ pub(crate) fn operands(names: &Names<'_>, fault: &Fault) -> Option<String> {
     }
 }
 
+/// A C++ exception that goes too far.
+fn exception_headline(type_symbol: &str, message: &str, leaves: Leaves) -> String {
+    let demangled = demangled(type_symbol);
+    let name = demangled.strip_prefix("typeinfo for ").unwrap_or(&demangled);
+    let whose = match leaves {
+        Leaves::Main => "leaves `main`",
+        Leaves::Thread => "leaves its thread",
+        Leaves::Function => "leaves a function that may not throw",
+    };
+    match (name, message) {
+        ("", _) => format!("an exception {whose}"),
+        (_, "") => format!("an exception of type `{name}` {whose}"),
+        _ => format!("an exception of type `{name}` {whose}: {message}"),
+    }
+}
+
 fn fault_headline(names: &Names<'_>, fault: &Fault) -> String {
     match fault {
         Fault::Assertion { condition, .. } => format!("assertion failed: {condition}"),
@@ -291,6 +309,11 @@ fn fault_headline(names: &Names<'_>, fault: &Fault) -> String {
         Fault::Abort => "`abort` is called".to_owned(),
         Fault::Panic { message } if message.is_empty() => "the thread panics".to_owned(),
         Fault::Panic { message } => format!("the thread panics: {message}"),
+        Fault::Exception {
+            type_symbol,
+            message,
+            leaves,
+        } => exception_headline(type_symbol, message, *leaves),
         Fault::NullDereference { access, address: 0 } => {
             format!("{} through a null pointer", access_noun(*access))
         }
@@ -456,7 +479,9 @@ pub fn unsupported(what: &Unsupported) -> String {
         Unsupported::Library { function, why } => {
             format!("`{function}` is called in a way that is not supported: {why}")
         }
-        Unsupported::Unwind => "an exception is thrown, which is not supported".to_owned(),
+        Unsupported::Unwind => {
+            "an exception is thrown, which this engine cannot follow".to_owned()
+        }
         Unsupported::Parse { message } => {
             format!("a function of the compiled program cannot be read: {message}")
         }
@@ -506,7 +531,7 @@ pub fn unsupported_hint(what: &Unsupported) -> &'static str {
             "call it differently behind `#ifdef RADDLE`: Raddle defines that macro"
         }
         Unsupported::Unwind => {
-            "compile without exceptions (`-- -fno-exceptions`), or avoid the throw"
+            "use an engine that explores executions, such as `--engine rf`"
         }
         Unsupported::Parse { .. } => {
             "report it with the program; another version of clang (`RADDLE_CLANG`) may help"

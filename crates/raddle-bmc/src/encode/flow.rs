@@ -472,7 +472,6 @@ impl Encoder<'_> {
                     message: self.view.function_name(function).as_ref().into(),
                 }));
             }
-            Called::Unwind => return Err(Stop::Unsupported(Unsupported::Unwind)),
             Called::Unknown => {
                 return Err(Stop::Unsupported(Unsupported::UnknownFunction { name }));
             }

@@ -200,6 +200,9 @@ impl Encoder<'_> {
                 return Ok(Answered::Gone);
             }
             ModelStep::Ends(Outcome::AssumeFailed) => return Ok(Answered::Gone),
+            ModelStep::Ends(Outcome::Raise(_) | Outcome::Land { .. }) => {
+                return Err(Stop::Unsupported(Unsupported::Unwind));
+            }
             ModelStep::Ends(Outcome::Unnoticed | Outcome::Become(..)) => {
                 return Err(unsupported("the end of a thread inside of a function"));
             }
@@ -276,7 +279,6 @@ impl Encoder<'_> {
             Called::Panic => Err(Stop::Fault(Fault::Panic {
                 message: self.view.function_name(function).as_ref().into(),
             })),
-            Called::Unwind => Err(Stop::Unsupported(Unsupported::Unwind)),
             Called::Intrinsic | Called::Unknown => {
                 let name = self.view.module().function(function).name.clone();
                 Err(Stop::Unsupported(Unsupported::UnknownFunction { name }))

@@ -78,7 +78,6 @@ impl Machine<'_> {
                 let (args, _) = self.arguments(code, function, call)?;
                 Err(self.panicked(function, &args))
             }
-            Callee::Unwind => Err(Stop::Unsupported(Unsupported::Unwind)),
             Callee::Unknown => Err(self.unknown_function(function)),
         }
     }
@@ -221,7 +220,6 @@ impl Machine<'_> {
                 self.enter_model(model, Some(function), args, args.len() as u32)?;
             }
             Callee::Panic => return Err(self.panicked(function, args)),
-            Callee::Unwind => return Err(Stop::Unsupported(Unsupported::Unwind)),
             Callee::Intrinsic | Callee::Unknown => return Err(self.unknown_function(function)),
         }
         Ok(Step::Continue)

@@ -218,9 +218,8 @@ impl Machine<'_> {
         if let Some(bytes) = &self.world.global_bytes[id.index()] {
             return Ok(Rc::clone(bytes));
         }
-        let global = self.world.module.global(id);
-        let size = self.world.module.types.alloc_size(global.ty).unwrap_or(0);
-        let initializer = global.initializer;
+        let size = self.world.global_size(id);
+        let initializer = self.world.module.global(id).initializer;
         if size > super::memory::MAX_BLOCK {
             return Err(unsupported("a variable of more than a gibibyte"));
         }

@@ -6,7 +6,7 @@ use super::exec::Done;
 use super::layout::unsupported;
 use super::machine::Machine;
 use super::undefined::Mask;
-use crate::fault::{Fault, Stop, Unsupported};
+use crate::fault::{Fault, Stop};
 use crate::tables::Tables;
 use raddle_ir::{BlockId, Terminator};
 use smallvec::SmallVec;
@@ -46,7 +46,10 @@ impl Machine<'_> {
                 }
             }
             Terminator::Invoke { result, call, .. } => self.call(code, call, *result),
-            Terminator::Resume { .. } => Err(Stop::Unsupported(Unsupported::Unwind)),
+            Terminator::Resume { value } => {
+                self.resume_unwinding(code, *value)?;
+                Ok(Done::Switched)
+            }
             Terminator::Unreachable => Err(Stop::Fault(Fault::Unreachable)),
             Terminator::Other { name, .. } => Err(unsupported(name)),
         }

@@ -307,7 +307,7 @@ impl<'a> Machine<'a> {
 
     // ---- frames
 
-    fn activate(&mut self, frame: &IrFrame, point: Point) -> Result<ActiveFrame, Stop> {
+    pub(super) fn activate(&mut self, frame: &IrFrame, point: Point) -> Result<ActiveFrame, Stop> {
         let code = self.world.code(frame.function)?;
         let regs = code.expand(&frame.regs, point);
         let undefined = Undefined::expand(&frame.undefined, &code, point);
@@ -474,6 +474,8 @@ impl<'a> Machine<'a> {
                     }
                 }
             }
+            Outcome::Raise(args) => self.raise(&args),
+            Outcome::Land { block, values } => self.land(block, &values)?,
             Outcome::ExitThread(value) => return Ok(Step::End(Op::Exit { value })),
             Outcome::ReturnFromMain(value) => {
                 self.main_returned = true;

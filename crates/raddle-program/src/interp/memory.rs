@@ -36,7 +36,7 @@ const POSITION_BITS: u32 = 20;
 /// Private blocks from this position on are the thread's copies of private thread-local variables.
 pub(crate) const THREAD_LOCALS: usize = 0xF_0000;
 /// Objects that models ask for by name come before the thread-local variables of the program, and after its globals.
-const NAMED_OBJECTS: [&str; 17] = [
+const NAMED_OBJECTS: [&str; 18] = [
     "errno",
     "standard input",
     "standard output",
@@ -54,6 +54,7 @@ const NAMED_OBJECTS: [&str; 17] = [
     "pointer to upper case",
     "lower case",
     "pointer to lower case",
+    "terminate handler",
 ];
 /// `malloc` of more fails.
 pub(crate) const MAX_BLOCK: u64 = 1 << 30;
@@ -610,7 +611,7 @@ impl Machine<'_> {
         };
         let new = NewObject {
             kind,
-            size: self.world.module.types.alloc_size(global.ty).unwrap_or(0),
+            size: self.world.global_size(id),
             align: global.align.max(1),
             name: global.source_name.as_deref().unwrap_or(&global.name).into(),
             at: SrcId::NOWHERE,

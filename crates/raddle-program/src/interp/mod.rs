@@ -6,7 +6,7 @@
 //! - `iterations`: loops that are cut by a bound. `coverage`: what was run.
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
-//! - `undefined`: what nobody has written.
+//! - `undefined`: what nobody has written. `unwind`: exceptions on their way.
 //! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
 //! - `taken`: what the code takes memory for, for reports.
 //! - `arith`, `float`, `layout`: pure functions.
@@ -35,6 +35,7 @@ pub(crate) mod memory;
 mod rearrange;
 mod taken;
 mod undefined;
+pub(crate) mod unwind;
 pub mod view;
 pub(crate) mod woken;
 mod world;

@@ -34,8 +34,6 @@ pub enum Called {
     Intrinsic,
     /// A Rust panic.
     Panic,
-    /// Throws, or goes on with unwinding.
-    Unwind,
     Unknown,
 }
 
@@ -243,7 +241,6 @@ impl View {
             Callee::Model(_) => Called::Library,
             Callee::Intrinsic => Called::Intrinsic,
             Callee::Panic => Called::Panic,
-            Callee::Unwind => Called::Unwind,
             Callee::Unknown => Called::Unknown,
         }
     }

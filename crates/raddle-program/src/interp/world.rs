@@ -29,8 +29,6 @@ pub(crate) enum Callee {
     Intrinsic,
     /// A Rust panic.
     Panic,
-    /// Throws, or goes on with unwinding.
-    Unwind,
     Unknown,
 }
 
@@ -67,7 +65,8 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(module: Module, options: InterpOptions, main: FuncId) -> Self {
+    pub(crate) fn new(mut module: Module, options: InterpOptions, main: FuncId) -> Self {
+        models::declare_library_classes(&mut module);
         let (functions, globals) = (module.functions.len(), module.globals.len());
         let thread_locals: Vec<GlobalId> = (0..globals)
             .map(GlobalId::from_index)
@@ -143,7 +142,6 @@ impl World {
             _ if is_panic(&function.name) => Callee::Panic,
             _ if function.is_declaration => match &function.name {
                 name if name.starts_with("llvm.") => Callee::Intrinsic,
-                name if is_unwinding(name) => Callee::Unwind,
                 _ => Callee::Unknown,
             },
             _ if is_rust_wait(&function.name) => Callee::RustWait,
@@ -158,6 +156,15 @@ impl World {
         let layout = Rc::new(layout::layout(&self.module.types, ty)?);
         self.layouts.insert(ty, Rc::clone(&layout));
         Ok(layout)
+    }
+
+    pub(crate) fn global_size(&self, id: GlobalId) -> u64 {
+        let global = self.module.global(id);
+        let size = self.module.types.alloc_size(global.ty).unwrap_or(0);
+        match global.initializer {
+            Some(_) => size,
+            None => models::size(&global.name).unwrap_or(size),
+        }
     }
 
     pub(crate) fn thread_local_index(&self, global: GlobalId) -> u32 {
@@ -331,20 +338,6 @@ fn is_atomics_file(file: &str) -> bool {
         ]
         .iter()
         .any(|name| file.ends_with(name))
-}
-
-/// Does the function throw or catch an exception?
-fn is_unwinding(name: &str) -> bool {
-    name.starts_with("_Unwind_")
-        || matches!(
-            name,
-            "__cxa_throw"
-                | "__cxa_rethrow"
-                | "__cxa_begin_catch"
-                | "__cxa_end_catch"
-                | "__cxa_call_unexpected"
-                | "__gxx_personality_v0"
-        )
 }
 
 /// Is this the entry point of a Rust panic? Old and new mangling both spell paths as length and name, crate first.

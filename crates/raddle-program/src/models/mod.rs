@@ -41,6 +41,7 @@ mod containers;
 mod convert;
 mod cxx;
 mod errno;
+mod exceptions;
 mod externs;
 mod format;
 mod futex;
@@ -56,14 +57,17 @@ mod pthread;
 mod script;
 mod semaphore;
 mod sort;
+mod stdexcept;
 mod stdio;
 mod strings;
 mod thread;
 mod time;
+mod typeinfo;
 mod verifier;
 mod waiting;
 
-pub(crate) use externs::{contents, is_constant};
+pub(crate) use externs::{contents, is_constant, size};
+pub(crate) use stdexcept::declare as declare_library_classes;
 pub use process::runs_functions_at_exit;
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
 pub use time::looks_at_clocks;
@@ -171,6 +175,10 @@ const TABLES: &[&[Model]] = &[
     time::MODELS,
     verifier::MODELS,
     cxx::MODELS,
+    exceptions::MODELS,
+    stdexcept::MODELS,
+    stdexcept::CLASS_MODELS,
+    typeinfo::MODELS,
     iostream::MODELS,
     containers::MODELS,
     futex::MODELS,
