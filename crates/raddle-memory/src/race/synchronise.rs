@@ -312,12 +312,7 @@ impl RaceDetector {
                 self.learn(thread, released);
             }
             A::Unlock if failed => {}
-            A::Unlock
-            | A::SemPost
-            | A::Signal
-            | A::Broadcast
-            | A::OnceEnd
-            | A::OnceAbort => {
+            A::Unlock | A::SemPost | A::Signal | A::Broadcast | A::OnceEnd | A::OnceAbort => {
                 self.release(thread, cell);
             }
             A::CondRelease { mutex } => self.release(thread, mutex),

@@ -11,7 +11,7 @@ use super::memory::Place;
 use super::undefined::{self, Mask, Undefined};
 use super::woken::RustWait;
 use super::world::Callee;
-use crate::fault::{AccessKind, Fault, Stop, Unsupported};
+use crate::fault::{AccessKind, Fault, PanicEnd, Stop, Unsupported};
 use crate::models::Access;
 use crate::op::{Op, Order};
 use raddle_ir::inst::Call;
@@ -331,7 +331,8 @@ impl Machine<'_> {
             let name = self.world.function_display_name(function);
             name.as_ref().into()
         });
-        Stop::Fault(Fault::Panic { message })
+        let end = PanicEnd::Here;
+        Stop::Fault(Fault::Panic { message, end })
     }
 
     /// The text of `panic(&'static str, …)`: a pointer into constant data and a length.

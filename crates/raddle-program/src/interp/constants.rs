@@ -5,6 +5,8 @@ use super::exec::{Scalar, scalar_of};
 use super::float;
 use super::layout::{slot_count, unsupported};
 use super::machine::{Machine, Values};
+use super::memory::PANIC_COUNT;
+use super::world::is_panic_count;
 use crate::fault::{Stop, Unsupported};
 use crate::models;
 use crate::tables::Tables;
@@ -227,6 +229,9 @@ impl Machine<'_> {
         match initializer {
             Some(initializer) => self.write_constant(initializer, &mut bytes, 0)?,
             None => self.write_extern(id, &mut bytes)?,
+        }
+        if is_panic_count(&self.world.module.global(id).name) {
+            copy_into(&mut bytes, 0, &PANIC_COUNT.to_le_bytes())?;
         }
         let bytes: Rc<[u8]> = bytes.into();
         self.world.global_bytes[id.index()] = Some(Rc::clone(&bytes));

@@ -45,7 +45,16 @@ impl Machine<'_> {
                     None => Err(unsupported("an indirect jump to an unknown block")),
                 }
             }
-            Terminator::Invoke { result, call, .. } => self.call(code, call, *result),
+            Terminator::Invoke {
+                result,
+                call,
+                normal,
+                ..
+            } => match self.call(code, call, *result)? {
+                // What is done in place.
+                Done::Next => self.jump(code, *normal),
+                done => Ok(done),
+            },
             Terminator::Resume { value } => {
                 self.resume_unwinding(code, *value)?;
                 Ok(Done::Switched)

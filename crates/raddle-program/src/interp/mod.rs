@@ -65,6 +65,16 @@ pub enum OnMainReturn {
     Exit,
 }
 
+/// Which panics of Rust are faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PanicPolicy {
+    /// Every one.
+    Any,
+    /// Those that nobody catches, and that leave a thread which is not joined by the end.
+    #[default]
+    Unhandled,
+}
+
 /// How a module is run.
 #[derive(Clone, Debug)]
 pub struct InterpOptions {
@@ -74,6 +84,7 @@ pub struct InterpOptions {
     /// as soon as it is certain what they are.
     pub leaves_out_pure_iterations: bool,
     pub on_main_return: OnMainReturn,
+    pub panic: PanicPolicy,
     /// Are there spurious wake-ups from condition variables? Each thread has one at most at each place.
     pub spurious_wakeups: bool,
     /// Which writes continue a release sequence, for data races.
@@ -103,6 +114,7 @@ impl Default for InterpOptions {
             unroll: None,
             leaves_out_pure_iterations: false,
             on_main_return: OnMainReturn::Wait,
+            panic: PanicPolicy::Unhandled,
             spurious_wakeups: false,
             release_sequences: ReleaseSequences::default(),
             check_overflow: false,

@@ -7,17 +7,24 @@ use super::code::{Code, Point};
 use super::layout::unsupported;
 use super::local::{Frame, IrFrame, Link, NativeFrame};
 use super::machine::{Machine, Top};
+use super::undefined::Mask;
 use crate::fault::Stop;
 use crate::ids::ObjectId;
 use crate::models::{self, Access, ModelId};
 use crate::names;
 use raddle_ir::inst::Clause;
 use raddle_ir::passes::intrinsics;
-use raddle_ir::{BlockId, ConstId, Constant, FuncId, InstKind, Operand, Terminator};
+use raddle_ir::{BlockId, ConstId, Constant, InstKind, Operand, Terminator};
 use std::rc::Rc;
 
 /// What clang calls for an exception that may go no further.
 const CLANG_TERMINATE: &str = "__clang_call_terminate";
+
+/// The same of rustc: functions of `core::panicking`.
+const RUST_TERMINATE: [&str; 2] = [
+    "9panicking16panic_in_cleanup",
+    "9panicking19panic_cannot_unwind",
+];
 
 /// Where an exception may land in a frame.
 pub(crate) struct Pad {
@@ -31,7 +38,6 @@ pub(crate) struct Pad {
 /// A frame that an exception meets.
 pub(crate) enum Met {
     Code {
-        function: FuncId,
         pad: Option<Pad>,
         /// Variables to free when it is left, first one first.
         owned: Vec<ObjectId>,
@@ -53,7 +59,6 @@ impl Machine<'_> {
             Frame::Ir(frame) => {
                 let pad = self.pad(frame)?;
                 Some(Met::Code {
-                    function: frame.function,
                     pad,
                     owned: frame.extra.owned.iter().rev().copied().collect(),
                     atomic: frame.extra.atomic,
@@ -99,7 +104,10 @@ impl Machine<'_> {
             return false;
         };
         let callee = intrinsics::called_function(&self.world.module, call.callee);
-        callee.is_some_and(|id| &*self.world.module.function(id).name == CLANG_TERMINATE)
+        callee.is_some_and(|id| {
+            let name = &*self.world.module.function(id).name;
+            name == CLANG_TERMINATE || RUST_TERMINATE.iter().any(|part| name.contains(part))
+        })
     }
 
     /// Leaves the frame directly below the model on top: as on return, without a result.
@@ -161,6 +169,25 @@ impl Machine<'_> {
         self.push_top()?;
         self.raise(&[exception]);
         Ok(())
+    }
+
+    /// Goes back to a model that tries to find out what a panic says, if there is one: it does without.
+    pub(crate) fn gives_up_attempt(&mut self) -> bool {
+        let attempt = self.frames_below().find_map(|link| match &link.frame {
+            Frame::Native(frame) if models::panics::is_attempt(frame) => Some(link.depth),
+            _ => None,
+        });
+        let Some(depth) = attempt else {
+            return false;
+        };
+        if let Top::Ir(frame) = &self.top {
+            let base = frame.extra.private_base as usize;
+            self.state.private.truncate(base);
+        }
+        while self.state.depth() > depth {
+            self.leave_frame_below();
+        }
+        self.return_values(&[], Mask::NONE).is_ok()
     }
 
     // ---- numbers of types

@@ -10,6 +10,7 @@ use super::woken::is_rust_wait;
 use crate::coverage::WeakOrderings;
 use crate::fault::Stop;
 use crate::ids::{ObjectId, SrcId};
+use crate::models::panics::{KnownPanic, PANIC, PanicRuntime};
 use crate::models::{self, ModelId};
 use crate::tables::{SourceLoc, Tables, is_library_file};
 use raddle_ir::passes::{BitSet, Escapes};
@@ -62,6 +63,10 @@ pub(crate) struct World {
     pub(crate) weak: WeakOrderings,
     /// May threads try to lock a mutex, and see that another one has it?
     pub(crate) has_try_locks: bool,
+    /// What panics need, if the module is one of Rust's.
+    pub(crate) panics: PanicRuntime,
+    /// Panics that were met, by number.
+    pub(crate) known_panics: FxHashMap<u64, KnownPanic>,
 }
 
 impl World {
@@ -73,8 +78,11 @@ impl World {
             .filter(|&id| module.global(id).thread_local)
             .collect();
         let has_try_locks = module.functions.iter().any(|it| is_try_lock(&it.name));
+        let panics = PanicRuntime::of(&module);
         Self {
             module,
+            panics,
+            known_panics: FxHashMap::default(),
             bodies: Bodies::new(&options),
             options,
             main,
@@ -139,13 +147,25 @@ impl World {
             Some(model) if function.is_declaration || models::get(model).overrides => {
                 Callee::Model(model)
             }
-            _ if is_panic(&function.name) => Callee::Panic,
+            _ if is_panic(&function.name) => self.classify_panic(id),
             _ if function.is_declaration => match &function.name {
                 name if name.starts_with("llvm.") => Callee::Intrinsic,
                 _ => Callee::Unknown,
             },
             _ if is_rust_wait(&function.name) => Callee::RustWait,
             _ => Callee::Defined,
+        }
+    }
+
+    /// The standard library's panics are run, but for the step at which the world is told; without it they are a fault at once.
+    fn classify_panic(&self, id: FuncId) -> Callee {
+        let is_defined = !self.module.function(id).is_declaration;
+        match self.panics.entry {
+            Some(entry) if entry == id && !self.panics.sets_hook => {
+                models::lookup(PANIC).map_or(Callee::Panic, Callee::Model)
+            }
+            Some(_) if is_defined => Callee::Defined,
+            _ => Callee::Panic,
         }
     }
 
@@ -174,6 +194,9 @@ impl World {
     /// The private position of a thread-local variable that no other thread can see.
     pub(crate) fn private_thread_local(&mut self, global: GlobalId) -> Option<usize> {
         let index = *self.thread_local_indices.get(&global)?;
+        if self.module.global(global).name.contains(LOCAL_PANIC_COUNT) {
+            return Some(THREAD_LOCALS + index as usize);
+        }
         let private = match &self.private_thread_locals {
             Some(private) => private,
             None => {
@@ -340,6 +363,16 @@ fn is_atomics_file(file: &str) -> bool {
         .any(|name| file.ends_with(name))
 }
 
+/// How many panics a thread of Rust's has, which no other thread can see.
+const LOCAL_PANIC_COUNT: &str = "9panicking11panic_count17LOCAL_PANIC_COUNT";
+/// How many all threads have. It is asked only whether it is zero, to save a look at the thread's own: so it may as well never be.
+const GLOBAL_PANIC_COUNT: &str = "9panicking11panic_count18GLOBAL_PANIC_COUNT";
+
+/// Is it Rust's count of the panics of all threads?
+pub(crate) fn is_panic_count(name: &str) -> bool {
+    name.contains(GLOBAL_PANIC_COUNT)
+}
+
 /// Is this the entry point of a Rust panic? Old and new mangling both spell paths as length and name, crate first.
 pub(crate) fn is_panic(name: &str) -> bool {
     if name == "rust_begin_unwind" || name == "rust_panic" {
@@ -355,6 +388,7 @@ pub(crate) fn is_panic(name: &str) -> bool {
     [
         "11begin_panic",
         "19begin_panic_handler",
+        "15panic_with_hook",
         "20rust_panic_with_hook",
         "19rust_panic_without_hook",
     ]

@@ -5,7 +5,7 @@
 
 use super::errno::zero;
 use super::{Entry, Model, ModelResult, Outcome, Pause, Script, model, waiting};
-use crate::fault::Fault;
+use crate::fault::{Fault, PanicEnd};
 use crate::op::{Op, Order, SyncAction};
 use raddle_ir::module::Symbol;
 
@@ -172,7 +172,8 @@ fn result_end(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn panic(message: &str) -> Pause {
     let message = message.into();
-    Fault::Panic { message }.into()
+    let end = PanicEnd::Here;
+    Fault::Panic { message, end }.into()
 }
 
 fn pure_virtual(_: &mut Script<'_, '_>) -> ModelResult {

@@ -9,7 +9,7 @@
 
 use super::errno::zero;
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
-use crate::fault::{Fault, Leaves, Stop, Unsupported};
+use crate::fault::{Fault, Leaves, PanicEnd, Stop, Unsupported};
 use crate::interp::machine::Machine;
 use crate::interp::unwind::{Met, Pad};
 use crate::op::{Order, RmwKind, SyncAction};
@@ -47,15 +47,36 @@ pub(super) const MODELS: &[Model] = &[
     model("_ZNSt15__exception_ptr13exception_ptrC2Ev", pointer_null),
     model("_ZNSt15__exception_ptr13exception_ptrC1EDn", pointer_null),
     model("_ZNSt15__exception_ptr13exception_ptrC2EDn", pointer_null),
-    model("_ZNSt15__exception_ptr13exception_ptrC1ERKS0_", pointer_copy),
-    model("_ZNSt15__exception_ptr13exception_ptrC2ERKS0_", pointer_copy),
-    model("_ZNSt15__exception_ptr13exception_ptraSERKS0_", pointer_assign),
+    model(
+        "_ZNSt15__exception_ptr13exception_ptrC1ERKS0_",
+        pointer_copy,
+    ),
+    model(
+        "_ZNSt15__exception_ptr13exception_ptrC2ERKS0_",
+        pointer_copy,
+    ),
+    model(
+        "_ZNSt15__exception_ptr13exception_ptraSERKS0_",
+        pointer_assign,
+    ),
     model("_ZNSt15__exception_ptr13exception_ptrD1Ev", pointer_release),
     model("_ZNSt15__exception_ptr13exception_ptrD2Ev", pointer_release),
-    model("_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv", pointer_share),
-    model("_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv", pointer_release),
-    model("_ZNSt15__exception_ptr13exception_ptr4swapERS0_", pointer_swap),
-    model("_ZNKSt15__exception_ptr13exception_ptr6_M_getEv", pointer_get),
+    model(
+        "_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv",
+        pointer_share,
+    ),
+    model(
+        "_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv",
+        pointer_release,
+    ),
+    model(
+        "_ZNSt15__exception_ptr13exception_ptr4swapERS0_",
+        pointer_swap,
+    ),
+    model(
+        "_ZNKSt15__exception_ptr13exception_ptr6_M_getEv",
+        pointer_get,
+    ),
     model(
         "_ZNKSt15__exception_ptr13exception_ptr20__cxa_exception_typeEv",
         pointer_type,
@@ -121,6 +142,9 @@ fn unwind(cx: &mut Script<'_, '_>) -> ModelResult {
                     && let Some((selector, object)) = lands(cx, head, &pad)?
                 {
                     cx.set_thread_value(CAUGHT_AS, head, object)?;
+                    if selector != 0 {
+                        cx.note_landing()?;
+                    }
                     return Ok(Outcome::Land {
                         block: pad.block,
                         values: vec![head, selector],
@@ -134,7 +158,10 @@ fn unwind(cx: &mut Script<'_, '_>) -> ModelResult {
             Some(Met::Model(frame)) => match passes(&frame) {
                 Passes::Through => {}
                 Passes::Once => {
-                    cx.sync(frame.args.first().copied().unwrap_or(0), SyncAction::OnceAbort)?;
+                    cx.sync(
+                        frame.args.first().copied().unwrap_or(0),
+                        SyncAction::OnceAbort,
+                    )?;
                 }
                 Passes::Not(leaves) => return Err(cx.leaves(head, leaves)?),
             },
@@ -146,12 +173,16 @@ fn unwind(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 /// What an exception may not leave, if it would on its way.
-fn search(cx: &mut Script<'_, '_>, head: u64) -> Result<Option<Leaves>, Pause> {
+pub(super) fn search(cx: &mut Script<'_, '_>, head: u64) -> Result<Option<Leaves>, Pause> {
     for link in cx.machine.frames_below() {
         match cx.machine.met(&link)? {
             // Whether anything is unwound before that is left to the implementation.
             Some(Met::Code { pad: Some(pad), .. }) if pad.terminates => {
-                return Ok(Some(Leaves::Function));
+                let others = cx.value(COUNTS, UNCAUGHT) > 1;
+                return Ok(Some(match others {
+                    true => Leaves::Cleanup,
+                    false => Leaves::Function,
+                }));
             }
             Some(Met::Code { pad: Some(pad), .. }) => {
                 if lands(cx, head, &pad)?.is_some_and(|(selector, _)| selector != 0) {
@@ -170,6 +201,11 @@ fn search(cx: &mut Script<'_, '_>, head: u64) -> Result<Option<Leaves>, Pause> {
     Ok(Some(Leaves::Thread))
 }
 
+/// Does a landing pad do more than clean up?
+pub(super) fn catches(pad: &Pad) -> bool {
+    !pad.clauses.is_empty()
+}
+
 /// What becomes of an exception that a function throws which a library function has called.
 enum Passes {
     Through,
@@ -181,7 +217,9 @@ enum Passes {
 fn passes(frame: &crate::interp::local::NativeFrame) -> Passes {
     match super::get(frame.model).name {
         "pthread_once" => Passes::Once,
-        "__once_proxy" | "qsort" | "bsearch" | "raddle.pause" => Passes::Through,
+        "__once_proxy" | "qsort" | "bsearch" | "raddle.pause" | super::panics::PANIC => {
+            Passes::Through
+        }
         "raddle.main" => Passes::Not(Leaves::Main),
         "raddle.thread" | super::cxx::THREAD => Passes::Not(Leaves::Thread),
         _ => Passes::Not(Leaves::Function),
@@ -260,7 +298,12 @@ impl Script<'_, '_> {
     }
 
     /// Throws an object in a block of [`Self::new_exception`].
-    pub(super) fn throw_object(&mut self, object: u64, type_info: u64, destructor: u64) -> ModelResult {
+    pub(super) fn throw_object(
+        &mut self,
+        object: u64,
+        type_info: u64,
+        destructor: u64,
+    ) -> ModelResult {
         let head = object.wrapping_sub(HEAD);
         self.set_thread_value(DESTRUCTOR_OF, head, destructor)?;
         self.raise(head, type_info, object)
@@ -275,7 +318,13 @@ impl Script<'_, '_> {
         }
     }
 
-    fn write_head(&mut self, head: u64, type_info: u64, destructor: u64, owners: u64) -> Result<(), Pause> {
+    fn write_head(
+        &mut self,
+        head: u64,
+        type_info: u64,
+        destructor: u64,
+        owners: u64,
+    ) -> Result<(), Pause> {
         self.store(head.wrapping_add(TYPE), 8, type_info, Order::Plain)?;
         self.store(head.wrapping_add(DESTRUCTOR), 8, destructor, Order::Plain)?;
         self.store(head.wrapping_add(OWNERS), 8, owners, Order::Plain)
@@ -464,7 +513,8 @@ fn terminate(cx: &mut Script<'_, '_>) -> ModelResult {
         cx.call_terminate_handler()?;
     }
     let message = "std::terminate was called".into();
-    Err(Fault::Panic { message }.into())
+    let end = PanicEnd::Here;
+    Err(Fault::Panic { message, end }.into())
 }
 
 /// `(handler)`: returns the one before.

@@ -494,6 +494,12 @@ impl<'m, 'a> Script<'m, 'a> {
         })
     }
 
+    /// [`Self::call`] for models that take pairs: two slots of the result.
+    pub(super) fn call_pair(&mut self, address: u64, args: &[u64]) -> Result<(u64, u64), Pause> {
+        let first = self.call(address, args)?;
+        Ok((first, self.replayed().unwrap_or(0)))
+    }
+
     /// Starts a thread that runs `entry` with `args`, and returns its handle.
     pub fn spawn(&mut self, entry: &Entry, args: &[u64]) -> Result<u64, Pause> {
         let handle = self.new_thread(entry)?;

@@ -181,7 +181,11 @@ pub(crate) fn declare(module: &mut Module) {
             "__cxa_throw" | "__cxa_begin_catch" | "__gxx_personality_v0" | "__dynamic_cast"
         ) || name.contains("__throw_")
     };
-    if !module.functions.iter().any(|it| it.is_declaration && throws(&it.name)) {
+    if !module
+        .functions
+        .iter()
+        .any(|it| it.is_declaration && throws(&it.name))
+    {
         return;
     }
     for class in CLASSES {
@@ -201,7 +205,10 @@ pub(crate) fn declare(module: &mut Module) {
 
 /// Is it a variable that is declared here, and that nobody writes to?
 pub(super) fn is_constant(name: &str) -> bool {
-    name.starts_with("_ZTI") || name.starts_with("_ZTV") || name == TEXTS || name == CATEGORY_OBJECTS
+    name.starts_with("_ZTI")
+        || name.starts_with("_ZTV")
+        || name == TEXTS
+        || name == CATEGORY_OBJECTS
 }
 
 fn texts() -> impl Iterator<Item = &'static str> {
@@ -258,8 +265,16 @@ impl Class {
         let what = (name != "St16nested_exception").then(|| {
             // Those that have a text inherit it from two classes.
             let owner = match self.base {
-                Some(base) if !matches!(name, "St12future_error") && self.size > 8 && base != EXCEPTION => {
-                    if is_logic_error(self) { "St11logic_error" } else { "St13runtime_error" }
+                Some(base)
+                    if !matches!(name, "St12future_error")
+                        && self.size > 8
+                        && base != EXCEPTION =>
+                {
+                    if is_logic_error(self) {
+                        "St11logic_error"
+                    } else {
+                        "St13runtime_error"
+                    }
                 }
                 _ => name,
             };
@@ -414,7 +429,10 @@ impl Script<'_, '_> {
         let mut bytes = Vec::new();
         while !bytes.contains(&0) && bytes.len() < LONGEST {
             let at = text.wrapping_add(bytes.len() as u64);
-            let offset = self.object_at(at).map_or(0, |(_, offset)| offset).cast_unsigned();
+            let offset = self
+                .object_at(at)
+                .map_or(0, |(_, offset)| offset)
+                .cast_unsigned();
             let rest = size.saturating_sub(offset);
             let fits = |width: &&u8| {
                 let width = u64::from(**width);
@@ -662,8 +680,15 @@ mod tests {
     #[test]
     fn bases_are_classes_themselves() {
         for known in CLASSES {
-            assert!(known.base.is_none_or(|base| class(base).is_some()), "{}", known.name);
-            let length: String = known.name[2..].chars().take_while(char::is_ascii_digit).collect();
+            assert!(
+                known.base.is_none_or(|base| class(base).is_some()),
+                "{}",
+                known.name
+            );
+            let length: String = known.name[2..]
+                .chars()
+                .take_while(char::is_ascii_digit)
+                .collect();
             assert_eq!(length.parse(), Ok(short(known).len()), "{}", known.name);
         }
     }

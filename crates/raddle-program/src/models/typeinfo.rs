@@ -17,8 +17,15 @@ pub(super) const MODELS: &[Model] = &[model("__dynamic_cast", dynamic_cast)];
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     Class(Vec<Base>),
-    Pointer { qualifiers: u32, pointee: Pointee },
-    Member { qualifiers: u32, pointee: u64, class: u64 },
+    Pointer {
+        qualifiers: u32,
+        pointee: Pointee,
+    },
+    Member {
+        qualifiers: u32,
+        pointee: u64,
+        class: u64,
+    },
     NullPointer,
     /// Equal to itself only.
     Other,
@@ -78,8 +85,13 @@ impl Script<'_, '_> {
             };
         }
         let bytes = self.machine.initial_bytes(global)?;
-        let word = |at: usize| read_bytes(&bytes, at, 8);
-        let half = |at: usize| read_bytes(&bytes, at, 4) as u32;
+        // Whatever is taken for a description may be too short for one.
+        let number = |at: usize, size: u8| match bytes.len() >= at + usize::from(size) {
+            true => read_bytes(&bytes, at, size),
+            false => 0,
+        };
+        let word = |at: usize| number(at, 8);
+        let half = |at: usize| number(at, 4) as u32;
         let Some(table) = self.global_name(word(0)) else {
             return Err(unknown_type());
         };
@@ -92,7 +104,7 @@ impl Script<'_, '_> {
                 offset: 0,
             }]),
             Some("21__vmi_class_type_infoE") => {
-                let count = half(20) as usize;
+                let count = (half(20) as usize).min(bytes.len() / 16);
                 let base = |nth: usize| {
                     let flags = word(24 + 16 * nth + 8);
                     Base {
@@ -257,11 +269,17 @@ impl Script<'_, '_> {
     /// The base of type `wanted` in an object of class `class`, if there is exactly one, and it is public.
     fn upcast(&mut self, class: u64, object: u64, wanted: u64) -> Result<Option<u64>, Pause> {
         let mut found = BTreeMap::new();
-        self.subobjects(class, object, true, 0, &mut |type_info, address, is_public| {
-            if type_info == wanted {
-                *found.entry(address).or_insert(false) |= is_public;
-            }
-        })?;
+        self.subobjects(
+            class,
+            object,
+            true,
+            0,
+            &mut |type_info, address, is_public| {
+                if type_info == wanted {
+                    *found.entry(address).or_insert(false) |= is_public;
+                }
+            },
+        )?;
         Ok(match found.iter().next() {
             Some((&address, &true)) if found.len() == 1 => Some(address),
             _ => None,
@@ -311,7 +329,11 @@ fn external(name: &str) -> Kind {
         };
     }
     let is_builtin = name.len() == 1 || name.len() == 2 && name.starts_with('D');
-    if is_builtin { Kind::Other } else { Kind::Foreign }
+    if is_builtin {
+        Kind::Other
+    } else {
+        Kind::Foreign
+    }
 }
 
 fn unknown_type() -> Pause {
@@ -330,29 +352,43 @@ fn dynamic_cast(cx: &mut Script<'_, '_>) -> ModelResult {
     // All parts of the wanted type, and whether the object itself is public in the whole.
     let mut parts = BTreeMap::new();
     let mut is_public_in_whole = false;
-    cx.subobjects(class, whole, true, 0, &mut |type_info, address, is_public| {
-        if type_info == wanted {
-            *parts.entry(address).or_insert(false) |= is_public;
-        }
-        is_public_in_whole |= type_info == from && address == object && is_public;
-    })?;
+    cx.subobjects(
+        class,
+        whole,
+        true,
+        0,
+        &mut |type_info, address, is_public| {
+            if type_info == wanted {
+                *parts.entry(address).or_insert(false) |= is_public;
+            }
+            is_public_in_whole |= type_info == from && address == object && is_public;
+        },
+    )?;
     // Down: parts that have the object as a public base.
     let mut derived = Vec::new();
     for &part in parts.keys() {
         let mut contains = false;
-        cx.subobjects(wanted, part, true, 0, &mut |type_info, address, is_public| {
-            contains |= type_info == from && address == object && is_public;
-        })?;
+        cx.subobjects(
+            wanted,
+            part,
+            true,
+            0,
+            &mut |type_info, address, is_public| {
+                contains |= type_info == from && address == object && is_public;
+            },
+        )?;
         if contains {
             derived.push(part);
         }
     }
-    Ok(Outcome::Return(match (derived.as_slice(), parts.iter().next()) {
-        (&[part], _) => part,
-        // Across, by way of the whole.
-        ([], Some((&part, &true))) if parts.len() == 1 && is_public_in_whole => part,
-        _ => 0,
-    }))
+    Ok(Outcome::Return(
+        match (derived.as_slice(), parts.iter().next()) {
+            (&[part], _) => part,
+            // Across, by way of the whole.
+            ([], Some((&part, &true))) if parts.len() == 1 && is_public_in_whole => part,
+            _ => 0,
+        },
+    ))
 }
 
 #[cfg(test)]
