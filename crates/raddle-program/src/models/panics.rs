@@ -412,13 +412,20 @@ impl Script<'_, '_> {
 
     fn text_of(&mut self, text: u64, len: u64) -> Result<String, Pause> {
         const LONGEST: u64 = 1000;
+        let bytes = self.bytes_at(text, len.min(LONGEST))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// So many bytes, by accesses that are as wide as they can be.
+    pub(super) fn bytes_at(&mut self, address: u64, len: u64) -> Result<Vec<u8>, Pause> {
         let mut bytes = Vec::new();
-        while (bytes.len() as u64) < len.min(LONGEST) {
+        while (bytes.len() as u64) < len {
             let done = bytes.len() as u64;
-            let size = self.piece_size(&[text.wrapping_add(done)], len - done)?;
-            let value = self.load(text.wrapping_add(done), size, Order::Plain)?;
+            let at = address.wrapping_add(done);
+            let size = self.piece_size(&[at], len - done)?;
+            let value = self.load(at, size, Order::Plain)?;
             bytes.extend(&value.to_le_bytes()[..usize::from(size)]);
         }
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(bytes)
     }
 }

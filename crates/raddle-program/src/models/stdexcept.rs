@@ -7,6 +7,7 @@ use super::exceptions::refuse_where_asked;
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::fault::Stop;
 use crate::interp::machine::Machine;
+use crate::interp::memory::read_bytes;
 use crate::op::Order;
 use crate::tables::Tables;
 use raddle_ir::module::{Global, Symbol};
@@ -359,11 +360,18 @@ impl Machine<'_> {
 impl Script<'_, '_> {
     /// A copy of `len` characters in memory of its own, with an end.
     fn own_text(&mut self, from: u64, len: u64) -> Result<u64, Pause> {
-        let text = self.allocate(len + 1, 16)?;
+        const WORD: usize = 8;
+        let mut bytes = self.bytes_at(from, len)?;
+        bytes.resize((bytes.len() + 1).next_multiple_of(WORD), 0);
+        let text = self.allocate(bytes.len() as u64, 16)?;
         if text == 0 {
             return Err(self.unsupported("a text of that length"));
         }
-        self.copy_overlapping(text, from, len)?;
+        for (index, word) in bytes.chunks(WORD).enumerate() {
+            let place = text.wrapping_add((WORD * index) as u64);
+            let word = read_bytes(word, 0, 8);
+            self.store(place, 8, word, Order::Plain)?;
+        }
         Ok(text)
     }
 
