@@ -314,7 +314,8 @@ pub fn check_of(fault: &Fault) -> Check {
         Fault::Assertion { .. }
         | Fault::ErrorReached { .. }
         | Fault::Abort
-        | Fault::Panic { .. } => Check::Assert,
+        | Fault::Panic { .. }
+        | Fault::Exception { .. } => Check::Assert,
         Fault::Overflow { .. } => Check::Overflow,
         Fault::Uninitialised { .. } => Check::Uninit,
         Fault::NullDereference { .. }

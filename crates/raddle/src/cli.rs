@@ -108,6 +108,10 @@ pub struct CheckArgs {
     #[arg(long, value_enum)]
     pub on_main_return: Option<OnMainReturn>,
 
+    /// Which panics of Rust are violations
+    #[arg(long, value_enum, default_value_t = Panics::Unhandled)]
+    pub panic: Panics,
+
     /// Report every distinct violation instead of stopping at the first
     #[arg(long)]
     pub keep_going: bool,
@@ -240,6 +244,14 @@ pub enum OnMainReturn {
     Wait,
     /// They end with it, as the standards say
     Exit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Panics {
+    /// All of them
+    Any,
+    /// Those that nobody catches, and those of threads that are not joined
+    Unhandled,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -33,8 +33,8 @@ pub(crate) fn to_ir(file: &Path, args: &[OsString], job: &Job) -> Result<Vec<u8>
             "--cfg=raddle",
             "--check-cfg=cfg(raddle)",
         ])
-        // A panic ends the program: Raddle reports it, and unwinding shows nothing more.
-        .args(["-Cpanic=abort", "-Cdebuginfo=2", "-Copt-level=0"])
+        // What is dropped by a panic, and who catches it, belongs to what the program does.
+        .args(["-Cpanic=unwind", "-Cdebuginfo=2", "-Copt-level=0"])
         // The module is complete before anything is linked.
         .args(["-Clto=fat", "-Clinker=true"])
         .arg(emit(&ir))

@@ -7,7 +7,7 @@ use super::float;
 use super::layout::{float_bits, low_bits, unsupported};
 use super::machine::{Machine, Step, Values};
 use super::undefined::{self, Mask};
-use crate::fault::{Stop, Unsupported};
+use crate::fault::Stop;
 use crate::op::Op;
 use raddle_ir::inst::{ArithFlags, BinaryOp, CastOp};
 use raddle_ir::{FloatKind, Inst, InstKind, Operand, Type, TypeId, TypeTable, ValueId};
@@ -240,7 +240,9 @@ impl Machine<'_> {
             | InstKind::CmpXchg { .. }
             | InstKind::AtomicRmw { .. } => return self.access(code, inst),
             InstKind::VaArg { .. } => return Err(unsupported("va_arg")),
-            InstKind::LandingPad { .. } => return Err(Stop::Unsupported(Unsupported::Unwind)),
+            InstKind::LandingPad { .. } => {
+                return Err(unsupported("a landing pad without an exception"));
+            }
             InstKind::Other { name } => return Err(unsupported(name)),
         };
         self.set_result(code, inst.result, &values);

@@ -41,6 +41,7 @@ mod containers;
 mod convert;
 mod cxx;
 mod errno;
+mod exceptions;
 mod externs;
 mod format;
 mod futex;
@@ -51,21 +52,25 @@ mod linux;
 mod locks;
 mod math;
 mod memory;
+pub(crate) mod panics;
 mod process;
 mod pthread;
 mod script;
 mod semaphore;
 mod sort;
+mod stdexcept;
 mod stdio;
 mod strings;
 mod thread;
 mod time;
+mod typeinfo;
 mod verifier;
 mod waiting;
 
-pub(crate) use externs::{contents, is_constant};
+pub(crate) use externs::{contents, is_constant, size};
 pub use process::runs_functions_at_exit;
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
+pub(crate) use stdexcept::declare as declare_library_classes;
 pub use time::looks_at_clocks;
 
 use rustc_hash::FxHashMap;
@@ -87,6 +92,8 @@ pub struct Model {
     pub is_no_op: bool,
     /// Is the memory that it allocates full of zeros?
     pub zeroes: bool,
+    /// Does it take two slots of what functions return that it calls?
+    pub takes_pairs: bool,
 }
 
 /// A model that captures no pointer and yields to a definition.
@@ -99,6 +106,7 @@ pub const fn model(name: &'static str, run: fn(&mut Script<'_, '_>) -> ModelResu
         overrides: false,
         is_no_op: false,
         zeroes: false,
+        takes_pairs: false,
     }
 }
 
@@ -111,6 +119,13 @@ impl Model {
             self.captures |= 1 << params[index];
             index += 1;
         }
+        self
+    }
+
+    /// Takes two slots of what functions return that it calls.
+    #[must_use]
+    pub const fn taking_pairs(mut self) -> Self {
+        self.takes_pairs = true;
         self
     }
 
@@ -171,6 +186,11 @@ const TABLES: &[&[Model]] = &[
     time::MODELS,
     verifier::MODELS,
     cxx::MODELS,
+    exceptions::MODELS,
+    panics::MODELS,
+    stdexcept::MODELS,
+    stdexcept::CLASS_MODELS,
+    typeinfo::MODELS,
     iostream::MODELS,
     containers::MODELS,
     futex::MODELS,

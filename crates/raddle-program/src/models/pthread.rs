@@ -80,6 +80,7 @@ fn create(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn join(cx: &mut Script<'_, '_>) -> ModelResult {
     let value = cx.join(cx.arg(0))?;
+    cx.receive_panic(value)?;
     cx.store_if_wanted(cx.arg(1), 8, value)?;
     Ok(Outcome::Return(0))
 }
