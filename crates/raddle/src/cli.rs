@@ -160,6 +160,14 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
 
+    /// Write the answer as JSON besides, whatever is printed
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub json: Option<PathBuf>,
+
+    /// Show what the program prints in a violating execution, where it does
+    #[arg(long)]
+    pub output: bool,
+
     /// Show every step of a violating execution, folding nothing
     #[arg(long)]
     pub full: bool,
