@@ -16,6 +16,7 @@
 
 mod access;
 mod arith;
+mod assembly;
 mod assertion;
 mod bodies;
 mod calls;
@@ -36,6 +37,7 @@ mod rearrange;
 mod taken;
 mod undefined;
 pub mod view;
+mod wide;
 pub(crate) mod woken;
 mod world;
 

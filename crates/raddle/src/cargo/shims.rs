@@ -12,10 +12,34 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Where each file goes, and what is in it.
-const FILES: &[(&str, &str)] = &[("test/lib.rs", include_str!("../../cargo/test/lib.rs"))];
+const FILES: &[(&str, &str)] = &[
+    ("test/lib.rs", include_str!("../../cargo/test/lib.rs")),
+    ("loom/lib.rs", include_str!("../../cargo/loom/lib.rs")),
+    ("loom/alloc.rs", include_str!("../../cargo/loom/alloc.rs")),
+    ("loom/cell.rs", include_str!("../../cargo/loom/cell.rs")),
+    ("loom/future.rs", include_str!("../../cargo/loom/future.rs")),
+    (
+        "loom/lazy_static.rs",
+        include_str!("../../cargo/loom/lazy_static.rs"),
+    ),
+    ("loom/model.rs", include_str!("../../cargo/loom/model.rs")),
+    ("loom/thread.rs", include_str!("../../cargo/loom/thread.rs")),
+    (
+        "loom/sync/mod.rs",
+        include_str!("../../cargo/loom/sync/mod.rs"),
+    ),
+    (
+        "loom/sync/arc.rs",
+        include_str!("../../cargo/loom/sync/arc.rs"),
+    ),
+    (
+        "loom/sync/atomic.rs",
+        include_str!("../../cargo/loom/sync/atomic.rs"),
+    ),
+];
 
 /// Crates whose source is replaced wherever they are used: package and file.
-const SUBSTITUTES: &[(&str, &str)] = &[];
+const SUBSTITUTES: &[(&str, &str)] = &[("loom", "loom/lib.rs")];
 
 /// Writes the sources, where they are missing or differ.
 pub(crate) fn write(directory: &Path) -> io::Result<()> {

@@ -185,6 +185,8 @@ fn common(rustc: &OsStr, call: &Call<'_>) -> Command {
             .is_some_and(|extension| extension == "rs");
         match &substitute {
             Some(source) if is_source => command.arg(source),
+            // The crate that it takes the place of may be older.
+            Some(_) if is_edition(arg) => command.arg("--edition=2021"),
             // Only Rust is linked with Rust here, and nothing else is linked at all.
             _ if is_value
                 && ["cdylib", "staticlib", "dylib"]
@@ -197,19 +199,26 @@ fn common(rustc: &OsStr, call: &Call<'_>) -> Command {
         };
     }
     if let Some(source) = &substitute {
-        // The last one counts; the crate that it takes the place of may be older.
-        command.arg("--edition=2021");
         command.args(source.parent().map(shims::remapped));
     }
     command
         .args(["--cfg", "raddle", "--check-cfg", "cfg(raddle)"])
         .args(["-Copt-level=0", "-Cdebuginfo=2", "-Ccodegen-units=1"])
         .args(["-Cembed-bitcode=yes", "-Cstrip=none"]);
+    // What a project forbids itself is for others to see to: `deny(warnings)` is no reason not to check it.
+    if call.value("--cap-lints").is_none() {
+        command.args(["--cap-lints", "warn"]);
+    }
     let is_dependency = env::var_os("CARGO_PRIMARY_PACKAGE").is_none();
     if is_dependency && env::var_os(CFG_MIRI).is_some() {
         command.args(["--cfg", "miri"]);
     }
     command
+}
+
+fn is_edition(arg: &OsStr) -> bool {
+    arg.to_str()
+        .is_some_and(|arg| arg.starts_with("--edition="))
 }
 
 /// Bitcode only: nobody runs the machine code.
