@@ -43,7 +43,7 @@ pub enum Command {
     /// Each engine has 10 seconds unless `--time-limit` says otherwise. Exit status: as `check`.
     #[command(args_override_self = true)]
     #[command(mut_args(|arg| {
-        let for_check = ["engine", "report", "trace", "witness", "full"].contains(&arg.get_id().as_str());
+        let for_check = ["engine", "report", "trace", "witness", "full", "output", "json"].contains(&arg.get_id().as_str());
         arg.hide(for_check)
     }))]
     Compare(Box<CheckArgs>),

@@ -169,8 +169,8 @@ fn cargo_projects_are_refused() {
             &common::check(project, &[]),
             2,
             &[
-                "Cargo projects are not supported yet",
-                "help: check one file",
+                "this is a Cargo project, not a program",
+                "help: `cargo raddle test` checks its tests",
             ],
         );
     }

@@ -54,7 +54,7 @@ impl Order<'_> {
         toolchain: &Toolchain,
     ) -> Result<Vec<Built>, CargoError> {
         let directory = self.directory(project)?;
-        let shims_directory = directory.join(format!("shims-{}", toolchain.version));
+        let shims_directory = directory.join(format!("shims-{}", toolchain.id));
         shims::write(&shims_directory).map_err(|error| CargoError::Write {
             file: shims_directory.clone(),
             error,

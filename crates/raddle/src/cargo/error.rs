@@ -61,7 +61,7 @@ pub(crate) enum CargoError {
     Output(io::Error),
 }
 
-/// The oldest compiler that was tried.
+/// The oldest compiler that understands what is compiled along with the project.
 pub(crate) const OLDEST_RUSTC: (u32, u32) = (1, 85);
 
 impl fmt::Display for CargoError {
@@ -74,7 +74,7 @@ impl fmt::Display for CargoError {
             Self::NoRustc { rustc, error } => write!(f, "cannot run {}: {error}", rustc.display()),
             Self::OldRustc { version } => write!(
                 f,
-                "rustc {version} is too old: {}.{} is the oldest that Raddle knows",
+                "rustc {version} is too old: {}.{} is the oldest that can work",
                 OLDEST_RUSTC.0, OLDEST_RUSTC.1
             ),
             Self::Host { triple } => write!(f, "programs for {triple} cannot be checked"),

@@ -10,6 +10,13 @@ const STARTS_TESTS: &str = "4test16test_main_static";
 /// The variable that says which test is run.
 const SELECTED: &str = "RADDLE_TEST";
 
+/// The variable that says that a failure of some execution is what is expected.
+const SOME_FAILS: &str = "@RADDLE_SOME_EXECUTION_FAILS = global [1 x i8] ";
+/// Part of the names of functions that run a model of loom's.
+const LOOM_MODEL: &str = "4loom5model";
+/// How a program begins that is expected to fail.
+const FAILS: &str = "; expected: some execution fails\n";
+
 /// Offsets in `TestDescAndFn`.
 mod offset {
     pub(super) const NAME: usize = 8;
@@ -35,6 +42,22 @@ pub(crate) struct Test {
     pub(crate) ignored: Option<String>,
     /// The constant that describes it.
     symbol: String,
+}
+
+#[cfg(test)]
+impl Test {
+    /// A test that should panic, with this text.
+    pub(crate) fn should_panic(expected: Option<&str>) -> Self {
+        Self {
+            name: "panics".to_owned(),
+            file: "src/lib.rs".to_owned(),
+            line: 1,
+            should_panic: true,
+            expected_panic: expected.map(str::to_owned),
+            ignored: None,
+            symbol: "test".to_owned(),
+        }
+    }
 }
 
 /// Why no tests can be read from a module.
@@ -75,7 +98,29 @@ pub(crate) fn program_of(module: &IrText<'_>, test: &Test) -> Result<String, Unr
     let mut replaced = FxHashMap::default();
     replaced.insert(SELECTED, selected);
     replaced.insert(table.caller_name, start);
-    Ok(module.reached_from(&["main"], &replaced))
+    let mut program = module.reached_from(&["main"], &replaced);
+    if test.should_panic && runs_a_model(&program) {
+        let unset = format!("{SOME_FAILS}zeroinitializer");
+        if !program.contains(&unset) {
+            return Err(missing(SOME_FAILS));
+        }
+        program = program.replacen(&unset, &format!("{SOME_FAILS}c\"\\01\""), 1);
+        program.insert_str(0, FAILS);
+    }
+    Ok(program)
+}
+
+/// Is this the program of a test that passes if some execution fails?
+pub(crate) fn is_expected_to_fail(program: &str) -> bool {
+    program.starts_with(FAILS)
+}
+
+/// Does a test run a model of loom's? Then it panics if one of the model's executions does.
+fn runs_a_model(program: &str) -> bool {
+    let functions = program.lines().filter(|line| line.starts_with("define "));
+    functions
+        .filter_map(|line| Some(name_at(line, line.find('@')? + 1).0))
+        .any(|name| name.contains(LOOM_MODEL))
 }
 
 fn quoted(symbol: &str) -> String {
@@ -349,6 +394,25 @@ define void @_ZN4test22test_main_static_abort17h53E(ptr align 8 %0, i64 %1) {
         assert!(!program.contains("run_a"), "{program}");
         assert!(!program.contains("@table"), "{program}");
         raddle_ir::parse_module(program, "one test").unwrap();
+    }
+
+    #[test]
+    fn models_of_loom_should_fail_in_some_execution() {
+        let flag = "@RADDLE_SOME_EXECUTION_FAILS = global [1 x i8] zeroinitializer, align 1\n";
+        let model = "define void @_ZN4loom5model7Builder5check17h1E() {\n  ret void\n}\n";
+        let calls = "define void @run_b() {\n  call void @_ZN4loom5model7Builder5check17h1E()\n";
+        let reads = "  %3 = load i8, ptr @RADDLE_SOME_EXECUTION_FAILS\n  ret void\n}\n";
+        let module = MODULE.replace(
+            "define void @run_b() {\n  ret void\n}\n",
+            &format!("{flag}{model}{calls}{reads}"),
+        );
+        let module = IrText::new(&module);
+        let found = tests(&module).unwrap();
+        let program = program_of(&module, &found[1]).unwrap();
+        assert!(is_expected_to_fail(&program));
+        assert!(program.contains("@RADDLE_SOME_EXECUTION_FAILS = global [1 x i8] c\"\\01\""));
+        let other = program_of(&module, &found[0]).unwrap();
+        assert!(!is_expected_to_fail(&other));
     }
 
     #[test]

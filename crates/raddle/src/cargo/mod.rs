@@ -16,6 +16,7 @@ mod project;
 mod runner;
 mod setup;
 mod shims;
+pub(crate) mod suggest;
 mod tests;
 mod wrapper;
 

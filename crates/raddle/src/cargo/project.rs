@@ -17,6 +17,8 @@ pub(crate) struct Toolchain {
     pub(crate) version: String,
     /// Kind of machine that it builds for by itself.
     pub(crate) host: String,
+    /// Tells it from others of the same version. What one compiles, another does not read.
+    pub(crate) id: String,
 }
 
 /// Where things are.
@@ -58,8 +60,12 @@ impl Toolchain {
             let mut lines = text.lines();
             lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
         };
+        let version = field("release")?.to_owned();
+        let commit = field("commit-hash").unwrap_or_default();
+        let commit: String = commit.chars().filter(char::is_ascii_alphanumeric).collect();
         Some(Self {
-            version: field("release")?.to_owned(),
+            id: format!("{version}-{commit}"),
+            version,
             host: field("host")?.to_owned(),
         })
     }

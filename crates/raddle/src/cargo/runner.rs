@@ -191,9 +191,12 @@ impl Runner<'_> {
         if case.is_left_out {
             return Ok(Ended::Ignored);
         }
-        let program = program(case)?;
+        let (program, is_model) = program(case)?;
         let answer_file = program.with_extension(format!("{index}.json"));
         let mut command = self.command(case, &program, &answer_file, jobs)?;
+        if case.test.should_panic && !is_model && !self.is_given("--keep-going") {
+            command.args(panics::OPTIONS);
+        }
         let began = Instant::now();
         let output = running
             .run(&mut command)
@@ -207,7 +210,9 @@ impl Runner<'_> {
         // It was for us only.
         let _ = fs::remove_file(&answer_file);
         let mut answer = read(&output, json.as_ref(), began.elapsed());
-        if case.test.should_panic {
+        if is_model {
+            answer = panics::judged_as_model(answer);
+        } else if case.test.should_panic {
             answer = panics::judged(answer, json.as_ref(), case.test);
         }
         Ok(Ended::Checked(answer))
@@ -241,9 +246,6 @@ impl Runner<'_> {
         if self.args.nocapture {
             command.arg("--output");
         }
-        if case.test.should_panic && !self.is_given("--keep-going") {
-            command.args(panics::OPTIONS);
-        }
         for (option, directory, extension) in [
             ("--report", &self.args.report, "html"),
             ("--trace", &self.args.trace, "trace"),
@@ -272,20 +274,26 @@ impl Runner<'_> {
     }
 }
 
-/// The program that runs a test, as a file. It is kept as long as the tests do not change.
-fn program(case: &Case<'_>) -> Result<PathBuf, CargoError> {
+/// The program that runs a test, as a file, and whether it is expected to fail. It is kept as long as the tests do not change.
+fn program(case: &Case<'_>) -> Result<(PathBuf, bool), CargoError> {
     let module = case.suite.built.module.clone().unwrap_or_default();
     let directory = module.with_extension("tests");
     let file = directory.join(format!("{}.ll", file_name(case.test)));
     let modified = |file: &Path| fs::metadata(file).and_then(|file| file.modified()).ok();
     if modified(&file).is_some_and(|written| modified(&module).is_some_and(|it| it <= written)) {
-        return Ok(file);
+        let text = fs::read_to_string(&file).map_err(|error| CargoError::Read {
+            file: file.clone(),
+            error,
+        })?;
+        let fails = listing::is_expected_to_fail(&text);
+        return Ok((file, fails));
     }
     let text =
         listing::program_of(case.module, case.test).map_err(|unreadable| CargoError::Listing {
             file: module,
             what: unreadable.0,
         })?;
+    let fails = listing::is_expected_to_fail(&text);
     let unfinished = file.with_extension("part");
     fs::create_dir_all(&directory)
         .and_then(|()| fs::write(&unfinished, text))
@@ -294,7 +302,7 @@ fn program(case: &Case<'_>) -> Result<PathBuf, CargoError> {
             file: file.clone(),
             error,
         })?;
-    Ok(file)
+    Ok((file, fails))
 }
 
 /// `tests::lost` as a file's name. Identifiers may be long, and not of this alphabet.

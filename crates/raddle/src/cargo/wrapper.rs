@@ -75,7 +75,7 @@ pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
     let result = match call.role() {
         Role::Host => status(Command::new(rustc).args(args)),
         Role::Probe => status(Command::new(rustc).args(args).args(["--cfg", "raddle"])),
-        Role::Library => status(&mut library(rustc, &call)),
+        Role::Library => library(rustc, &call),
         Role::Unwanted => unwanted(rustc, &call),
         Role::Program => program(rustc, &call),
     };
@@ -222,10 +222,25 @@ fn is_edition(arg: &OsStr) -> bool {
 }
 
 /// Bitcode only: nobody runs the machine code.
-fn library(rustc: &OsStr, call: &Call<'_>) -> Command {
+fn library(rustc: &OsStr, call: &Call<'_>) -> io::Result<ExitCode> {
     let mut command = common(rustc, call);
     command.args(["-Clinker-plugin-lto=yes", "-Clto=no"]);
-    command
+    let code = status(&mut command)?;
+    if code == ExitCode::SUCCESS {
+        // cargo looks for them, and builds again what it does not find.
+        for kind in call.values("--crate-type") {
+            let extension = match kind {
+                "cdylib" | "dylib" => "so",
+                "staticlib" => "a",
+                _ => continue,
+            };
+            let program = call.executable();
+            let name = program.file_name().unwrap_or_default().display();
+            let library = format!("lib{name}.{extension}");
+            fs::write(program.with_file_name(library), STUB)?;
+        }
+    }
+    Ok(code)
 }
 
 /// Says what is wrong with it, and makes cargo believe that it is there.
