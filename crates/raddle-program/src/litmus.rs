@@ -4,9 +4,11 @@
 //! A [`Litmus`] is data, so that it can be made into a program of the builder, into C, and into whatever else a memory model
 //! is checked with. Every thread returns what its loads returned, four bits for each, the first lowest.
 
+mod c11;
 mod classics;
 mod random;
 
+pub use c11::{C11Test, c11_tests};
 pub use classics::{Classic, classics};
 
 use crate::builder::{BuiltProgram, Compare, Expr, Place, ProgramBuilder, Reg, ThreadBuilder};
@@ -40,6 +42,8 @@ pub enum Action {
         expected: Value,
         new: Value,
         order: Order,
+        /// Its ordering if it fails, where that is not simply what is left of `order` without a store.
+        failure: Option<Order>,
     },
     Fence(Order),
 }
@@ -246,9 +250,10 @@ fn run(t: &mut ThreadBuilder, actions: &[Action], places: &[Place]) {
                 expected,
                 new,
                 order,
+                failure,
             } => {
-                t.cas_order(places[at], expected, new, order, failure(order))
-                    .0
+                let failure = failure.unwrap_or_else(|| without_store(order));
+                t.cas_order(places[at], expected, new, order, failure).0
             }
             Action::Fence(order) => {
                 t.fence(order);
@@ -262,7 +267,7 @@ fn run(t: &mut ThreadBuilder, actions: &[Action], places: &[Place]) {
 }
 
 /// The ordering of a compare-exchange that fails: it stores nothing.
-fn failure(order: Order) -> Order {
+fn without_store(order: Order) -> Order {
     match order {
         Order::Release => Order::Relaxed,
         Order::AcqRel => Order::Acquire,
@@ -297,12 +302,13 @@ fn statement(action: &Action, names: &[String], result: &str) -> String {
             expected,
             new,
             order,
+            failure,
         } => format!(
             "    int {result} = {expected};\n    \
              atomic_compare_exchange_strong_explicit(&{}, &{result}, {new}, {}, {});\n",
             names[at],
             c_order(order),
-            c_order(failure(order))
+            c_order(failure.unwrap_or_else(|| without_store(order)))
         ),
         Action::Fence(order) => format!("    atomic_thread_fence({});\n", c_order(order)),
     }

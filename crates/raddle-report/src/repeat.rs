@@ -146,7 +146,9 @@ fn without_line(text: &str) -> &str {
 
 /// Why an event cannot happen now.
 fn obstacle(program: &Program, step: &ScheduleStep<ThreadName>, replayed: &mut Replayed) -> String {
-    let (ScheduleStep::Run { thread: name, .. } | ScheduleStep::Flush { thread: name, .. }) = step;
+    let (ScheduleStep::Run { thread: name, .. }
+    | ScheduleStep::Flush { thread: name, .. }
+    | ScheduleStep::Place { thread: name, .. }) = step;
     let Some(thread) = program.tables().thread_named(name) else {
         return format!("no thread `{name}`");
     };

@@ -254,6 +254,14 @@ fn saved(step: &ScheduleStep<ThreadName>, does: String) -> SavedStep {
             does,
             ..SavedStep::default()
         },
+        ScheduleStep::Place {
+            thread, choices, ..
+        } => SavedStep {
+            run: Some(thread.to_string()),
+            choices: choices.clone(),
+            does,
+            ..SavedStep::default()
+        },
     }
 }
 

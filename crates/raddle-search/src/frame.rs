@@ -1,5 +1,7 @@
 //! What an engine reports to.
 
+mod graphs;
+
 use crate::dpor::Listener;
 use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
@@ -449,13 +451,11 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
-    /// Threads wait for good: is that looked for?
-    fn wait_for_good(
-        &mut self,
-        program: &mut Program,
-        machine: &mut Machine,
+    /// Threads wait for good: the violation that it is, if that is looked for.
+    fn waiting_for_good(
+        &self,
         mut waiting: Vec<Waiting>,
-    ) -> ControlFlow<()> {
+    ) -> Option<(ViolationKind, ThreadId, SrcId)> {
         let Checks {
             deadlocks,
             livelocks,
@@ -464,15 +464,13 @@ impl Frame {
         if !deadlocks {
             waiting.retain(|waiting| livelocks && waiting.spins());
         }
-        let Some(first) = waiting.first() else {
-            return ControlFlow::Continue(());
-        };
+        let first = waiting.first()?;
         let (thread, at) = (first.thread, first.at);
         let kind = match deadlocks {
             true => ViolationKind::Deadlock { waiting },
             false => ViolationKind::Livelock { spinning: waiting },
         };
-        self.violation(program, machine, kind, thread, at)
+        Some((kind, thread, at))
     }
 
     // ---- the answer
@@ -634,7 +632,9 @@ impl Listener for Frame {
             self.gathered.blocked(program, machine);
             self.left_in_loop |= cause == BlockedBy::Unfinished;
             self.look_at_spinning(program, machine)?;
-            self.wait_for_good(program, machine, waiting)?;
+            if let Some((kind, thread, at)) = self.waiting_for_good(waiting) {
+                self.violation(program, machine, kind, thread, at)?;
+            }
         }
         self.after_execution()
     }
