@@ -259,13 +259,25 @@ impl Search {
             for (t, thread) in self.graph.threads.iter().enumerate() {
                 let mut n = 0;
                 for (i, e) in thread.events.iter().enumerate().filter(|e| !e.1.waits()) {
-                    if e.part == 0 { n += 1; }
+                    if e.part == 0 {
+                        n += 1;
+                    }
                     numbers.insert((t as u32, i as u32), n);
-                    if e.kind == Kind::Read && !e.is_cell { text.entry(t as u32).or_default().push_str(&format!("{} ", e.value)); }
+                    if e.kind == Kind::Read && !e.is_cell {
+                        text.entry(t as u32)
+                            .or_default()
+                            .push_str(&format!("{} ", e.value));
+                    }
                 }
             }
             let mut order = String::new();
-            for loc in &self.graph.locations { for w in &loc.writes { if !self.graph.event(*w).is_cell { order.push_str(&format!("{}.{} ", w.thread, numbers[&(w.thread, w.index)])); } } }
+            for loc in &self.graph.locations {
+                for w in &loc.writes {
+                    if !self.graph.event(*w).is_cell {
+                        order.push_str(&format!("{}.{} ", w.thread, numbers[&(w.thread, w.index)]));
+                    }
+                }
+            }
             println!("GRAPH {text:?} {order}");
         }
         let mut text = String::new();

@@ -2,9 +2,7 @@
 
 use crate::driver::{Limits, Reductions, SearchOptions, ViolationKey, check};
 use crate::oracle::c11::{GraphEnd, GraphOptions, final_graphs};
-use crate::verdict::{
-    Checks, EngineKind, MemoryModel, Outcome, Verdict, Violation, ViolationKind,
-};
+use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, Violation, ViolationKind};
 use raddle_program::builder::BuiltProgram;
 use raddle_program::generate::{C11Options, Features, GenOptions, generate, generate_c11};
 use raddle_program::samples;
@@ -181,7 +179,10 @@ fn compare_with_brute_force(family: &C11Options, budget: u64) {
             "seed {seed}: {built}"
         );
     }
-    assert!(compared * 2 > number("COUNT", budget), "{compared} compared");
+    assert!(
+        compared * 2 > number("COUNT", budget),
+        "{compared} compared"
+    );
 }
 
 #[test]
