@@ -546,10 +546,10 @@ pub fn unsupported_hint(what: &Unsupported) -> &'static str {
         }
         Unsupported::Instruction { .. } => "rewrite the line, or report it as a missing feature",
         Unsupported::InlineAsm { .. } => {
-            "use atomics instead, or hide it behind `#ifndef RADDLE`: Raddle defines that macro"
+            "use atomics instead, or leave it out while checking: Raddle defines the macro `RADDLE`, and `cfg(raddle)` in Rust"
         }
         Unsupported::Library { .. } => {
-            "call it differently behind `#ifdef RADDLE`: Raddle defines that macro"
+            "call it differently while checking: Raddle defines the macro `RADDLE`, and `cfg(raddle)` in Rust"
         }
         Unsupported::Unwind => "use an engine that explores executions, such as `--engine rf`",
         Unsupported::Parse { .. } => {

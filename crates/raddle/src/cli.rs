@@ -43,7 +43,7 @@ pub enum Command {
     /// Each engine has 10 seconds unless `--time-limit` says otherwise. Exit status: as `check`.
     #[command(args_override_self = true)]
     #[command(mut_args(|arg| {
-        let for_check = ["engine", "report", "trace", "witness", "full"].contains(&arg.get_id().as_str());
+        let for_check = ["engine", "report", "trace", "witness", "full", "output", "json"].contains(&arg.get_id().as_str());
         arg.hide(for_check)
     }))]
     Compare(Box<CheckArgs>),
@@ -167,6 +167,14 @@ pub struct CheckArgs {
     /// Write a violation witness (format 2.0 of SV-COMP) besides
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
+
+    /// Write the answer as JSON besides, whatever is printed
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub json: Option<PathBuf>,
+
+    /// Show what the program prints in a violating execution, where it does
+    #[arg(long)]
+    pub output: bool,
 
     /// Show every step of a violating execution, folding nothing
     #[arg(long)]

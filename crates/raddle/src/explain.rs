@@ -274,7 +274,7 @@ const TOPICS: &[Topic] = &[
                only declared, inline assembly. The thread goes no further there; the search does, so \
                violations elsewhere are found, and all that is out of reach is told at once. Without a violation the \
                verdict is `inconclusive`, with exit status 2 (`\"reason_kind\": \"unsupported\"` in JSON). Define a stub, \
-               or hide it behind `#ifndef RADDLE`: that macro is defined while checking.",
+               or leave it out while checking: the macro `RADDLE` is defined then, and `cfg(raddle)` in Rust.",
     },
     Topic {
         names: &["coverage"],

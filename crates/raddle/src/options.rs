@@ -35,6 +35,10 @@ pub struct Options {
     pub format: AnswerFormat,
     pub quiet: bool,
     pub full: bool,
+    /// What the program prints is part of the answer.
+    pub output: bool,
+    /// A file for the answer as JSON, whatever is printed.
+    pub json: Option<PathBuf>,
     pub progress: bool,
     pub color: bool,
     pub columns: usize,
@@ -135,6 +139,8 @@ impl Options {
             },
             quiet: args.quiet,
             full: args.full,
+            output: args.output,
+            json: args.json,
             progress: wanted(args.progress, || {
                 std::io::stderr().is_terminal() && !args.quiet
             }),

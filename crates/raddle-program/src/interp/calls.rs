@@ -361,6 +361,11 @@ impl Machine<'_> {
         text: &str,
         constraints: &str,
     ) -> Result<Done, Stop> {
+        if result.is_none()
+            && let Some(done) = self.locked_update(code, call, (text, constraints))?
+        {
+            return Ok(done);
+        }
         let unknown = || Stop::Unsupported(Unsupported::InlineAsm { text: text.into() });
         let order = match meaning(text).ok_or_else(unknown)? {
             Meaning::Nothing => None,

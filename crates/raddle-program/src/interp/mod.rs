@@ -16,6 +16,7 @@
 
 mod access;
 mod arith;
+mod assembly;
 mod assertion;
 mod bodies;
 mod calls;
@@ -37,6 +38,7 @@ mod taken;
 mod undefined;
 pub(crate) mod unwind;
 pub mod view;
+mod wide;
 pub(crate) mod woken;
 mod world;
 
