@@ -61,6 +61,11 @@ pub trait Semantics {
         false
     }
 
+    /// Does the thread stay at `local`, where it does a compare-exchange, until that succeeds, whatever it finds till then?
+    fn only_waits(&self, _local: &Self::Local) -> bool {
+        false
+    }
+
     /// Does what the thread does depend on the contents that its operation at `local`, a read, finds?
     fn needs_contents(&self, _local: &Self::Local) -> bool {
         false
@@ -336,6 +341,44 @@ impl<S: Semantics> Expander<S> {
         states.iter().find(is_equal).copied()
     }
 
+    /// Is the operation of `state` a compare-exchange that failed, and does the thread now do nothing but try the same until it succeeds, to
+    /// come to where it would be had it succeeded at once? Then it might as well have stayed where it was: for `waits` there is
+    /// one way out, and `state` has it, too. Whatever else `state` does when it finds something else it may do without having
+    /// looked before.
+    ///
+    /// So the fast path of a lock is no different from its slow path.
+    fn is_first_try(
+        &mut self,
+        skeleton: &mut Skeleton,
+        (state, value): (StateId, Value),
+        waits: StateId,
+    ) -> bool {
+        let Op::Cas { expected, .. } = skeleton.ops[state.index()] else {
+            return false;
+        };
+        let tries_the_same = waits != state
+            && value != expected
+            && skeleton.ops[waits.index()] == skeleton.ops[state.index()]
+            && !skeleton.outputs.contains_key(&(state, value));
+        let only_waits = |it: &Self| {
+            let local = it.snapshots[waits.index()].as_ref();
+            local.is_some_and(|local| it.semantics.only_waits(local))
+        };
+        tries_the_same && only_waits(self) && {
+            let one = self.successor(skeleton, state, expected);
+            let other = self.successor(skeleton, waits, expected);
+            let print = |state| skeleton.outputs.get(&(state, expected));
+            one == other && print(state) == print(waits)
+        }
+    }
+
+    fn successor(&mut self, skeleton: &mut Skeleton, state: StateId, value: Value) -> StateId {
+        match skeleton.find(state, value) {
+            Some(target) => target,
+            None => self.expand(skeleton, state, value),
+        }
+    }
+
     /// The snapshot of `state`, recomputed where it was dropped.
     fn snapshot(&mut self, skeleton: &mut Skeleton, state: StateId) -> S::Local {
         let mut path = Vec::new();
@@ -388,7 +431,10 @@ impl<S: Semantics> Expand for Expander<S> {
             self.drop_snapshots(skeleton);
         }
         let known = skeleton.ops.len();
-        let target = self.intern(skeleton, transition, Some((state, value)));
+        let mut target = self.intern(skeleton, transition, Some((state, value)));
+        if self.is_first_try(skeleton, (state, value), target) {
+            target = state;
+        }
         if target.index() < known {
             skeleton.reentered[target.index()] = true;
         }

@@ -75,8 +75,12 @@ impl BodyProvider for Bodies {
 fn effect_of_call(module: &Module, call: &Call) -> CallEffect {
     let no_op = intrinsics::called_function(module, call.callee).is_some_and(|id| {
         let function = module.function(id);
-        function.is_declaration
-            && models::lookup(&function.name).is_some_and(|model| models::get(model).is_no_op)
+        let model = if function.is_declaration {
+            models::lookup(&function.name)
+        } else {
+            models::overriding(module, id)
+        };
+        model.is_some_and(|model| models::get(model).is_no_op)
     });
     if no_op {
         CallEffect::Nothing
@@ -88,9 +92,7 @@ fn effect_of_call(module: &Module, call: &Call) -> CallEffect {
 /// Is something else run instead of the function's body?
 fn stands_in(module: &Module, id: FuncId) -> bool {
     let function = module.function(id);
-    function.is_declaration
-        || is_panic(&function.name)
-        || models::lookup(&function.name).is_some_and(|model| models::get(model).overrides)
+    function.is_declaration || is_panic(&function.name) || models::overriding(module, id).is_some()
 }
 
 /// Says of functions without body that they do not keep an argument.

@@ -223,6 +223,16 @@ impl Semantics for Interpreter {
         taken::taken_for(&self.world, local)
     }
 
+    fn only_waits(&self, local: &Local) -> bool {
+        match &local.top {
+            local::Frame::Native(frame) => {
+                self.world.options.leaves_out_pure_iterations
+                    && crate::models::get(frame.model).waits
+            }
+            local::Frame::Ir(_) | local::Frame::Finished => false,
+        }
+    }
+
     fn needs_contents(&self, local: &Local) -> bool {
         self.world.options.check_uninit
             && match &local.top {

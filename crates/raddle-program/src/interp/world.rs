@@ -135,11 +135,13 @@ impl World {
 
     fn classify(&self, id: FuncId) -> Callee {
         let function = self.module.function(id);
-        let model = models::lookup_function(&function.name);
+        let model = if function.is_declaration {
+            models::lookup_function(&function.name)
+        } else {
+            models::overriding(&self.module, id)
+        };
         match model {
-            Some(model) if function.is_declaration || models::get(model).overrides => {
-                Callee::Model(model)
-            }
+            Some(model) => Callee::Model(model),
             _ if is_panic(&function.name) => Callee::Panic,
             _ if function.is_declaration => match &function.name {
                 name if name.starts_with("llvm.") => Callee::Intrinsic,

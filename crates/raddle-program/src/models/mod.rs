@@ -53,6 +53,7 @@ mod math;
 mod memory;
 mod process;
 mod pthread;
+mod rust;
 mod script;
 mod semaphore;
 mod sort;
@@ -68,6 +69,7 @@ pub use process::runs_functions_at_exit;
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
 pub use time::looks_at_clocks;
 
+use raddle_ir::{FuncId, Module};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
@@ -87,6 +89,11 @@ pub struct Model {
     pub is_no_op: bool,
     /// Is the memory that it allocates full of zeros?
     pub zeroes: bool,
+    /// Of functions of Rust's standard library: what they must be declared as to be replaced. Their names are paths.
+    pub signature: &'static str,
+    /// Does it do nothing but a compare-exchange, again and again until that succeeds, where the engine leaves out pure
+    /// iterations?
+    pub waits: bool,
 }
 
 /// A model that captures no pointer and yields to a definition.
@@ -99,6 +106,8 @@ pub const fn model(name: &'static str, run: fn(&mut Script<'_, '_>) -> ModelResu
         overrides: false,
         is_no_op: false,
         zeroes: false,
+        signature: "",
+        waits: false,
     }
 }
 
@@ -142,6 +151,21 @@ impl Model {
         self
     }
 
+    /// Takes the place of a function of Rust's standard library that is declared in this way.
+    #[must_use]
+    pub const fn replacing(mut self, signature: &'static str) -> Self {
+        self.overrides = true;
+        self.signature = signature;
+        self
+    }
+
+    /// Does nothing but a compare-exchange until that succeeds.
+    #[must_use]
+    pub const fn waiting(mut self) -> Self {
+        self.waits = true;
+        self
+    }
+
     /// May a pointer passed as argument `param` be kept?
     #[must_use]
     pub fn captures(&self, param: usize) -> bool {
@@ -175,6 +199,7 @@ const TABLES: &[&[Model]] = &[
     containers::MODELS,
     futex::MODELS,
     linux::MODELS,
+    rust::MODELS,
 ];
 
 struct Registry {
@@ -228,14 +253,29 @@ pub fn lookup(name: &str) -> Option<ModelId> {
     prefix
         .or_else(|| registry.parts.iter().find(|(part, _)| name.contains(part)))
         .map(|&(_, id)| id)
+        .or_else(|| registry.exact.get(rust::path_of(name)?.as_str()).copied())
 }
 
 /// The model of a function of the module. Those that only the interpreter and other models start are out of its reach:
 /// their arguments are trusted.
 #[must_use]
 pub fn lookup_function(name: &str) -> Option<ModelId> {
-    let is_internal = name.starts_with("raddle.") || name == cxx::THREAD;
+    let is_internal = name.starts_with("raddle.") || name == cxx::THREAD || name.contains("::");
     lookup(name).filter(|_| !is_internal)
+}
+
+/// The model that is run instead of the body of a defined function. A function of Rust's standard library is replaced only if
+/// it is declared as expected: another version of the library may mean something else by the name.
+#[must_use]
+pub fn overriding(module: &Module, id: FuncId) -> Option<ModelId> {
+    let model = lookup_function(&module.function(id).name)?;
+    let Model {
+        overrides,
+        signature,
+        ..
+    } = *get(model);
+    (overrides && (signature.is_empty() || rust::signature(module, id) == signature))
+        .then_some(model)
 }
 
 /// The names of all models, patterns as they are written in the tables.

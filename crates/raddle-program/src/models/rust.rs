@@ -1,0 +1,239 @@
+//! Functions of Rust's standard library that are replaced where a program brings the library along, compiled: each costs executions
+//! that show nothing of the program. `docs/rust.md` has the table of what is replaced by what, and why no answer changes.
+//!
+//! They are known by their path, whatever the mangling, and replaced only if they are declared as expected: where a later version
+//! of the library has another function under the name, or inlines it, its own code runs. [`Outcome::Original`] runs that code,
+//! too, where the replacement does not apply.
+
+use super::{Model, ModelResult, Outcome, Pause, Script, model};
+use crate::op::Order;
+use raddle_ir::{FuncId, Module, Type, TypeId};
+
+pub(super) const MODELS: &[Model] = &[
+    model(
+        "std::sys::pal::unix::stack_overflow::imp::drop_handler",
+        drop_handler,
+    )
+    .replacing("void(ptr)")
+    .capturing(&[0]),
+    model(
+        "std::sys::sync::mutex::futex::Mutex::lock_contended",
+        lock_contended,
+    )
+    .replacing("void(ptr)")
+    .capturing(&[0])
+    .waiting(),
+    model("std::sys::thread_local::guard::key::enable", enable_guard).replacing("void()"),
+    model("std::sync::mpmc::utils::Backoff::spin_light", back_off)
+        .replacing("void(ptr)")
+        .no_op(),
+    model("std::sync::mpmc::utils::Backoff::spin_heavy", back_off)
+        .replacing("void(ptr)")
+        .no_op(),
+    model("std::thread::id::ThreadId::new", new_thread_id).replacing("i64()"),
+];
+
+/// What runs at the end of threads that [`enable_guard`] was called in.
+const AT_END: &str = "std::sys::thread_local::guard::key::enable::run";
+
+/// Kinds of values that a thread keeps.
+const IDS: u32 = 10;
+const GUARD: u32 = 11;
+
+// ---- threads
+
+/// The end of a thread: gives back the stack for signal handlers, and forgets the thread. Without such a stack nothing was ever noted of it.
+fn drop_handler(cx: &mut Script<'_, '_>) -> ModelResult {
+    Ok(match cx.arg(0) {
+        0 => Outcome::Void,
+        _ => Outcome::Original,
+    })
+}
+
+/// Has a function called at the end of the thread, by a key of thread-specific data that all threads share.
+fn enable_guard(cx: &mut Script<'_, '_>) -> ModelResult {
+    let Some(at_end) = function_at_path(&cx.machine.world.module, AT_END) else {
+        return Ok(Outcome::Original);
+    };
+    cx.set_thread_value(GUARD, 1, crate::tables::Tables::function_address(at_end.0))?;
+    Ok(Outcome::Void)
+}
+
+impl Script<'_, '_> {
+    /// Calls what [`enable_guard`] registered. Was there anything?
+    pub(super) fn run_guard(&mut self) -> Result<bool, Pause> {
+        let function = self.thread_value(GUARD, 1)?;
+        if function == 0 {
+            return Ok(false);
+        }
+        self.set_thread_value(GUARD, 1, 0)?;
+        self.call(function, &[1])?;
+        Ok(true)
+    }
+}
+
+/// A number that no other thread has. Each thread numbers those that it makes for itself.
+fn new_thread_id(cx: &mut Script<'_, '_>) -> ModelResult {
+    const MOST: u32 = 31;
+    let made = cx.thread_value(IDS, 1)? + 1;
+    cx.set_thread_value(IDS, 1, made)?;
+    let thread = cx.thread();
+    let own = if thread == crate::ids::ThreadId::MAIN {
+        0
+    } else {
+        cx.tables().handle_of_thread(thread) << MOST
+    };
+    Ok(Outcome::Return(own + made))
+}
+
+// ---- locks
+
+/// Locks a mutex that another thread holds. The word is 0 if it is free, 1 if it is taken, 2 if somebody may sleep until it is free.
+///
+/// Where waiting is a loop that is left out, nobody sleeps: the thread tries until it succeeds. Otherwise it does what the library
+/// does, without first looking a hundred times.
+fn lock_contended(cx: &mut Script<'_, '_>) -> ModelResult {
+    const FREE: u64 = 0;
+    const TAKEN: u64 = 1;
+    const CONTENDED: u64 = 2;
+    let word = cx.arg(0);
+    if cx.leaves_out_pure_iterations() {
+        loop {
+            let orders = (Order::Acquire, Order::Relaxed);
+            if cx.cas(word, 4, (FREE, TAKEN), orders)? == FREE {
+                return Ok(Outcome::Void);
+            }
+            cx.checkpoint();
+        }
+    }
+    loop {
+        let old = cx.rmw(
+            word,
+            4,
+            crate::op::RmwKind::Exchange,
+            CONTENDED,
+            Order::Acquire,
+        )?;
+        if old == FREE {
+            return Ok(Outcome::Void);
+        }
+        cx.futex_wait(word, CONTENDED, false)?;
+        cx.checkpoint();
+    }
+}
+
+/// Waits a little. How often it was called decides only about how long that is.
+fn back_off(_: &mut Script<'_, '_>) -> ModelResult {
+    Ok(Outcome::Void)
+}
+
+// ---- names
+
+/// The path of a function of Rust's standard library that may be replaced, without generic arguments.
+pub(super) fn path_of(symbol: &str) -> Option<String> {
+    let is_rust = symbol.starts_with("_R") || symbol.starts_with("_ZN");
+    if !is_rust || !MODELS.iter().any(|it| symbol.contains(last_part(it.name))) {
+        return None;
+    }
+    plain_path(symbol)
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit("::").next().unwrap_or(path)
+}
+
+/// `<std::a::B<T>>::f::<U>` and `std::a::B<T>::f` are both `std::a::B::f`.
+fn plain_path(symbol: &str) -> Option<String> {
+    let demangled = format!("{:#}", rustc_demangle::try_demangle(symbol).ok()?);
+    // A method of a type is written with the type in brackets in one of the two manglings.
+    let text = match demangled.strip_prefix('<') {
+        Some(rest) => {
+            let end = matching_bracket(rest)?;
+            format!("{}{}", &rest[..end], &rest[end + 1..])
+        }
+        None => demangled,
+    };
+    let mut path = String::new();
+    let mut depth = 0u32;
+    for (at, letter) in text.char_indices() {
+        let is_arrow = letter == '>' && text[..at].ends_with('-');
+        match letter {
+            '<' => depth += 1,
+            '>' if !is_arrow => depth = depth.checked_sub(1)?,
+            _ if depth == 0 => path.push(letter),
+            _ => {}
+        }
+    }
+    while let Some(at) = path.find("::::") {
+        path.replace_range(at..at + 2, "");
+    }
+    Some(path.trim_end_matches("::").to_owned())
+}
+
+/// Where the bracket is closed that was opened before `text`.
+fn matching_bracket(text: &str) -> Option<usize> {
+    let mut depth = 1u32;
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '<' => depth += 1,
+            '>' if !text[..at].ends_with('-') => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// The defined function with this path.
+fn function_at_path(module: &Module, path: &str) -> Option<FuncId> {
+    let last = last_part(path);
+    let mut ids = (0..module.functions.len()).map(FuncId::from_index);
+    ids.find(|&id| {
+        let function = module.function(id);
+        !function.is_declaration
+            && function.name.contains(last)
+            && plain_path(&function.name).as_deref() == Some(path)
+    })
+}
+
+/// What a function is declared as: `i1(ptr, i64)`.
+pub(super) fn signature(module: &Module, id: FuncId) -> String {
+    let name = |ty: &TypeId| match module.types.get(*ty) {
+        Type::Void => "void".to_owned(),
+        Type::Ptr => "ptr".to_owned(),
+        Type::Int(bits) => format!("i{bits}"),
+        _ => "?".to_owned(),
+    };
+    match module.types.get(module.function(id).ty) {
+        Type::Function {
+            ret,
+            params,
+            varargs: false,
+        } => {
+            let params: Vec<String> = params.iter().map(name).collect();
+            format!("{}({})", name(ret), params.join(", "))
+        }
+        _ => "?".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_manglings_give_the_same_path() {
+        let path = "std::sys::sync::mutex::futex::Mutex::lock_contended";
+        for symbol in [
+            "_RNvMNtNtNtNtCsjrHSEGnQ3l9_3std3sys4sync5mutex5futexNtB2_5Mutex14lock_contended",
+            "_ZN3std3sys4sync5mutex5futex5Mutex14lock_contended17h0123456789abcdefE",
+        ] {
+            assert_eq!(plain_path(symbol).as_deref(), Some(path), "{symbol}");
+            assert_eq!(path_of(symbol).as_deref(), Some(path), "{symbol}");
+        }
+        assert_eq!(path_of("_ZN4user4lock17h0123456789abcdefE"), None);
+        assert_eq!(path_of("lock_contended"), None);
+    }
+}
