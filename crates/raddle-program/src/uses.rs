@@ -19,6 +19,8 @@ struct Use {
     accessed: bool,
     /// Its bytes are also part of another location that is accessed.
     mixed: bool,
+    /// So an access of it can be in a race with one of another size.
+    races_by_size: bool,
 }
 
 /// How locations are used.
@@ -82,7 +84,8 @@ impl Uses {
                     .iter()
                     .any(|&other| self.of(other).accessed);
             if is_mixed {
-                self.loc(loc).mixed = true;
+                let found = self.loc(loc);
+                (found.mixed, found.races_by_size) = (true, true);
             }
         }
     }
@@ -121,7 +124,7 @@ impl Uses {
             Op::Sync { cell, .. } => (cell, false),
             _ => return false,
         };
-        meets || self.is_mixed(loc) || self.is_freed(tables.loc_info(loc).object)
+        meets || self.of(loc).races_by_size || self.is_freed(tables.loc_info(loc).object)
     }
 }
 

@@ -64,6 +64,8 @@ pub(crate) struct World {
     pub(crate) weak: WeakOrderings,
     /// May threads try to lock a mutex, and see that another one has it?
     pub(crate) has_try_locks: bool,
+    /// Does a Rust program park threads? Found out when first needed.
+    parks: Option<bool>,
 }
 
 impl World {
@@ -96,7 +98,14 @@ impl World {
             called: FxHashMap::default(),
             weak: WeakOrderings::default(),
             has_try_locks,
+            parks: None,
         }
+    }
+
+    /// Does a Rust program park threads itself?
+    pub(crate) fn parks(&mut self) -> bool {
+        let module = &self.module;
+        *self.parks.get_or_insert_with(|| models::parks(module))
     }
 
     /// rustc names modules after its units of code generation. It describes variables by their bytes alone.

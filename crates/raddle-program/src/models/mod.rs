@@ -66,6 +66,7 @@ mod waiting;
 
 pub(crate) use externs::{contents, is_constant};
 pub use process::runs_functions_at_exit;
+pub(crate) use rust::parks;
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
 pub use time::looks_at_clocks;
 

@@ -31,6 +31,16 @@ pub(super) const MODELS: &[Model] = &[
         .replacing("void(ptr)")
         .no_op(),
     model("std::thread::id::ThreadId::new", new_thread_id).replacing("i64()"),
+    model("std::thread::thread::Thread::park", park)
+        .replacing("void(ptr)")
+        .capturing(&[0]),
+];
+
+/// By what programs park threads. The library itself has another function for that.
+const PARKING: [&str; 3] = [
+    "std::thread::functions::park",
+    "std::thread::functions::park_timeout",
+    "std::thread::functions::park_timeout_ms",
 ];
 
 /// What runs at the end of threads that [`enable_guard`] was called in.
@@ -84,6 +94,35 @@ fn new_thread_id(cx: &mut Script<'_, '_>) -> ModelResult {
         cx.tables().handle_of_thread(thread) << MOST
     };
     Ok(Outcome::Return(own + made))
+}
+
+/// The library waits for the end of scoped threads and for messages, in loops that look again whenever they are woken, whatever
+/// woke them. Where waiting is a loop that is left out they need not sleep. If the program itself parks threads, it may notice whether they did:
+/// who slept has used up what woke it.
+fn park(cx: &mut Script<'_, '_>) -> ModelResult {
+    let may_return = cx.leaves_out_pure_iterations() && !cx.machine.world.parks();
+    Ok(if may_return {
+        Outcome::Void
+    } else {
+        Outcome::Original
+    })
+}
+
+/// Does anything but the library park a thread? Whoever mentions a function may call it.
+pub(crate) fn parks(module: &Module) -> bool {
+    let is_parking = |id: FuncId| {
+        let path = plain_path(&module.function(id).name);
+        path.is_some_and(|path| PARKING.contains(&path.as_str()))
+    };
+    let parking = (0..module.functions.len())
+        .map(FuncId::from_index)
+        .filter(|&id| {
+            module.function(id).name.contains("4park")
+                || module.function(id).name.contains("park_timeout")
+        })
+        .filter(|&id| is_parking(id));
+    let mut mentions = parking.flat_map(|id| module.mentioned_by(&module.function(id).name));
+    mentions.any(|by| by.is_none_or(|by| !is_parking(by)))
 }
 
 // ---- locks
