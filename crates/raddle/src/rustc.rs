@@ -35,6 +35,8 @@ pub(crate) fn to_ir(file: &Path, args: &[OsString], job: &Job) -> Result<Vec<u8>
         ])
         // A panic ends the program: Raddle reports it, and unwinding shows nothing more.
         .args(["-Cpanic=abort", "-Cdebuginfo=2", "-Copt-level=0"])
+        // Names then tell generic arguments.
+        .arg("-Csymbol-mangling-version=v0")
         // The module is complete before anything is linked.
         .args(["-Clto=fat", "-Clinker=true"])
         .arg(emit(&ir))

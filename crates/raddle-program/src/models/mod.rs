@@ -254,7 +254,12 @@ pub fn lookup(name: &str) -> Option<ModelId> {
     prefix
         .or_else(|| registry.parts.iter().find(|(part, _)| name.contains(part)))
         .map(|&(_, id)| id)
-        .or_else(|| registry.exact.get(rust::path_of(name)?.as_str()).copied())
+        .or_else(|| {
+            let names = rust::names_of(name)?;
+            names
+                .iter()
+                .find_map(|name| registry.exact.get(name.as_str()).copied())
+        })
 }
 
 /// The model of a function of the module. Those that only the interpreter and other models start are out of its reach:

@@ -34,6 +34,36 @@ pub(super) const MODELS: &[Model] = &[
     model("std::thread::thread::Thread::park", park)
         .replacing("void(ptr)")
         .capturing(&[0]),
+    model(
+        "<alloc::sync::Arc<std::thread::thread::Inner, std::alloc::System> as core::ops::drop::Drop>::drop",
+        keep,
+    )
+    .replacing("void(ptr)"),
+    model(
+        "<alloc::sync::Arc<std::thread::thread::Inner, std::alloc::System>>::drop_slow",
+        keep,
+    )
+    .replacing("void(ptr)"),
+    model(
+        "<alloc::sync::Arc<std::thread::scoped::ScopeData> as core::ops::drop::Drop>::drop",
+        keep,
+    )
+    .replacing("void(ptr)"),
+    model(
+        "<alloc::sync::Arc<std::thread::scoped::ScopeData>>::drop_slow",
+        keep,
+    )
+    .replacing("void(ptr)"),
+    model(
+        "<alloc::sync::Arc<std::sync::mpmc::context::Inner> as core::ops::drop::Drop>::drop",
+        keep,
+    )
+    .replacing("void(ptr)"),
+    model(
+        "<alloc::sync::Arc<std::sync::mpmc::context::Inner>>::drop_slow",
+        keep,
+    )
+    .replacing("void(ptr)"),
 ];
 
 /// By what programs park threads. The library itself has another function for that.
@@ -96,6 +126,12 @@ fn new_thread_id(cx: &mut Script<'_, '_>) -> ModelResult {
     Ok(Outcome::Return(own + made))
 }
 
+/// The library does not free what it knows of threads and scopes: nothing of the program's lies there, and nobody asks how often
+/// it is referred to.
+fn keep(_: &mut Script<'_, '_>) -> ModelResult {
+    Ok(Outcome::Void)
+}
+
 /// The library waits for the end of scoped threads and for messages, in loops that look again whenever they are woken, whatever
 /// woke them. Where waiting is a loop that is left out they need not sleep. If the program itself parks threads, it may notice whether they did:
 /// who slept has used up what woke it.
@@ -111,7 +147,7 @@ fn park(cx: &mut Script<'_, '_>) -> ModelResult {
 /// Does anything but the library park a thread? Whoever mentions a function may call it.
 pub(crate) fn parks(module: &Module) -> bool {
     let is_parking = |id: FuncId| {
-        let path = plain_path(&module.function(id).name);
+        let path = path_of(&module.function(id).name);
         path.is_some_and(|path| PARKING.contains(&path.as_str()))
     };
     let parking = (0..module.functions.len())
@@ -168,13 +204,31 @@ fn back_off(_: &mut Script<'_, '_>) -> ModelResult {
 
 // ---- names
 
-/// The path of a function of Rust's standard library that may be replaced, without generic arguments.
-pub(super) fn path_of(symbol: &str) -> Option<String> {
+/// Is it a function of Rust's standard library that may be replaced? Names with brackets are compared as they are, others
+/// without generic arguments.
+pub(super) fn names_of(symbol: &str) -> Option<[String; 2]> {
     let is_rust = symbol.starts_with("_R") || symbol.starts_with("_ZN");
-    if !is_rust || !MODELS.iter().any(|it| symbol.contains(last_part(it.name))) {
+    if !is_rust
+        || !MODELS
+            .iter()
+            .any(|it| symbol.contains(telling_part(it.name)))
+    {
         return None;
     }
-    plain_path(symbol)
+    let demangled = format!("{:#}", rustc_demangle::try_demangle(symbol).ok()?);
+    let path = plain_path(&demangled)?;
+    Some([demangled, path])
+}
+
+/// A part of the name that few symbols have.
+fn telling_part(name: &str) -> &str {
+    match name.strip_prefix('<') {
+        Some(rest) => {
+            let end = rest.find([',', '>']).unwrap_or(rest.len());
+            last_part(&rest[..end])
+        }
+        None => last_part(name),
+    }
 }
 
 fn last_part(path: &str) -> &str {
@@ -182,15 +236,14 @@ fn last_part(path: &str) -> &str {
 }
 
 /// `<std::a::B<T>>::f::<U>` and `std::a::B<T>::f` are both `std::a::B::f`.
-fn plain_path(symbol: &str) -> Option<String> {
-    let demangled = format!("{:#}", rustc_demangle::try_demangle(symbol).ok()?);
+fn plain_path(demangled: &str) -> Option<String> {
     // A method of a type is written with the type in brackets in one of the two manglings.
     let text = match demangled.strip_prefix('<') {
         Some(rest) => {
             let end = matching_bracket(rest)?;
             format!("{}{}", &rest[..end], &rest[end + 1..])
         }
-        None => demangled,
+        None => demangled.to_owned(),
     };
     let mut path = String::new();
     let mut depth = 0u32;
@@ -207,6 +260,10 @@ fn plain_path(symbol: &str) -> Option<String> {
         path.replace_range(at..at + 2, "");
     }
     Some(path.trim_end_matches("::").to_owned())
+}
+
+fn path_of(symbol: &str) -> Option<String> {
+    plain_path(&format!("{:#}", rustc_demangle::try_demangle(symbol).ok()?))
 }
 
 /// Where the bracket is closed that was opened before `text`.
@@ -233,7 +290,7 @@ fn function_at_path(module: &Module, path: &str) -> Option<FuncId> {
         let function = module.function(id);
         !function.is_declaration
             && function.name.contains(last)
-            && plain_path(&function.name).as_deref() == Some(path)
+            && path_of(&function.name).as_deref() == Some(path)
     })
 }
 
@@ -269,10 +326,13 @@ mod tests {
             "_RNvMNtNtNtNtCsjrHSEGnQ3l9_3std3sys4sync5mutex5futexNtB2_5Mutex14lock_contended",
             "_ZN3std3sys4sync5mutex5futex5Mutex14lock_contended17h0123456789abcdefE",
         ] {
-            assert_eq!(plain_path(symbol).as_deref(), Some(path), "{symbol}");
             assert_eq!(path_of(symbol).as_deref(), Some(path), "{symbol}");
+            assert_eq!(
+                names_of(symbol).map(|names| names[1].clone()).as_deref(),
+                Some(path)
+            );
         }
-        assert_eq!(path_of("_ZN4user4lock17h0123456789abcdefE"), None);
-        assert_eq!(path_of("lock_contended"), None);
+        assert_eq!(names_of("_ZN4user4lock17h0123456789abcdefE"), None);
+        assert_eq!(names_of("lock_contended"), None);
     }
 }
