@@ -21,14 +21,18 @@ pub(crate) struct Bodies {
     ends_pure_iterations: bool,
     /// Found out when first needed: all bodies have to be read.
     atomics: Option<AtomicGlobals>,
+    /// Do channels of Rust's library wait in the simplest way?
+    pub(crate) plain_channels: bool,
 }
 
 impl Bodies {
-    pub(crate) fn new(options: &InterpOptions) -> Self {
+    pub(crate) fn new(module: &Module, options: &InterpOptions) -> Self {
         Self {
             prepared: FxHashMap::default(),
             ends_pure_iterations: options.leaves_out_pure_iterations,
             atomics: None,
+            plain_channels: options.leaves_out_pure_iterations
+                && models::has_plain_channels(module),
         }
     }
 
@@ -63,7 +67,7 @@ impl Bodies {
 
 impl BodyProvider for Bodies {
     fn body(&mut self, module: &mut Module, id: FuncId) -> Option<&Body> {
-        if stands_in(module, id) {
+        if stands_in(module, id, self.plain_channels) {
             return None;
         }
         self.get(module, id).ok()?;
@@ -78,7 +82,7 @@ fn effect_of_call(module: &Module, call: &Call) -> CallEffect {
         let model = if function.is_declaration {
             models::lookup(&function.name)
         } else {
-            models::overriding(module, id)
+            models::overriding(module, id, false)
         };
         model.is_some_and(|model| models::get(model).is_no_op)
     });
@@ -90,9 +94,11 @@ fn effect_of_call(module: &Module, call: &Call) -> CallEffect {
 }
 
 /// Is something else run instead of the function's body?
-fn stands_in(module: &Module, id: FuncId) -> bool {
+fn stands_in(module: &Module, id: FuncId, plain_channels: bool) -> bool {
     let function = module.function(id);
-    function.is_declaration || is_panic(&function.name) || models::overriding(module, id).is_some()
+    function.is_declaration
+        || is_panic(&function.name)
+        || models::overriding(module, id, plain_channels).is_some()
 }
 
 /// Says of functions without body that they do not keep an argument.

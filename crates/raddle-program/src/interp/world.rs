@@ -76,9 +76,10 @@ impl World {
             .filter(|&id| module.global(id).thread_local)
             .collect();
         let has_try_locks = module.functions.iter().any(|it| is_try_lock(&it.name));
+        let bodies = Bodies::new(&module, &options);
         Self {
             module,
-            bodies: Bodies::new(&options),
+            bodies,
             options,
             main,
             escapes: Escapes::new(&does_not_capture),
@@ -147,7 +148,7 @@ impl World {
         let model = if function.is_declaration {
             models::lookup_function(&function.name)
         } else {
-            models::overriding(&self.module, id)
+            models::overriding(&self.module, id, self.bodies.plain_channels)
         };
         match model {
             Some(model) => Callee::Model(model),

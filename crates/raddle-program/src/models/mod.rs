@@ -66,7 +66,7 @@ mod waiting;
 
 pub(crate) use externs::{contents, is_constant};
 pub use process::runs_functions_at_exit;
-pub(crate) use rust::parks;
+pub(crate) use rust::{has_plain_channels, parks};
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
 pub use time::looks_at_clocks;
 
@@ -95,6 +95,8 @@ pub struct Model {
     /// Does it do nothing but a compare-exchange, again and again until that succeeds, where the engine leaves out pure
     /// iterations?
     pub waits: bool,
+    /// Is it for programs only whose channels wait in the simplest way?
+    pub for_plain_channels: bool,
 }
 
 /// A model that captures no pointer and yields to a definition.
@@ -109,6 +111,7 @@ pub const fn model(name: &'static str, run: fn(&mut Script<'_, '_>) -> ModelResu
         zeroes: false,
         signature: "",
         waits: false,
+        for_plain_channels: false,
     }
 }
 
@@ -164,6 +167,13 @@ impl Model {
     #[must_use]
     pub const fn waiting(mut self) -> Self {
         self.waits = true;
+        self
+    }
+
+    /// Only where [`has_plain_channels`].
+    #[must_use]
+    pub const fn for_plain_channels(mut self) -> Self {
+        self.for_plain_channels = true;
         self
     }
 
@@ -273,15 +283,16 @@ pub fn lookup_function(name: &str) -> Option<ModelId> {
 /// The model that is run instead of the body of a defined function. A function of Rust's standard library is replaced only if
 /// it is declared as expected: another version of the library may mean something else by the name.
 #[must_use]
-pub fn overriding(module: &Module, id: FuncId) -> Option<ModelId> {
+pub fn overriding(module: &Module, id: FuncId, plain_channels: bool) -> Option<ModelId> {
     let model = lookup_function(&module.function(id).name)?;
     let Model {
         overrides,
         signature,
+        for_plain_channels,
         ..
     } = *get(model);
-    (overrides && (signature.is_empty() || rust::signature(module, id) == signature))
-        .then_some(model)
+    let applies = overrides && (plain_channels || !for_plain_channels);
+    (applies && (signature.is_empty() || rust::signature(module, id) == signature)).then_some(model)
 }
 
 /// The names of all models, patterns as they are written in the tables.

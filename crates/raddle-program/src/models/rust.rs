@@ -34,6 +34,9 @@ pub(super) const MODELS: &[Model] = &[
     model("std::thread::thread::Thread::park", park)
         .replacing("void(ptr)")
         .capturing(&[0]),
+    model(CHANNEL_WAIT, wait_in_channel)
+        .replacing("void(ptr)")
+        .for_plain_channels(),
     model(
         "<alloc::sync::Arc<std::thread::thread::Inner, std::alloc::System> as core::ops::drop::Drop>::drop",
         keep,
@@ -136,12 +139,55 @@ fn keep(_: &mut Script<'_, '_>) -> ModelResult {
 /// woke them. Where waiting is a loop that is left out they need not sleep. If the program itself parks threads, it may notice whether they did:
 /// who slept has used up what woke it.
 fn park(cx: &mut Script<'_, '_>) -> ModelResult {
-    let may_return = cx.leaves_out_pure_iterations() && !cx.machine.world.parks();
-    Ok(if may_return {
-        Outcome::Void
-    } else {
-        Outcome::Original
-    })
+    Ok(
+        if cx.leaves_out_pure_iterations() && !cx.machine.world.parks() {
+            Outcome::Void
+        } else {
+            Outcome::Original
+        },
+    )
+}
+
+/// What stands for the waits in [`is_channel_wait`].
+const CHANNEL_WAIT: &str = "std::sync::mpmc::context::Context::with, by a channel with a buffer";
+
+/// Is it by this that a thread waits which sends to or receives from a channel with a buffer?
+fn is_channel_wait(demangled: &str) -> bool {
+    const WAIT: &str = "<std::sync::mpmc::context::Context>::with::<<std::sync::mpmc::";
+    let Some(caller) = demangled.strip_prefix(WAIT) else {
+        return false;
+    };
+    let is_closure_of = |channel: &str, call: &str| {
+        let rest = caller.strip_prefix(channel);
+        let rest = rest.and_then(|rest| rest.get(matching_bracket(rest)? + 1..));
+        rest.is_some_and(|rest| rest.starts_with(call) && rest.matches("::").count() == 2)
+    };
+    is_closure_of("list::Channel<", ">::recv::{closure#")
+        || is_closure_of("array::Channel<", ">::recv::{closure#")
+        || is_closure_of("array::Channel<", ">::send::{closure#")
+}
+
+/// A thread found no message, or no room for one: it has itself registered, looks again and sleeps until somebody wakes it, to look again.
+/// Where waiting is a loop that is left out it just looks again: all that it ever learns is what it finds there. See [`has_plain_channels`].
+fn wait_in_channel(_: &mut Script<'_, '_>) -> ModelResult {
+    Ok(Outcome::Void)
+}
+
+/// May threads that wait in channels just look again and again? Not if the program parks threads: who slept has used up what
+/// woke it. And not if there are waits with a deadline.
+pub(crate) fn has_plain_channels(module: &Module) -> bool {
+    const TIMED: [&str; 4] = [
+        "std::sync::mpmc::Receiver::recv_timeout",
+        "std::sync::mpmc::Receiver::recv_deadline",
+        "std::sync::mpmc::Sender::send_timeout",
+        "std::sync::mpmc::Sender::send_deadline",
+    ];
+    let mut defined = module.functions.iter().filter(|it| !it.is_declaration);
+    let is_timed = |name: &str| {
+        (name.contains("_timeout") || name.contains("_deadline"))
+            && path_of(name).is_some_and(|path| TIMED.contains(&path.as_str()))
+    };
+    !defined.any(|it| is_timed(&it.name)) && !parks(module)
 }
 
 /// Does anything but the library park a thread? Whoever mentions a function may call it.
@@ -216,6 +262,9 @@ pub(super) fn names_of(symbol: &str) -> Option<[String; 2]> {
         return None;
     }
     let demangled = format!("{:#}", rustc_demangle::try_demangle(symbol).ok()?);
+    if is_channel_wait(&demangled) {
+        return Some([demangled, CHANNEL_WAIT.to_owned()]);
+    }
     let path = plain_path(&demangled)?;
     Some([demangled, path])
 }
@@ -223,6 +272,7 @@ pub(super) fn names_of(symbol: &str) -> Option<[String; 2]> {
 /// A part of the name that few symbols have.
 fn telling_part(name: &str) -> &str {
     match name.strip_prefix('<') {
+        _ if name == CHANNEL_WAIT => "7Context4with",
         Some(rest) => {
             let end = rest.find([',', '>']).unwrap_or(rest.len());
             last_part(&rest[..end])
