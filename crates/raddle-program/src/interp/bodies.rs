@@ -6,7 +6,7 @@ use crate::fault::{Stop, Unsupported};
 use crate::models;
 use raddle_ir::inst::Call;
 use raddle_ir::passes::purity::{self, AtomicGlobals, CallEffect, Surroundings};
-use raddle_ir::passes::{self, BodyProvider, intrinsics, uses};
+use raddle_ir::passes::{self, BodyProvider, counters, intrinsics, uses};
 use raddle_ir::{
     Body, Constant, FuncId, Function, Inst, InstKind, Module, Operand, Symbol, Type, TypeId,
     ValueId,
@@ -44,7 +44,12 @@ impl Bodies {
             Ok(mut body) => {
                 copy_byval_params(module, id, &mut body);
                 let mut body = passes::prepare(module, body);
+                counters::collapse_counted_spins(module, &mut body, &is_pause);
                 if self.ends_pure_iterations {
+                    // The first round shows what else the counters were for.
+                    for _ in 0..2 {
+                        counters::forget_delays(module, &mut body, &is_pause, &is_panic);
+                    }
                     if self.atomics.is_none() && purity::may_matter(&body) {
                         self.atomics = Some(AtomicGlobals::of(module));
                     }
@@ -91,6 +96,16 @@ fn effect_of_call(module: &Module, call: &Call) -> CallEffect {
     } else {
         purity::known_call(module, call)
     }
+}
+
+/// Does a call do nothing but let time pass?
+fn is_pause(module: &Module, call: &Call) -> bool {
+    const PAUSE: &str = "llvm.x86.sse2.pause";
+    let is_instruction = || {
+        intrinsics::called_function(module, call.callee)
+            .is_some_and(|id| &*module.function(id).name == PAUSE)
+    };
+    effect_of_call(module, call) == CallEffect::Nothing || is_instruction()
 }
 
 /// Is something else run instead of the function's body?

@@ -30,6 +30,12 @@ pub(super) const MODELS: &[Model] = &[
     model("std::sync::mpmc::utils::Backoff::spin_heavy", back_off)
         .replacing("void(ptr)")
         .no_op(),
+    model("std::thread::functions::yield_now", back_off)
+        .replacing("void()")
+        .no_op(),
+    model("core::hint::spin_loop", back_off)
+        .replacing("void()")
+        .no_op(),
     model("std::thread::id::ThreadId::new", new_thread_id).replacing("i64()"),
     model("std::thread::thread::Thread::park", park)
         .replacing("void(ptr)")
