@@ -156,6 +156,8 @@ struct Results {
     needs_contents: bool,
     /// See [`Semantics::zeroes`].
     zeroes: bool,
+    /// See [`Semantics::only_waits`]; also of states that are as good as such a one.
+    only_waits: bool,
 }
 
 /// Operations and edges of all states.
@@ -326,6 +328,7 @@ impl<S: Semantics> Expander<S> {
                 ignored: self.semantics.ignores_result(&local),
                 needs_contents: self.semantics.needs_contents(&local),
                 zeroes: self.semantics.zeroes(&local),
+                only_waits: self.semantics.only_waits(&local),
             },
         );
         self.bytes += self.semantics.bytes(&local);
@@ -360,11 +363,7 @@ impl<S: Semantics> Expander<S> {
             && value != expected
             && skeleton.ops[waits.index()] == skeleton.ops[state.index()]
             && !skeleton.outputs.contains_key(&(state, value));
-        let only_waits = |it: &Self| {
-            let local = it.snapshots[waits.index()].as_ref();
-            local.is_some_and(|local| it.semantics.only_waits(local))
-        };
-        tries_the_same && only_waits(self) && {
+        tries_the_same && skeleton.results[waits.index()].only_waits && {
             let one = self.successor(skeleton, state, expected);
             let other = self.successor(skeleton, waits, expected);
             let print = |state| skeleton.outputs.get(&(state, expected));
@@ -433,6 +432,7 @@ impl<S: Semantics> Expand for Expander<S> {
         let known = skeleton.ops.len();
         let mut target = self.intern(skeleton, transition, Some((state, value)));
         if self.is_first_try(skeleton, (state, value), target) {
+            skeleton.results[state.index()].only_waits = true;
             target = state;
         }
         if target.index() < known {
@@ -568,6 +568,12 @@ impl Program {
                 }
                 _ => false,
             })
+    }
+
+    /// Does the thread wait in `state` for a lock of a library, by a compare-exchange that is tried until it succeeds?
+    #[must_use]
+    pub fn only_waits(&self, state: StateId) -> bool {
+        self.skeleton.results[state.index()].only_waits
     }
 
     /// Is what the operation allocates full of zeros?

@@ -23,7 +23,7 @@ fn programs() -> Vec<PathBuf> {
 
 /// What is said of a program, in the words of the file beside it.
 fn answer(program: &Path) -> String {
-    let output = common::check(program, &["--format", "json", "--time-limit", "120s"]);
+    let output = common::check(program, &["--format", "json", "--time-limit", "120"]);
     let Ok(answer) = serde_json::from_slice::<Value>(&output.stdout) else {
         return String::from_utf8_lossy(&output.stderr).into_owned();
     };

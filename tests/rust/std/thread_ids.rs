@@ -6,5 +6,7 @@ fn main() {
     let two = thread::spawn(|| thread::current().id());
     let (one, two) = (one.join().unwrap(), two.join().unwrap());
     assert_ne!(one, two);
-    assert_ne!(one, thread::current().id());
+    let own = thread::current().id();
+    assert_ne!(one, own);
+    assert_ne!(two, own);
 }

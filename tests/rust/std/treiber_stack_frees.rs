@@ -1,4 +1,4 @@
-// A lock-free stack that frees nodes others may look at.
+// A lock-free stack that frees nodes which others may still look at: a race with `free`.
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread;

@@ -121,18 +121,15 @@ impl Script<'_, '_> {
     }
 }
 
-/// A number that no other thread has. Each thread numbers those that it makes for itself.
+/// A number that no other thread has. Each thread numbers those that it makes for itself. Where the library has inlined the
+/// function it counts from 1 on: those are other numbers.
 fn new_thread_id(cx: &mut Script<'_, '_>) -> ModelResult {
-    const MOST: u32 = 31;
+    const OWN_BITS: u32 = 31;
     let made = cx.thread_value(IDS, 1)? + 1;
     cx.set_thread_value(IDS, 1, made)?;
     let thread = cx.thread();
-    let own = if thread == crate::ids::ThreadId::MAIN {
-        0
-    } else {
-        cx.tables().handle_of_thread(thread) << MOST
-    };
-    Ok(Outcome::Return(own + made))
+    let maker = cx.tables().handle_of_thread(thread);
+    Ok(Outcome::Return((maker << OWN_BITS) + made))
 }
 
 /// The library does not free what it knows of threads and scopes: nothing of the program's lies there, and nobody asks how often
