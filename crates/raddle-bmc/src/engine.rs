@@ -256,6 +256,7 @@ impl Run {
             MemoryModel::Sc => Model::Sc,
             MemoryModel::Tso => Model::Tso,
             MemoryModel::Pso => Model::Pso,
+            MemoryModel::C11 => unreachable!("bmc does not support it: EngineKind::supports"),
         };
         let mut problem = Problem::new(
             encoding,

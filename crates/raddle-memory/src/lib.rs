@@ -4,6 +4,7 @@
 //! states, one step of one thread at a time, undone in any number. Nothing here knows of search.
 
 pub mod access;
+pub mod axioms;
 pub mod cells;
 pub mod clocks;
 pub mod consistency;
@@ -16,7 +17,8 @@ pub mod uninit;
 pub use access::{Access, AccessMode, accesses, attempted};
 pub use machine::block::BLOCK_BUDGET;
 pub use machine::{
-    Chosen, DelayedStore, Effect, Ending, Machine, Mark, MemoryModel, MicroStep, Readiness, StepEnd,
+    Chosen, DelayedStore, Effect, Ending, Machine, Mark, MemoryModel, MicroStep, Placed, Placement,
+    Readiness, StepEnd,
 };
 pub use race::{RaceAccess, RaceDetector, RaceInfo};
 pub use uninit::UninitDetector;

@@ -11,11 +11,14 @@
 pub mod block;
 mod buffer;
 mod delay;
+mod place;
+mod scene;
 mod synchronise;
 #[cfg(test)]
 mod tests;
 
 pub use buffer::{DelayedStore, MemoryModel};
+pub use place::{Placed, Placement};
 
 use crate::cells::life;
 use crate::sync::{Lists, SyncStep};

@@ -379,7 +379,7 @@ impl Writer<'_> {
         Some(WeakOrderings {
             explored_as: match outcome.memory {
                 MemoryModel::Sc => "seq_cst",
-                MemoryModel::Tso | MemoryModel::Pso => outcome.memory.name(),
+                MemoryModel::Tso | MemoryModel::Pso | MemoryModel::C11 => outcome.memory.name(),
             },
             in_user_code: weak.user.is_some(),
             first: self.place(first),

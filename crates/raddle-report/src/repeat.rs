@@ -146,7 +146,9 @@ fn without_line(text: &str) -> &str {
 
 /// Why an event cannot happen now.
 fn obstacle(program: &Program, step: &ScheduleStep<ThreadName>, replayed: &mut Replayed) -> String {
-    let (ScheduleStep::Run { thread: name, .. } | ScheduleStep::Flush { thread: name, .. }) = step;
+    let (ScheduleStep::Run { thread: name, .. }
+    | ScheduleStep::Flush { thread: name, .. }
+    | ScheduleStep::Place { thread: name, .. }) = step;
     let Some(thread) = program.tables().thread_named(name) else {
         return format!("no thread `{name}`");
     };
@@ -157,6 +159,9 @@ fn obstacle(program: &Program, step: &ScheduleStep<ThreadName>, replayed: &mut R
         (ScheduleStep::Flush { .. }, _) => format!("no delayed store of {who}"),
         (_, Readiness::Waiting) => format!("{who} waiting"),
         (_, Readiness::Ended(_)) => format!("the end of {who}"),
+        (ScheduleStep::Place { .. }, Readiness::Ready) => {
+            format!("{who} at a step that cannot read and write what was saved")
+        }
         (_, Readiness::Ready) => format!("{who} at its next step"),
     }
 }

@@ -675,6 +675,7 @@ pub fn weak_orderings(memory: MemoryModel) -> &'static str {
         MemoryModel::Pso => {
             "atomics weaker than seq_cst were explored as memory pso has them: loads are never reordered"
         }
+        MemoryModel::C11 => "atomics weaker than seq_cst were explored as the language has them",
     }
 }
 

@@ -123,6 +123,7 @@ fn trace(program: &Program, machine: &Machine) -> Trace {
             effect: step.effect,
             reads_from: reads.and_then(|loc| last_write.get(&loc).copied()),
             wrote: writes,
+            stale: None,
         });
         if let Some((loc, _)) = writes {
             last_write.insert(loc, index);

@@ -15,6 +15,7 @@
 use crate::dpor;
 use crate::dpor::Listener;
 use crate::frame::Frame;
+use crate::graph;
 use crate::icb;
 use crate::mcr;
 use crate::naive;
@@ -277,6 +278,7 @@ pub fn check(
             EngineKind::Mcr => Mcr(setup.clone()).explore(program, &mut frame),
             EngineKind::Icb => icb::explore(program, &mut frame),
             EngineKind::Bpor => icb::bounded::explore(program, &mut frame),
+            EngineKind::Graph => graph::explore(program, memory, reductions, &mut frame),
         };
         if flow.is_break() {
             break;

@@ -1,5 +1,7 @@
 //! What an engine reports to.
 
+mod graphs;
+
 use crate::dpor::Listener;
 use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
@@ -7,14 +9,16 @@ use crate::gathered::Gathered;
 use crate::replay::{self, Mismatch, Schedule};
 use crate::simplify;
 use crate::verdict::{
-    BlockedBy, BlockedCounts, Bound, Causality, Check, Checks, EngineKind, Outcome, Reason,
-    Statistics, Verdict, Violation, ViolationKind, Waiting,
+    BlockedBy, BlockedCounts, Bound, Causality, Check, Checks, EngineKind, MemoryModel, Outcome,
+    Reason, Statistics, Verdict, Violation, ViolationKind, Waiting,
 };
 use crate::watch::{Phase, Watch, peak_memory_bytes};
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd, UninitDetector};
-use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
+use raddle_program::{
+    Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported, WeakOrderings,
+};
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -449,13 +453,11 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
-    /// Threads wait for good: is that looked for?
-    fn wait_for_good(
-        &mut self,
-        program: &mut Program,
-        machine: &mut Machine,
+    /// Threads wait for good: the violation that it is, if that is looked for.
+    fn waiting_for_good(
+        &self,
         mut waiting: Vec<Waiting>,
-    ) -> ControlFlow<()> {
+    ) -> Option<(ViolationKind, ThreadId, SrcId)> {
         let Checks {
             deadlocks,
             livelocks,
@@ -464,15 +466,13 @@ impl Frame {
         if !deadlocks {
             waiting.retain(|waiting| livelocks && waiting.spins());
         }
-        let Some(first) = waiting.first() else {
-            return ControlFlow::Continue(());
-        };
+        let first = waiting.first()?;
         let (thread, at) = (first.thread, first.at);
         let kind = match deadlocks {
             true => ViolationKind::Deadlock { waiting },
             false => ViolationKind::Livelock { spinning: waiting },
         };
-        self.violation(program, machine, kind, thread, at)
+        Some((kind, thread, at))
     }
 
     // ---- the answer
@@ -500,6 +500,9 @@ impl Frame {
         self.statistics.states = program.state_count();
         let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
         let mut coverage = self.gathered.coverage(program, &self.statistics);
+        if self.options.memory == MemoryModel::C11 {
+            coverage.weak = WeakOrderings::default();
+        }
         // These take executions for the same in which reads find the same values, whether somebody wrote them or not.
         let by_values = matches!(engine, EngineKind::Rvf | EngineKind::Mcr);
         if by_values && self.options.checks.uninit && program.needs_allocated_contents() {
@@ -634,7 +637,9 @@ impl Listener for Frame {
             self.gathered.blocked(program, machine);
             self.left_in_loop |= cause == BlockedBy::Unfinished;
             self.look_at_spinning(program, machine)?;
-            self.wait_for_good(program, machine, waiting)?;
+            if let Some((kind, thread, at)) = self.waiting_for_good(waiting) {
+                self.violation(program, machine, kind, thread, at)?;
+            }
         }
         self.after_execution()
     }

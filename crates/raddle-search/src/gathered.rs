@@ -35,6 +35,14 @@ impl Gathered {
         self.any_end = self.any_end || ending::is_faulted(program, machine);
     }
 
+    /// Is it known that threads come to this?
+    pub(crate) fn knows(&self, program: &Program, what: &Unsupported, at: SrcId) -> bool {
+        let tables = program.tables();
+        let place = |at: SrcId| tables.user_source(at).unwrap_or(at);
+        let mut all = self.unsupported.iter();
+        all.any(|known| known.what == *what && (known.at == at || place(known.at) == place(at)))
+    }
+
     /// A thread has come to something that Raddle cannot run.
     pub(crate) fn out_of_reach(
         &mut self,
@@ -43,12 +51,7 @@ impl Gathered {
         what: Unsupported,
         (thread, at): (ThreadId, SrcId),
     ) {
-        let tables = program.tables();
-        let place = |at: SrcId| tables.user_source(at).unwrap_or(at);
-        let is_known = |known: &UnsupportedAt| {
-            known.what == what && (known.at == at || place(known.at) == place(at))
-        };
-        if self.unsupported.iter().any(is_known) {
+        if self.knows(program, &what, at) {
             return;
         }
         let steps = machine.steps();

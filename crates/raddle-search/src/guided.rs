@@ -71,6 +71,8 @@ fn lead(
                 }
                 machine.flush(program, thread, position)
             }
+            // Nobody leads through graphs.
+            ScheduleStep::Place { .. } => break,
         };
         frame.stepped(program, machine, thread, end)?;
         if frame.has_violation() {

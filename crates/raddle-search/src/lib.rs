@@ -11,6 +11,7 @@ pub mod driver;
 pub mod ending;
 mod frame;
 mod gathered;
+mod graph;
 pub mod guided;
 mod icb;
 mod mcr;

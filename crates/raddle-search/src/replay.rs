@@ -1,8 +1,13 @@
 //! Re-runs executions: a violation is reported only after it was reproduced on a fresh machine.
 
+mod placed;
+
 use crate::ending;
 use crate::verdict::{Trace, TraceStep, ViolationKind, Waiting};
 use crate::watch::Watch;
+pub(crate) use placed::Causes;
+use placed::GraphRun;
+use raddle_memory::axioms::{Inconsistency, PlainAccesses};
 use raddle_memory::{
     Effect, Machine, MemoryModel, MicroStep, RaceDetector, RaceInfo, Readiness, StepEnd,
     UninitDetector,
@@ -19,6 +24,18 @@ pub enum ScheduleStep<T = ThreadId> {
     /// A delayed store of the thread reaches memory: the one at this position among those it has then, oldest first. Always
     /// 0 under TSO.
     Flush { thread: T, position: u32 },
+    /// Under C11 every event is one operation. Steps are in an order in which reads come after the writes that they read from and
+    /// a thread's operations after each other (`sb` and `rf` are part of it; `mo` need not be).
+    Place {
+        thread: T,
+        choices: Vec<u32>,
+        /// The step whose write it reads; none for the initial value, for operations that read nothing, and for plain reads whose bytes come
+        /// from several writes (each from the last step before that writes it).
+        reads: Option<u32>,
+        /// The write goes right behind that of this step in the modification order of its location, as far as that consists of earlier
+        /// steps; none: right behind the initial value.
+        after: Option<u32>,
+    },
 }
 
 impl<T> ScheduleStep<T> {
@@ -33,6 +50,17 @@ impl<T> ScheduleStep<T> {
                 thread: say(thread)?,
                 position: *position,
             },
+            Self::Place {
+                thread,
+                choices,
+                reads,
+                after,
+            } => ScheduleStep::Place {
+                thread: say(thread)?,
+                choices: choices.clone(),
+                reads: *reads,
+                after: *after,
+            },
         })
     }
 }
@@ -41,7 +69,9 @@ impl ScheduleStep {
     #[must_use]
     pub fn thread(&self) -> ThreadId {
         match *self {
-            Self::Run { thread, .. } | Self::Flush { thread, .. } => thread,
+            Self::Run { thread, .. } | Self::Flush { thread, .. } | Self::Place { thread, .. } => {
+                thread
+            }
         }
     }
 }
@@ -136,6 +166,15 @@ pub enum Mismatch {
         step: usize,
         thread: ThreadId,
     },
+    /// The step is to read, or to follow, a step that writes something else.
+    NoSuchWrite {
+        step: usize,
+    },
+    /// The memory model does not allow the execution.
+    Inconsistent {
+        step: usize,
+        why: Inconsistency,
+    },
     /// Another fault, or none.
     Fault {
         found: Option<Fault>,
@@ -156,6 +195,8 @@ pub struct Replayed {
     pub trace: Trace,
     /// The fault of the last step, if memory found one.
     pub fault: Option<Fault>,
+    /// All faults that memory found, and the steps that committed them. Where executions are sequences only that of the last step.
+    pub faults: Vec<(usize, Fault)>,
     pub races: Vec<RaceInfo>,
     /// May there be other races if writes that nobody reads come in another order?
     pub minds_order_of_writes: bool,
@@ -211,6 +252,11 @@ impl Run {
         Replayed {
             trace: trace(program, steps, done),
             machine: self.machine,
+            faults: self
+                .fault
+                .iter()
+                .map(|fault| (done, fault.clone()))
+                .collect(),
             fault: self.fault,
             races: self.races,
             minds_order_of_writes: self.detector.depends_on_order_of_writes(),
@@ -231,6 +277,9 @@ pub fn replay_in_time(
     schedule: &Schedule,
     watch: &Watch,
 ) -> Result<Replayed, Mismatch> {
+    if schedule.memory == MemoryModel::C11 {
+        return replay_graph(program, schedule, PlainAccesses::Race, watch);
+    }
     let mut run = Run::new(program, schedule.memory);
     for (index, step) in schedule.steps.iter().enumerate() {
         if index.is_multiple_of(EVENTS_BETWEEN_LOOKS) && watch.is_over() {
@@ -244,12 +293,68 @@ pub fn replay_in_time(
     Ok(run.finish(program))
 }
 
+/// Builds the graph that a schedule describes.
+fn replay_graph(
+    program: &mut Program,
+    schedule: &Schedule,
+    plain: PlainAccesses,
+    watch: &Watch,
+) -> Result<Replayed, Mismatch> {
+    let mut run = GraphRun::new(program, plain);
+    for (index, step) in schedule.steps.iter().enumerate() {
+        if index.is_multiple_of(EVENTS_BETWEEN_LOOKS) && watch.is_over() {
+            return Err(Mismatch::NoTime);
+        }
+        run.step(program, step)?;
+    }
+    run.finish(program)
+}
+
+/// The same of another process, as far as this program has such an execution.
+fn replay_named_graph(
+    program: &mut Program,
+    schedule: &Schedule<ThreadName>,
+) -> (Schedule, Replayed) {
+    let mut run = GraphRun::new(program, PlainAccesses::Race);
+    let mut done = Schedule {
+        memory: schedule.memory,
+        steps: Vec::with_capacity(schedule.steps.len()),
+    };
+    for step in &schedule.steps {
+        let tables = program.tables();
+        let Some(step) = step.with_thread(|name| tables.thread_named(name)) else {
+            break;
+        };
+        if run.step(program, &step).is_err() {
+            break;
+        }
+        done.steps.push(step);
+    }
+    done.steps.truncate(run.consistent_steps());
+    // What was done once can be done again.
+    let mut run = GraphRun::new(program, PlainAccesses::Race);
+    let again = done
+        .steps
+        .iter()
+        .try_for_each(|step| run.step(program, step));
+    match again.and_then(|()| run.finish(program)) {
+        Ok(replayed) => (done, replayed),
+        Err(_) => {
+            done.steps.clear();
+            (done, Run::new(program, schedule.memory).finish(program))
+        }
+    }
+}
+
 /// Runs the schedule of another process from the start, as far as this program has such an execution. Also returns the part
 /// that was run.
 pub fn replay_named(
     program: &mut Program,
     schedule: &Schedule<ThreadName>,
 ) -> (Schedule, Replayed) {
+    if schedule.memory == MemoryModel::C11 {
+        return replay_named_graph(program, schedule);
+    }
     let mut run = Run::new(program, schedule.memory);
     let mut done = Schedule {
         memory: schedule.memory,
@@ -278,19 +383,15 @@ pub struct Found {
 }
 
 /// Everything that is wrong in an execution: faults of threads, races, and what the end of it means.
-pub fn violations(
-    program: &mut Program,
-    schedule: &Schedule,
-    replayed: &mut Replayed,
-) -> Vec<Found> {
+pub fn violations(program: &mut Program, replayed: &mut Replayed) -> Vec<Found> {
     let mut found = Vec::new();
-    let last = schedule.steps.last().map(ScheduleStep::thread);
-    if let (Some(fault), Some(thread), Some(step)) =
-        (&replayed.fault, last, replayed.trace.steps.last())
-    {
-        let kind = ViolationKind::Fault(fault.clone());
-        let at = program.at(step.state);
-        found.push(Found { kind, thread, at });
+    for (index, fault) in replayed.faults.iter().rev() {
+        let step = replayed.machine.steps()[*index];
+        found.push(Found {
+            kind: ViolationKind::Fault(fault.clone()),
+            thread: step.thread,
+            at: program.at(step.state),
+        });
     }
     for thread in ending::threads(&replayed.machine) {
         let Some(Stop::Fault(fault)) = stop_of(program, &replayed.machine, thread) else {
@@ -345,6 +446,7 @@ pub(crate) fn do_step(
             let is_ready = machine.may_flush(thread, position);
             is_ready.then(|| machine.flush(program, thread, position))
         }
+        ScheduleStep::Place { .. } => None,
     }
 }
 
@@ -356,7 +458,24 @@ pub fn confirm(
     thread: ThreadId,
     watch: &Watch,
 ) -> Result<Trace, Mismatch> {
-    let mut replayed = replay_in_time(program, schedule, watch)?;
+    let replayed = replay_in_time(program, schedule, watch)?;
+    match (show(program, replayed, kind, thread), kind) {
+        // Where nobody looks for races plain accesses are relaxed ones, and order more.
+        (Err(_), ViolationKind::Fault(_)) if schedule.memory == MemoryModel::C11 => {
+            let replayed = replay_graph(program, schedule, PlainAccesses::AreRelaxed, watch)?;
+            show(program, replayed, kind, thread)
+        }
+        (shown, _) => shown,
+    }
+}
+
+/// The execution, if it shows the violation.
+fn show(
+    program: &mut Program,
+    mut replayed: Replayed,
+    kind: &ViolationKind,
+    thread: ThreadId,
+) -> Result<Trace, Mismatch> {
     match kind {
         ViolationKind::Fault(expected) => {
             // A thread that has stopped may still have a delayed store that goes wrong.
@@ -365,11 +484,10 @@ pub fn confirm(
                 _ => None,
             };
             let is_read = |(_, found): &(usize, Fault)| found == expected;
-            if replayed.uninitialised.iter().any(is_read) {
+            if replayed.uninitialised.iter().any(is_read) || replayed.faults.iter().any(is_read) {
                 return Ok(replayed.trace);
             }
-            let expected = Some(expected);
-            if stopped.as_ref() != expected && replayed.fault.as_ref() != expected {
+            if stopped.as_ref() != Some(expected) {
                 let found = stopped.or(replayed.fault);
                 return Err(Mismatch::Fault { found });
             }
@@ -438,6 +556,7 @@ pub fn trace(program: &Program, steps: &[MicroStep], done: usize) -> Trace {
             },
             reads_from: None,
             wrote: None,
+            stale: None,
         };
         if index < done {
             told.reads_from = writers.step(program, index, &step);

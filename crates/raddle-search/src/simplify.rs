@@ -13,14 +13,18 @@
 //! Under TSO and PSO a thread is two chains: what it does, and its delayed stores reaching memory. In its turn every store
 //! reaches memory as soon as it may, so that only those are delayed that have to be.
 //!
+//! Under C11 executions are graphs: [`placed`].
+//!
 //! Whatever comes out is run again and must show the same violation; otherwise the original is kept.
+
+mod placed;
 
 use crate::replay::{self, Found, Replayed, Schedule, ScheduleStep};
 use crate::shorten::{Effort, shorten};
 use crate::verdict::{Trace, Violation, ViolationKind};
 use crate::watch::Watch;
 use raddle_memory::race::{RaceAccess, RaceInfo};
-use raddle_memory::{Effect, Machine, MicroStep, StepEnd};
+use raddle_memory::{Effect, Machine, MemoryModel, MicroStep, StepEnd};
 use raddle_program::{Op, Program, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -33,6 +37,10 @@ const EVENTS_BETWEEN_LOOKS: usize = 64;
 /// The violation with the plainest execution that is found for it. `watch` says when to be content.
 pub fn plainest(program: &mut Program, violation: Violation, watch: &Watch) -> Violation {
     let mut plainest = simplified(program, violation, watch);
+    // Leaving events out of a graph leaves open what is read instead.
+    if plainest.schedule.memory == MemoryModel::C11 {
+        return plainest;
+    }
     // What is left out of an execution without detours shows which rounds it consists of.
     let found = Found {
         kind: plainest.kind.clone(),
@@ -90,6 +98,9 @@ pub fn simplify(
     thread: ThreadId,
     watch: &Watch,
 ) -> Option<Simplified> {
+    if schedule.memory == MemoryModel::C11 {
+        return placed::simplify(program, schedule, kind, thread, watch);
+    }
     let events = Events::run(program, schedule, watch)?;
     let needed = match kind {
         ViolationKind::Fault(_) => {

@@ -41,6 +41,7 @@ engines! {
     Mcr => "mcr",
     Icb => "icb",
     Bpor => "bpor",
+    Graph => "graph",
     /// Not one that explores: see `raddle-bmc`.
     Bmc => "bmc",
 }
@@ -73,7 +74,11 @@ impl EngineKind {
     /// Can the engine explore executions under this memory model?
     #[must_use]
     pub fn supports(self, memory: MemoryModel) -> bool {
-        matches!(self, Self::Naive | Self::Bmc) || memory == MemoryModel::Sc
+        match memory {
+            MemoryModel::Sc => true,
+            MemoryModel::Tso | MemoryModel::Pso => matches!(self, Self::Naive | Self::Bmc),
+            MemoryModel::C11 => self == Self::Graph,
+        }
     }
 }
 
@@ -234,6 +239,8 @@ pub struct TraceStep {
     pub reads_from: Option<usize>,
     /// Location and value written, if any.
     pub wrote: Option<(LocId, Value)>,
+    /// Under C11: the newest write of the location in an earlier step, if this step read an older one.
+    pub stale: Option<usize>,
 }
 
 /// An execution that was run: replaying the same choices gives the same steps.

@@ -82,9 +82,13 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
-    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engines bmc and naive)
-    #[arg(long, value_enum, default_value_t = Memory::Sc)]
-    pub memory: Memory,
+    /// Memory model: that of C, C++ and Rust (c11, engine graph), sequential consistency, or store buffers as in x86-TSO or PSO
+    /// (engines bmc and naive)
+    ///
+    /// Without it, programs whose own atomics are all seq_cst are explored under sc, which they cannot tell from c11, and others
+    /// under c11; an engine that is asked for by name other than graph has sc.
+    #[arg(long, value_enum)]
+    pub memory: Option<Memory>,
 
     /// Stop loops that are not proved finite after N iterations; the answer then covers no more than that. Engines that know
     /// when a thread only waits do not count iterations in which it does; those that run the program bound no loops of libraries.
@@ -202,6 +206,7 @@ pub enum Engine {
     Auto,
     Dpor,
     Rf,
+    Graph,
     Rvf,
     Mcr,
     Bmc,
@@ -212,6 +217,7 @@ pub enum Engine {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Memory {
+    C11,
     Sc,
     Tso,
     Pso,

@@ -75,7 +75,7 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
     let (done, mut replayed) = replay::replay_named(program, &schedule);
     let different = trace.first_difference(program, &schedule, &done, &mut replayed);
     let is_whole = done.steps.len() == schedule.steps.len();
-    let found = replay::violations(program, &done, &mut replayed);
+    let found = replay::violations(program, &mut replayed);
     let found = wanted(found, program, &replayed, &trace);
     let look = Look {
         color: options::color(args.color),

@@ -25,6 +25,9 @@ pub enum MemoryModel {
     Tso,
     /// Stores are delayed, those to different locations in any order.
     Pso,
+    /// The model of C, C++ and Rust: RC11 with the release sequences of the language. Executions are graphs; a read may get an
+    /// older value than the newest.
+    C11,
 }
 
 impl MemoryModel {
@@ -34,13 +37,14 @@ impl MemoryModel {
             Self::Sc => "sc",
             Self::Tso => "tso",
             Self::Pso => "pso",
+            Self::C11 => "c11",
         }
     }
 
     /// Do stores wait in buffers?
     #[must_use]
     pub fn delays_stores(self) -> bool {
-        self != Self::Sc
+        matches!(self, Self::Tso | Self::Pso)
     }
 }
 

@@ -4,11 +4,13 @@
 //! taken to run all it could, locks are taken never to wait), and statements are dropped until it is below
 //! [`GenOptions::max_interleavings`].
 
+mod c11;
 mod emit;
 mod random;
 mod recipe;
 mod size;
 
+pub use c11::{C11Options, generate_c11};
 pub use random::Random;
 
 use crate::builder::BuiltProgram;

@@ -86,6 +86,7 @@ impl Style {
                 expected: random.below(3),
                 new: self.value(random, stores),
                 order: self.order(random, &[Order::AcqRel, Order::SeqCst]),
+                failure: None,
             },
             _ => Action::Fence(random.pick(&[
                 Order::SeqCst,

@@ -23,6 +23,9 @@
 //!
 //! [`accesses`]: raddle_memory::accesses()
 
+pub mod c11;
+#[cfg(test)]
+mod c11_tests;
 mod class;
 mod event;
 mod reach;

@@ -182,7 +182,7 @@ fn run(thread: usize) -> ScheduleStep {
 
 fn deadlock_of(program: &mut Program, schedule: &Schedule) -> ViolationKind {
     let mut replayed = replay::replay(program, schedule).unwrap();
-    let found = replay::violations(program, schedule, &mut replayed);
+    let found = replay::violations(program, &mut replayed);
     let deadlock = found
         .into_iter()
         .map(|found| found.kind)

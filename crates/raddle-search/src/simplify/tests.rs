@@ -266,7 +266,7 @@ fn any_schedule_can_be_tried() {
                 let schedule = Schedule { memory, steps };
                 match replay::replay(&mut program, &schedule) {
                     Ok(mut replayed) => {
-                        replay::violations(&mut program, &schedule, &mut replayed);
+                        replay::violations(&mut program, &mut replayed);
                         ran += 1;
                     }
                     Err(_) => refused += 1,

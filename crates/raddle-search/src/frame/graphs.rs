@@ -1,0 +1,150 @@
+//! Executions that are graphs: there is no machine that runs them, so their engine says what became of them.
+
+use super::{BEFORE_SECOND_OPINION, BETWEEN_SECOND_OPINIONS, EVENTS_BETWEEN_LOOKS, Frame};
+use crate::driver::ViolationKey;
+use crate::ending;
+use crate::replay::{self, Schedule};
+use crate::verdict::{BlockedBy, Checks, Reason, UnsupportedAt, ViolationKind};
+use raddle_memory::Machine;
+use raddle_program::{Fault, Limit, Program, SrcId, Stop, ThreadId, Unsupported};
+use std::ops::ControlFlow;
+
+impl Frame {
+    pub(crate) fn checks(&self) -> &Checks {
+        &self.options.checks
+    }
+
+    /// An event is about to be added to a graph that has so many.
+    #[inline]
+    pub(crate) fn event(&mut self, events: usize) -> ControlFlow<()> {
+        if let Some(limit) = self.options.limits.executions
+            && self.executions() >= limit
+        {
+            return self.stop(Reason::Executions { limit });
+        }
+        self.midway = true;
+        self.statistics.max_events = self.statistics.max_events.max(events + 1);
+        self.events_since_look += 1;
+        if self.events_since_look >= EVENTS_BETWEEN_LOOKS {
+            self.look_around()?;
+        }
+        if events as u64 >= self.next_length {
+            let times = self.next_length / BEFORE_SECOND_OPINION;
+            self.next_length = self.next_length.saturating_mul(BETWEEN_SECOND_OPINIONS);
+            self.ask_for_opinion(times)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// So many threads have been started in the present graph.
+    pub(crate) fn threads_started(&mut self, threads: usize) {
+        self.statistics.threads = self.statistics.threads.max(threads);
+    }
+
+    /// Reports a violation of the present graph, unless it is known.
+    pub(crate) fn graph_violation(
+        &mut self,
+        program: &mut Program,
+        mut kind: ViolationKind,
+        thread: ThreadId,
+        at: SrcId,
+        schedule: impl FnOnce(&mut Program, &mut ViolationKind) -> Schedule,
+    ) -> ControlFlow<()> {
+        if self.seen.contains(&ViolationKey::new(&kind, at)) {
+            return ControlFlow::Continue(());
+        }
+        let schedule = schedule(program, &mut kind);
+        let (thread, at) = match &kind {
+            ViolationKind::Race(race) => (race.second.thread, race.second.at),
+            _ => (thread, at),
+        };
+        self.reproduce(program, schedule, kind, thread, at)
+    }
+
+    /// A thread has met something wrong.
+    pub(crate) fn graph_fault(
+        &mut self,
+        program: &mut Program,
+        thread: ThreadId,
+        at: SrcId,
+        fault: Fault,
+        schedule: impl FnOnce(&mut Program) -> Schedule,
+    ) -> ControlFlow<()> {
+        if !self.options.checks.covers(&fault) {
+            return ControlFlow::Continue(());
+        }
+        let kind = ViolationKind::Fault(fault);
+        self.graph_violation(program, kind, thread, at, |program, _| schedule(program))
+    }
+
+    /// A thread has stopped by itself.
+    pub(crate) fn graph_stop(
+        &mut self,
+        program: &mut Program,
+        thread: ThreadId,
+        at: SrcId,
+        stop: Stop,
+        schedule: impl FnOnce(&mut Program) -> Schedule,
+    ) -> ControlFlow<()> {
+        match stop {
+            Stop::Fault(fault) => return self.graph_fault(program, thread, at, fault, schedule),
+            Stop::Limit(Limit::Unroll { bound }) => self.gathered.cut(bound, at),
+            Stop::Limit(limit) => {
+                let thread = program.tables().thread_info(thread).name.clone();
+                self.thread_limit
+                    .get_or_insert(Reason::Thread { limit, thread, at });
+            }
+            Stop::WokenInVain => {}
+            Stop::Unsupported(what) => {
+                let is_value = matches!(what, Unsupported::NondetValue { .. });
+                if !self.gathered.knows(program, &what, at) {
+                    let schedule = schedule(program);
+                    let replayed = replay::replay(program, &schedule);
+                    let trace = replayed.map(|replayed| replayed.trace).unwrap_or_default();
+                    self.gathered.unsupported.push(UnsupportedAt {
+                        what,
+                        thread,
+                        at,
+                        trace,
+                    });
+                }
+                if is_value && self.options.leaves_values_to_formulas {
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// There is no graph that was begun and has not come to its end.
+    pub(crate) fn graphs_are_done(&mut self) {
+        self.midway = false;
+    }
+
+    /// All threads have finished.
+    pub(crate) fn graph_complete(&mut self) -> ControlFlow<()> {
+        self.count(None);
+        self.gathered.any_end = true;
+        self.after_execution()
+    }
+
+    /// Some thread has not finished and cannot go on. The machine has what they will see in the end.
+    pub(crate) fn graph_blocked(
+        &mut self,
+        program: &mut Program,
+        machine: &mut Machine,
+        schedule: impl FnOnce(&mut Program) -> Schedule,
+    ) -> ControlFlow<()> {
+        if ending::is_complete(program, machine) {
+            return self.graph_complete();
+        }
+        let ending::Blockade { cause, waiting } = ending::blockade(program, machine);
+        self.count(Some(cause));
+        self.gathered.blocked(program, machine);
+        self.left_in_loop |= cause == BlockedBy::Unfinished;
+        if let Some((kind, thread, at)) = self.waiting_for_good(waiting) {
+            self.graph_violation(program, kind, thread, at, |program, _| schedule(program))?;
+        }
+        self.after_execution()
+    }
+}

@@ -1,0 +1,98 @@
+//! Relations between the events of a graph as matrices of bits.
+
+use super::event::Ev;
+use super::store::Graph;
+
+/// Numbers for all events of a graph, thread after thread.
+#[derive(Default)]
+pub(super) struct Numbers {
+    first: Vec<u32>,
+    pub(super) count: usize,
+}
+
+impl Numbers {
+    pub(super) fn number(&mut self, graph: &Graph) {
+        self.first.clear();
+        let mut next = 0;
+        for thread in &graph.threads {
+            self.first.push(next);
+            next += thread.events.len() as u32;
+        }
+        self.count = next as usize;
+    }
+
+    #[inline]
+    pub(super) fn of(&self, event: Ev) -> usize {
+        self.first[event.of()] as usize + event.at()
+    }
+
+    /// The number of a thread's first event.
+    pub(super) fn first(&self, thread: usize) -> usize {
+        self.first[thread] as usize
+    }
+}
+
+/// Sets of events, one for each event.
+#[derive(Default)]
+pub(super) struct Matrix {
+    width: usize,
+    words: Vec<u64>,
+}
+
+impl Matrix {
+    pub(super) fn clear(&mut self, count: usize) {
+        self.width = count.div_ceil(64);
+        self.words.clear();
+        self.words.resize(count * self.width, 0);
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, row: usize, member: usize) {
+        self.words[row * self.width + member / 64] |= 1 << (member % 64);
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, row: usize, member: usize) {
+        self.words[row * self.width + member / 64] &= !(1 << (member % 64));
+    }
+
+    #[inline]
+    pub(super) fn has(&self, row: usize, member: usize) -> bool {
+        self.words[row * self.width + member / 64] >> (member % 64) & 1 == 1
+    }
+
+    /// Members `from..to`.
+    pub(super) fn insert_range(&mut self, row: usize, from: usize, to: usize) {
+        for member in from..to {
+            self.insert(row, member);
+        }
+    }
+
+    #[inline]
+    pub(super) fn row(&self, row: usize) -> &[u64] {
+        &self.words[row * self.width..(row + 1) * self.width]
+    }
+
+    /// Adds a row of another matrix of the same size.
+    #[inline]
+    pub(super) fn add_row(&mut self, row: usize, other: &[u64]) {
+        let own = &mut self.words[row * self.width..(row + 1) * self.width];
+        for (own, other) in own.iter_mut().zip(other) {
+            *own |= other;
+        }
+    }
+}
+
+/// The members of a row.
+pub(super) fn members(row: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    row.iter().enumerate().flat_map(|(index, &word)| {
+        let mut rest = word;
+        std::iter::from_fn(move || {
+            let bit = rest.trailing_zeros();
+            (rest != 0).then(|| {
+                rest &= rest - 1;
+                index * 64 + bit as usize
+            })
+        })
+    })
+}

@@ -1,0 +1,227 @@
+//! What becomes of a graph: its end, and the schedule that a violation is reproduced by.
+
+use super::Search;
+use super::event::{Ev, Kind};
+use super::store::Halt;
+use crate::frame::Frame;
+use crate::replay::{Schedule, ScheduleStep};
+use raddle_memory::MemoryModel;
+use raddle_program::{LocId, Op, Program, ThreadId};
+use std::ops::ControlFlow;
+
+/// Which step of a schedule each event is part of.
+pub(super) struct Steps {
+    by_thread: Vec<Vec<u32>>,
+}
+
+impl Steps {
+    pub(super) fn of(&self, event: Ev) -> usize {
+        self.by_thread[event.of()][event.at()] as usize
+    }
+
+    fn has(&self, event: Ev) -> bool {
+        !event.is_event() || event.at() < self.by_thread[event.of()].len()
+    }
+}
+
+impl Search {
+    /// No thread can go on.
+    pub(super) fn ended(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
+        // Another graph has the thread going on.
+        for thread in 0..self.graph.threads.len() {
+            if let Some(read) = self.waiting_read(thread)
+                && self.waits_in_vain(program, read)
+            {
+                return ControlFlow::Continue(());
+            }
+        }
+        let mut started = self.graph.started();
+        let finished = started.all(|thread| {
+            let cursor = self.graph.threads[thread.index()].cursor;
+            cursor.halt == Halt::No && matches!(program.op(cursor.state), Op::Exit { .. })
+        });
+        drop(started);
+        if finished {
+            return frame.graph_complete();
+        }
+        self.set_scene(program);
+        let machine = &mut self.rules.machine;
+        let (graph, judge) = (&self.graph, &self.judge);
+        frame.graph_blocked(program, machine, |program| {
+            linearise(graph, judge.memory, program).0
+        })
+    }
+
+    /// Lets the machine see what threads that wait will see in the end: the last writes.
+    fn set_scene(&mut self, program: &Program) {
+        let graph = &self.graph;
+        let threads = graph.threads.iter().enumerate().map(|(index, thread)| {
+            let claimed = graph.claimed[index];
+            let claim = match claimed.is_event() {
+                true => Some(*program.op(graph.event(claimed).state)),
+                false => None,
+            };
+            let state = thread.is_started.then_some(thread.cursor.state);
+            (state, claim, thread.cursor.halt == Halt::Fault)
+        });
+        let mut writes: Vec<(u32, LocId, u64)> = Vec::new();
+        for (index, location) in graph.locations.iter().enumerate().skip(1) {
+            let own = |write: &&Ev| graph.event(**write).place.index() == index;
+            if let Some(&last) = location.writes.iter().rev().find(own) {
+                let event = graph.event(last);
+                writes.push((event.stamp, LocId(index as u32 - 1), event.value));
+            }
+        }
+        writes.sort_unstable();
+        let freed = graph.freed();
+        let writes = writes.into_iter().map(|(_, loc, value)| (loc, value));
+        self.rules
+            .machine
+            .set_scene(program, threads, writes, freed);
+    }
+
+    /// How to run the graph again.
+    pub(super) fn schedule(&self, program: &mut Program) -> Schedule {
+        self.linearised(program).0
+    }
+
+    pub(super) fn linearised(&self, program: &mut Program) -> (Schedule, Steps) {
+        linearise(&self.graph, self.judge.memory, program)
+    }
+}
+
+/// The events of a graph one after the other, reads after what they read from. Of several that can come next, the one that was added first
+/// does.
+fn linearise(
+    graph: &super::store::Graph,
+    memory: MemoryModel,
+    program: &Program,
+) -> (Schedule, Steps) {
+    let mut steps = Steps {
+        by_thread: vec![Vec::new(); graph.threads.len()],
+    };
+    let mut schedule = Schedule {
+        memory,
+        steps: Vec::new(),
+    };
+    loop {
+        let ready = (0..graph.threads.len()).filter_map(|thread| {
+            let next = steps.by_thread[thread].len();
+            let event = graph.threads[thread].events.get(next)?;
+            let this = Ev::new(thread, next);
+            let is_ready = can_come(graph, program, &steps, this)
+                && (memory != MemoryModel::Sc || is_next_in_memory(graph, &steps, this));
+            (is_ready && !event.waits()).then_some((event.stamp, thread))
+        });
+        let Some((_, thread)) = ready.min() else {
+            return (schedule, steps);
+        };
+        emit(graph, program, thread, &mut schedule, &mut steps);
+    }
+}
+
+/// Have all writes been made that come before this one, or before what this read reads from, and all reads that come before this write?
+fn is_next_in_memory(graph: &super::store::Graph, steps: &Steps, event: Ev) -> bool {
+    let events = &graph.threads[event.of()].events;
+    let parts = events[event.at()..].iter().enumerate();
+    let mut own = parts.take_while(|(index, part)| *index == 0 || part.part > 0 && !part.waits());
+    own.all(|(index, part)| {
+        let this = Ev::new(event.of(), event.at() + index);
+        if part.kind != Kind::Write {
+            return part.kind != Kind::Read
+                || steps.has(part.source)
+                || part.source.thread == event.thread;
+        }
+        let position = graph.position(part.place, this);
+        let earlier = graph.write_at(part.place, position - 1);
+        let read = (0..graph.threads.len()).all(|thread| {
+            let mut at = graph.last_here(part.place, thread);
+            while let Some(other) = at {
+                let o = graph.event(other);
+                if o.kind == Kind::Read
+                    && o.source == earlier
+                    && !(other.thread == this.thread && other.index < this.index)
+                    && !steps.has(other)
+                {
+                    return false;
+                }
+                at = graph.before_here(other);
+            }
+            true
+        });
+        read && (steps.has(earlier) || earlier.thread == event.thread)
+    })
+}
+
+fn can_come(graph: &super::store::Graph, program: &Program, steps: &Steps, event: Ev) -> bool {
+    let e = graph.event(event);
+    let thread = &graph.threads[event.of()];
+    if event.index == 0 && !steps.has(thread.started_by) {
+        return false;
+    }
+    match e.kind {
+        Kind::Read => steps.has(e.source),
+        Kind::Other => match *program.op(e.state) {
+            Op::Join { thread } if !e.is_fault => {
+                let target = thread.index();
+                steps.by_thread[target].len() >= graph.threads[target].events.len()
+            }
+            _ => true,
+        },
+        _ => true,
+    }
+}
+
+/// The next operation of a thread, with all its parts.
+fn emit(
+    graph: &super::store::Graph,
+    program: &Program,
+    thread: usize,
+    schedule: &mut Schedule,
+    steps: &mut Steps,
+) {
+    let events = &graph.threads[thread].events;
+    let number = schedule.steps.len() as u32;
+    let (mut reads, mut after, mut choices) = (None, None, Vec::new());
+    let mut is_first = true;
+    loop {
+        let index = steps.by_thread[thread].len();
+        let event = &events[index];
+        match event.kind {
+            // The second update of an operation follows from the first.
+            Kind::Read if event.part == 0 && event.source.is_event() => {
+                reads = Some(steps.of(event.source) as u32);
+            }
+            Kind::Write if event.part < 2 => {
+                let place = event.place;
+                let position = graph.position(place, Ev::new(thread, index));
+                let writes = &graph.writes(place)[..position - 1];
+                let is_told =
+                    |write: &&Ev| steps.has(**write) && graph.event(**write).place == place;
+                let before = writes.iter().rev().find(is_told);
+                after = before.map(|&write| steps.of(write) as u32);
+            }
+            Kind::Other if matches!(program.op(event.state), Op::Choice { .. }) => {
+                choices.push(event.value as u32);
+            }
+            _ => {}
+        }
+        debug_assert!(is_first || event.part > 0);
+        is_first = false;
+        steps.by_thread[thread].push(number);
+        let next = events.get(index + 1);
+        if next.is_none_or(|next| next.part == 0 || next.waits()) {
+            break;
+        }
+    }
+    let thread = ThreadId::from_index(thread);
+    schedule.steps.push(match schedule.memory {
+        MemoryModel::C11 => ScheduleStep::Place {
+            thread,
+            choices,
+            reads,
+            after,
+        },
+        _ => ScheduleStep::Run { thread, choices },
+    });
+}

@@ -1,0 +1,159 @@
+//! Data races, and reads of what nobody has written.
+
+use super::Search;
+use super::event::{Ev, Kind, Place};
+use crate::frame::Frame;
+use crate::verdict::ViolationKind;
+use raddle_memory::{RaceAccess, RaceInfo};
+use raddle_program::tables::NO_SLOT;
+use raddle_program::{Fault, ObjectId, Program, ThreadId};
+use std::ops::ControlFlow;
+
+impl Search {
+    /// Reports a race of an event, which was just added, with an earlier one.
+    pub(super) fn find_races(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        event: Ev,
+    ) -> ControlFlow<()> {
+        if self.plain_is_relaxed || !program.has_plain_accesses() {
+            return ControlFlow::Continue(());
+        }
+        let place = self.graph.event(event).place;
+        let Some(loc) = place.loc() else {
+            return ControlFlow::Continue(());
+        };
+        let info = *program.tables().loc_info(loc);
+        let mut found = None;
+        if !info.is_sync() {
+            found = self.racing_at(event, place);
+            if info.mixed {
+                for &other in program.tables().overlaps(loc) {
+                    found = found.or(self.racing_at(event, Place::of(other)));
+                }
+            }
+        }
+        if found.is_none() && info.life != NO_SLOT {
+            let life = self.graph.life(info.object.index());
+            let freed = life.map(|life| life.freed).filter(|freed| freed.is_event());
+            found = freed.filter(|&freed| !self.graph.happens_before(freed, event));
+        }
+        match found {
+            Some(other) => self.report_race(program, frame, other, event),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    /// An access at a place that races with an event.
+    fn racing_at(&self, event: Ev, place: Place) -> Option<Ev> {
+        let e = self.graph.event(event);
+        (0..self.graph.threads.len())
+            .filter(|&thread| thread != event.of())
+            .find_map(|thread| {
+                let mut at = self.graph.last_here(place, thread);
+                while let Some(other) = at {
+                    if self.graph.happens_before(other, event) {
+                        return None;
+                    }
+                    let o = self.graph.event(other);
+                    let writes = e.kind == Kind::Write || o.kind == Kind::Write;
+                    if writes && (e.is_plain() || o.is_plain()) {
+                        return Some(other);
+                    }
+                    at = self.graph.before_here(other);
+                }
+                None
+            })
+    }
+
+    /// A free is a plain write to the whole object.
+    pub(super) fn find_races_of_free(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        free: Ev,
+        object: ObjectId,
+    ) -> ControlFlow<()> {
+        let accesses = self.graph.last_at_object(object.index());
+        let mut unordered = accesses.filter(|&access| {
+            access.thread != free.thread && !self.graph.happens_before(access, free)
+        });
+        let Some(access) = unordered.next() else {
+            return ControlFlow::Continue(());
+        };
+        drop(unordered);
+        if self.plain_is_relaxed {
+            // The free could have come first.
+            return ControlFlow::Continue(());
+        }
+        self.report_race(program, frame, access, free)
+    }
+
+    fn report_race(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        first: Ev,
+        second: Ev,
+    ) -> ControlFlow<()> {
+        let side = |event: Ev| {
+            let state = self.graph.event(event).state;
+            RaceAccess {
+                thread: ThreadId::from_index(event.of()),
+                state,
+                at: program.at(state),
+                step: 0,
+            }
+        };
+        let race = RaceInfo {
+            first: side(first),
+            second: side(second),
+        };
+        let (thread, at) = (race.second.thread, race.second.at);
+        let kind = ViolationKind::Race(race);
+        frame.graph_violation(program, kind, thread, at, |program, kind| {
+            let (schedule, steps) = self.linearised(program);
+            if let ViolationKind::Race(race) = kind {
+                race.first.step = steps.of(first);
+                race.second.step = steps.of(second);
+                if race.first.step > race.second.step {
+                    std::mem::swap(&mut race.first, &mut race.second);
+                }
+            }
+            schedule
+        })
+    }
+
+    /// Reports a read that depends on what nobody has written.
+    pub(super) fn find_uninitialised(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        read: Ev,
+    ) -> ControlFlow<()> {
+        let event = *self.graph.event(read);
+        if !self.checks_uninit || event.is_cell || !program.needs_contents(event.state) {
+            return ControlFlow::Continue(());
+        }
+        let Some(loc) = event.place.loc() else {
+            return ControlFlow::Continue(());
+        };
+        let info = *program.tables().loc_info(loc);
+        let object = program.tables().object_info(info.object);
+        if info.life == NO_SLOT || object.init.is_some() || event.source != Ev::INIT {
+            return ControlFlow::Continue(());
+        }
+        let life = self.graph.life(info.object.index());
+        if life.is_some_and(|life| life.is_zeroed) {
+            return ControlFlow::Continue(());
+        }
+        let fault = Fault::Uninitialised {
+            object: Some(info.object),
+            offset: info.offset as i64,
+        };
+        let at = program.at(event.state);
+        let thread = ThreadId::from_index(read.of());
+        frame.graph_fault(program, thread, at, fault, |program| self.schedule(program))
+    }
+}

@@ -1,0 +1,600 @@
+//! Reads: what they may read from, and threads that wait.
+//!
+//! A read of an operation that may have to wait (a lock, a loop of one read that leads back to itself) is an event as long as the thread
+//! waits, too, with the write it would wait for as its `base`. Three rules keep graphs from being visited in which a thread waits in vain.
+//! - A thread begins to wait only if the *last* write of the location makes it wait: it will see that one sooner or later.
+//! - A read of memory is revisited like any other. If it still waits in the end, only the graph counts in which it waits at the last write.
+//! - A read of a synchronisation object is not revisited while its thread waits, but goes on in place, and nothing goes away: as soon as a write comes
+//!   that lets it. It keeps its stamp, so that it stays part of the graphs that earlier events are revisited in; there it waits again.
+//!   That is exact because the writes to a cell are one chain of updates: whatever makes the thread wait depends on all that would have let it go on.
+
+use super::event::{Ev, Event, Kind, Place};
+use super::ops::{self, Found, Operations};
+use super::revisit::New;
+use super::store::{Cursor, Halt};
+use super::{Alternative, Search, Step};
+use crate::frame::Frame;
+use crate::purity;
+use raddle_program::tables::NO_SLOT;
+use raddle_program::{
+    AccessKind, Fault, Op, Order, Program, StateId, SyncAction, ThreadId, Unsupported, Value,
+};
+use std::ops::ControlFlow;
+
+/// A read that could be added.
+pub(super) struct Reading {
+    pub(super) event: Event,
+    pub(super) cursor: Cursor,
+    pub(super) fault: Option<Fault>,
+}
+
+impl Search {
+    /// Deals with an access that has no choice: to memory that was freed, a plain one, one that cannot be handled.
+    pub(super) fn extend_alone(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        thread: usize,
+        place: Place,
+    ) -> ControlFlow<(), Option<Step>> {
+        let Some(loc) = place.loc() else {
+            return ControlFlow::Continue(None);
+        };
+        let Cursor { state, part, .. } = self.graph.threads[thread].cursor;
+        let info = *program.tables().loc_info(loc);
+        let op = *program.op(state);
+        if info.life != NO_SLOT && part % 2 == 0 {
+            let freed = self.graph.life(info.object.index()).map(|life| life.freed);
+            let known = self.graph.known(thread);
+            let index = self.graph.threads[thread].events.len();
+            let now = Ev::new(thread, index);
+            if let Some(freed) = freed.filter(|freed| freed.is_event())
+                && (self.plain_is_relaxed || self.graph.is_earlier(freed, now, known))
+            {
+                let access = match op {
+                    Op::Load { .. } => AccessKind::Read,
+                    Op::Store { .. } => AccessKind::Write,
+                    _ => AccessKind::Update,
+                };
+                let fault = Fault::UseAfterFree {
+                    access,
+                    object: info.object,
+                    offset: info.offset as i64,
+                };
+                return self
+                    .stop_at(program, frame, thread, fault)
+                    .map_continue(Some);
+            }
+        }
+        if info.is_sync() {
+            return ControlFlow::Continue(None);
+        }
+        if info.mixed {
+            self.graph.catch_up(program, place);
+        }
+        let order = ops::order_of(&op, 0);
+        let is_plain = op.is_plain() && !matches!(op, Op::Free { .. });
+        if !is_plain {
+            if info.mixed && self.meets_other_sizes(program, place) {
+                let what = Unsupported::Instruction {
+                    what: "atomic accesses of different sizes to the same bytes".into(),
+                };
+                return self.refuse(program, frame, thread, what).map_continue(Some);
+            }
+            return ControlFlow::Continue(None);
+        }
+        if self.plain_is_relaxed && !info.mixed {
+            return ControlFlow::Continue(None);
+        }
+        debug_assert_eq!(order, Order::Plain);
+        let step = match op {
+            Op::Store { .. } => {
+                let last = self.graph.last_write(place);
+                self.write(program, frame, thread, last)?
+            }
+            _ => {
+                let last = self.graph.last_write(place);
+                self.read(program, frame, thread, last)?
+            }
+        };
+        ControlFlow::Continue(Some(step))
+    }
+
+    /// Is there an atomic access of another size to the bytes of a place?
+    fn meets_other_sizes(&self, program: &Program, place: Place) -> bool {
+        let Some(loc) = place.loc() else {
+            return false;
+        };
+        let others = program.tables().overlaps(loc).iter();
+        others.copied().any(|other| {
+            let threads = 0..self.graph.threads.len();
+            threads.into_iter().any(|thread| {
+                let mut at = self.graph.last_here(Place::of(other), thread);
+                while let Some(event) = at {
+                    if !self.graph.event(event).is_plain() {
+                        return true;
+                    }
+                    at = self.graph.before_here(event);
+                }
+                false
+            })
+        })
+    }
+
+    /// The thread goes no further: what it meets is wrong.
+    fn stop_at(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        thread: usize,
+        fault: Fault,
+    ) -> ControlFlow<(), Step> {
+        let at = self.halt(program, thread);
+        frame.graph_fault(
+            program,
+            ThreadId::from_index(thread),
+            at,
+            fault,
+            |program| self.schedule(program),
+        )?;
+        ControlFlow::Continue(Step::Done)
+    }
+
+    fn refuse(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        thread: usize,
+        what: Unsupported,
+    ) -> ControlFlow<(), Step> {
+        let at = self.halt(program, thread);
+        let stop = raddle_program::Stop::Unsupported(what);
+        frame.graph_stop(program, ThreadId::from_index(thread), at, stop, |program| {
+            self.schedule(program)
+        })?;
+        ControlFlow::Continue(Step::Done)
+    }
+
+    fn halt(&mut self, program: &Program, thread: usize) -> raddle_program::SrcId {
+        let cursor = self.graph.threads[thread].cursor;
+        let mut event = Event::new(cursor.state, cursor.part, Kind::Other);
+        let index = self.graph.threads[thread].events.len();
+        self.graph.inherit(&mut event, thread, index);
+        event.is_fault = true;
+        let halted = Cursor {
+            halt: Halt::Fault,
+            ..cursor
+        };
+        self.graph.add(program, thread, event, 0, halted);
+        program.at(cursor.state)
+    }
+
+    /// What the read part of an operation makes of reading from a write; `read` is the event that it is or will be.
+    pub(super) fn found(
+        &mut self,
+        program: &mut Program,
+        read: Ev,
+        at: (StateId, u8),
+        place: Place,
+        write: Ev,
+    ) -> (Value, Found) {
+        let value = self.graph.value_from(program, place, write);
+        let found = self.made_of(program, read, at, value);
+        (value, found)
+    }
+
+    fn made_of(
+        &mut self,
+        program: &mut Program,
+        read: Ev,
+        at: (StateId, u8),
+        value: Value,
+    ) -> Found {
+        let written = if matches!(program.op(at.0), Op::Sync { .. }) && value & 3 == 0 {
+            self.kind_bytes(program, at)
+        } else {
+            None
+        };
+        let bytes = |arena: u32| {
+            let (start, bytes) = written?;
+            let at = arena.checked_sub(start)? as usize;
+            bytes.get(at).copied().flatten()
+        };
+        let thread = ThreadId::from_index(read.of());
+        let before = &self.graph.threads[read.of()].events[..read.at()];
+        self.rules.found(program, thread, at, value, &bytes, before)
+    }
+
+    /// What threads have written to the bytes that say of which kind a mutex without an initialising call is.
+    fn kind_bytes(
+        &self,
+        program: &Program,
+        (state, part): (StateId, u8),
+    ) -> Option<(u32, [Option<u8>; 4])> {
+        const KIND_OFFSET: u32 = 16;
+        let ops::Part::Read { place, .. } = ops::part(program, state, part & !1) else {
+            return None;
+        };
+        let info = program.tables().loc_info(place.loc()?);
+        let object = program.tables().object_info(info.object);
+        if object.arena == NO_SLOT {
+            return None;
+        }
+        let start = object.arena + info.offset as u32 + KIND_OFFSET;
+        let byte = |at: u32| self.graph.written_byte(program, start + at);
+        Some((start, [byte(0), byte(1), byte(2), byte(3)]))
+    }
+
+    /// The event that a read is which reads from a write. It comes at this index of its thread.
+    pub(super) fn reading(
+        &mut self,
+        program: &mut Program,
+        thread: usize,
+        index: usize,
+        at: (StateId, u8),
+        source: Ev,
+    ) -> Reading {
+        let (state, part) = at;
+        let op = *program.op(state);
+        let ops::Part::Read { place, is_cell } = ops::part(program, state, part) else {
+            unreachable!("only reads read")
+        };
+        let is_mixed = !is_cell
+            && place
+                .loc()
+                .is_some_and(|loc| program.tables().loc_info(loc).mixed);
+        let (value, source) = match is_mixed && op.is_plain() {
+            true => self.graph.mixed_value(program, place),
+            false => (self.graph.value_from(program, place, source), source),
+        };
+        let found = self.made_of(program, Ev::new(thread, index), at, value);
+        let mut event = Event::new(state, part, Kind::Read);
+        self.graph.inherit(&mut event, thread, index);
+        event.place = place;
+        event.is_cell = is_cell;
+        event.value = value;
+        event.order = self.strengthened(program, place, ops::order_of(&op, value));
+        let mut cursor = Cursor {
+            state,
+            part,
+            halt: Halt::No,
+        };
+        let mut fault = None;
+        match found {
+            Found::Wait => {
+                event.base = source;
+                event.order = match event.order {
+                    // It has not read anything yet.
+                    Order::SeqCst => Order::Relaxed,
+                    order => order,
+                };
+                return Reading {
+                    event,
+                    cursor,
+                    fault,
+                };
+            }
+            Found::Ends { returns } => {
+                event.source = source;
+                self.learn(&mut event, &op, part, returns);
+                cursor = self.after_pure(program, thread, index, state, returns);
+            }
+            Found::Writes { ends, .. } => {
+                event.source = source;
+                event.is_update = true;
+                self.learn(&mut event, &op, part, ends.unwrap_or(0));
+                cursor.part = part + 1;
+            }
+            Found::Fault(wrong) => {
+                event.source = source;
+                event.is_fault = true;
+                self.graph.learn_by_reading(&mut event, source);
+                cursor.halt = Halt::Fault;
+                fault = Some(wrong);
+            }
+        }
+        Reading {
+            event,
+            cursor,
+            fault,
+        }
+    }
+
+    /// The order that an access counts with.
+    pub(super) fn strengthened(&self, program: &Program, place: Place, order: Order) -> Order {
+        let is_mixed = |loc| program.tables().loc_info(loc).mixed;
+        match order {
+            Order::Plain if self.plain_is_relaxed && !place.loc().is_some_and(is_mixed) => {
+                Order::Relaxed
+            }
+            _ => order,
+        }
+    }
+
+    fn learn(&mut self, event: &mut Event, op: &Op, part: u8, returns: Value) {
+        let source = event.source;
+        self.graph.learn_by_reading(event, source);
+        if let Some(action) = action_of(op, part) {
+            self.graph.learn_from_cell(event, source, action, returns);
+        }
+    }
+
+    /// Where the thread is after an operation that changed nothing: perhaps at the end of an iteration that came to nothing.
+    pub(super) fn after_pure(
+        &mut self,
+        program: &mut Program,
+        thread: usize,
+        index: usize,
+        state: StateId,
+        returns: Value,
+    ) -> Cursor {
+        let next = program.after(state, returns);
+        let mut cursor = Cursor {
+            state: next,
+            part: 0,
+            halt: Halt::No,
+        };
+        if self.rules.reductions.purity && program.is_reentered(next) {
+            let events = &self.graph.threads[thread].events[..index];
+            if purity::completes_iteration(program, state, next, Operations(events)) {
+                cursor.halt = Halt::Spin;
+            }
+        }
+        cursor
+    }
+
+    /// Puts what a read may read from into the pool.
+    pub(super) fn offer_sources(
+        &mut self,
+        program: &mut Program,
+        thread: usize,
+        place: Place,
+        _is_cell: bool,
+    ) {
+        let Cursor { state, part, .. } = self.graph.threads[thread].cursor;
+        let now = Ev::new(thread, self.graph.threads[thread].events.len());
+        let known = self.graph.known(thread);
+        let floor = self.graph.floor(place, now, known);
+        let last = self.graph.writes(place).len();
+        for position in floor..=last {
+            let write = self.graph.write_at(place, position);
+            let (_, found) = self.found(program, now, (state, part), place, write);
+            match found {
+                Found::Wait if position == last => self.pool.push(Alternative::Wait(write)),
+                Found::Wait => {}
+                Found::Writes { .. } if !self.can_update(thread, place, position) => {}
+                _ => self.pool.push(Alternative::Read(write)),
+            }
+        }
+    }
+
+    /// Can an update read from the write at this position, or make the update that does read from its own write?
+    fn can_update(&self, thread: usize, place: Place, position: usize) -> bool {
+        let Some(&next) = self.graph.writes(place).get(position) else {
+            return true;
+        };
+        let event = self.graph.event(next);
+        let past = self.graph.past(thread);
+        let depends = next.of() == thread || next.index < self.graph.clocks.get(past, next.thread);
+        !(event.is_update && event.place == place && depends)
+    }
+
+    // ---- waiting
+
+    /// Is there another graph in which the thread does not wait at a read, or waits at the last write?
+    pub(super) fn waits_in_vain(&mut self, program: &mut Program, read: Ev) -> bool {
+        let event = self.graph.event(read);
+        match event.is_cell {
+            true => self.is_awaited(program, read),
+            false => event.base != self.graph.last_write(event.place),
+        }
+    }
+
+    /// Would the thread that waits at a read go on if it read from the last write?
+    fn is_awaited(&mut self, program: &mut Program, read: Ev) -> bool {
+        let event = self.graph.event(read);
+        let (place, at) = (event.place, (event.state, event.part));
+        let last = self.graph.last_write(place);
+        let (_, found) = self.found(program, read, at, place, last);
+        found != Found::Wait
+    }
+
+    /// Can the thread that waits at a read go on?
+    pub(super) fn can_stop_waiting(&mut self, program: &mut Program, read: Ev) -> bool {
+        if !self.graph.event(read).is_cell {
+            return false;
+        }
+        let first = self.pool.len();
+        self.offer_sources_since(program, read);
+        let any = self.pool.len() > first;
+        self.pool.truncate(first);
+        any
+    }
+
+    /// Puts the ways to go on for a thread that waits into the pool.
+    pub(super) fn offer_going_on(&mut self, program: &mut Program, read: Ev) {
+        if !self.is_awaited(program, read) {
+            self.pool.push(Alternative::KeepWaiting);
+        }
+        self.offer_sources_since(program, read);
+    }
+
+    pub(super) fn keep_waiting(&mut self, thread: usize) -> Step {
+        let index = self.graph.threads[thread].events.len() - 1;
+        let mut event = *self.graph.event(Ev::new(thread, index));
+        event.waits_since = self.graph.next_stamp() - 1;
+        let cursor = self.graph.threads[thread].cursor;
+        self.graph.change(thread, event, cursor);
+        Step::Done
+    }
+
+    /// Puts what a read may read from at which a thread waits into the pool: writes that were the last since it waits.
+    fn offer_sources_since(&mut self, program: &mut Program, read: Ev) {
+        let event = *self.graph.event(read);
+        let (place, at) = (event.place, (event.state, event.part));
+        let known = self.known_before(read);
+        let floor = self.graph.floor(place, read, known);
+        let last = self.graph.writes(place).len();
+        for position in floor.max(1)..=last {
+            let write = self.graph.write_at(place, position);
+            let candidate = self.graph.event(write);
+            if candidate.stamp <= event.waits_since {
+                continue;
+            }
+            let (_, found) = self.found(program, read, at, place, write);
+            match found {
+                _ if !self.waits_until(program, read, write) => {}
+                Found::Wait => {}
+                Found::Writes { .. } if !self.can_update(read.of(), place, position) => {}
+                _ => self.pool.push(Alternative::GoOn(write)),
+            }
+        }
+    }
+
+    /// Of the events that were there when a read was added, and those that a write depends on: is the last write one that the thread waits at, and is
+    /// the one there that made it wait? Otherwise the read was revisited by one of them, in another graph, and is revisited by this write there.
+    fn waits_until(&mut self, program: &mut Program, read: Ev, write: Ev) -> bool {
+        let event = *self.graph.event(read);
+        let until = New {
+            thread: write.of(),
+            count: write.index,
+            past: self.graph.event(write).past,
+        };
+        if !self.was_there(until, event.base, event.stamp) {
+            return false;
+        }
+        let last = self.last_then(until, event.place, event.stamp);
+        let at = (event.state, event.part);
+        let (_, found) = self.found(program, read, at, event.place, last);
+        found == Found::Wait
+    }
+
+    /// What a thread knew before an event.
+    pub(super) fn known_before(&self, event: Ev) -> super::clocks::Row {
+        let thread = &self.graph.threads[event.of()];
+        match event.at().checked_sub(1) {
+            Some(before) => thread.events[before].known,
+            None => thread.known,
+        }
+    }
+
+    pub(super) fn wait(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        thread: usize,
+        base: Ev,
+    ) -> ControlFlow<(), Step> {
+        let Cursor { state, part, .. } = self.graph.threads[thread].cursor;
+        let index = self.graph.threads[thread].events.len();
+        let mut reading = self.reading(program, thread, index, (state, part), base);
+        debug_assert!(reading.event.waits());
+        reading.event.waits_since = self.graph.next_stamp();
+        let event = self
+            .graph
+            .add(program, thread, reading.event, 0, reading.cursor);
+        self.find_races(program, frame, event)?;
+        ControlFlow::Continue(Step::Done)
+    }
+
+    pub(super) fn go_on_reading(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        thread: usize,
+        source: Ev,
+    ) -> ControlFlow<(), Step> {
+        let index = self.graph.threads[thread].events.len() - 1;
+        let read = Ev::new(thread, index);
+        let reading = self.reread(program, read, source);
+        self.graph.change(thread, reading.event, reading.cursor);
+        self.settle(program, frame, read, source, reading.fault)
+    }
+
+    /// The same read, reading from another write.
+    pub(super) fn reread(&mut self, program: &mut Program, read: Ev, source: Ev) -> Reading {
+        let old = *self.graph.event(read);
+        let at = (old.state, old.part);
+        let mut reading = self.reading(program, read.of(), read.at(), at, source);
+        let event = &mut reading.event;
+        event.stamp = old.stamp;
+        event.previous_here = old.previous_here;
+        event.previous_at_object = old.previous_at_object;
+        if event.base == Ev::NONE && event.is_cell {
+            event.base = old.base;
+        }
+        event.waits_since = old.waits_since;
+        reading
+    }
+
+    /// A read that reads from a write.
+    pub(super) fn read(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        thread: usize,
+        source: Ev,
+    ) -> ControlFlow<(), Step> {
+        let Cursor { state, part, .. } = self.graph.threads[thread].cursor;
+        let index = self.graph.threads[thread].events.len();
+        let reading = self.reading(program, thread, index, (state, part), source);
+        let event = self
+            .graph
+            .add(program, thread, reading.event, 0, reading.cursor);
+        self.settle(program, frame, event, source, reading.fault)
+    }
+
+    /// What is to be looked at when a read has a source.
+    fn settle(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        read: Ev,
+        source: Ev,
+        fault: Option<Fault>,
+    ) -> ControlFlow<(), Step> {
+        let event = *self.graph.event(read);
+        let is_last = self.graph.last_write(event.place) == source;
+        if !is_last && !event.is_plain() && !self.judge.accepts(program, &self.graph, &[read]) {
+            return ControlFlow::Continue(Step::Dropped);
+        }
+        self.look_at_read(program, frame, read, fault)?;
+        ControlFlow::Continue(Step::Done)
+    }
+
+    /// Faults and races of a read, and where its thread has arrived.
+    pub(super) fn look_at_read(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        read: Ev,
+        fault: Option<Fault>,
+    ) -> ControlFlow<()> {
+        let event = *self.graph.event(read);
+        let thread = ThreadId::from_index(read.of());
+        if let Some(fault) = fault {
+            let at = program.at(event.state);
+            frame.graph_fault(program, thread, at, fault, |program| self.schedule(program))?;
+        }
+        if event.is_fault || event.waits() {
+            return ControlFlow::Continue(());
+        }
+        self.find_uninitialised(program, frame, read)?;
+        self.find_races(program, frame, read)?;
+        self.arrived(program, frame, read.of())
+    }
+}
+
+/// The operation on a synchronisation object that a part belongs to.
+pub(super) fn action_of(op: &Op, part: u8) -> Option<SyncAction> {
+    match *op {
+        Op::Sync {
+            action: SyncAction::CondRelease { .. },
+            ..
+        } if part >= 2 => Some(SyncAction::Unlock),
+        Op::Sync { action, .. } => Some(action),
+        Op::AtomicBegin => Some(SyncAction::Lock),
+        Op::AtomicEnd => Some(SyncAction::Unlock),
+        _ => None,
+    }
+}

@@ -1,0 +1,200 @@
+//! Counts.
+
+use crate::driver::{Limits, Reductions, SearchOptions, ViolationKey, check};
+use crate::oracle::c11::{GraphEnd, GraphOptions, final_graphs};
+use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, Violation, ViolationKind};
+use raddle_program::builder::BuiltProgram;
+use raddle_program::generate::{C11Options, Features, GenOptions, generate, generate_c11};
+use raddle_program::samples;
+
+/// A number that people may set to try more.
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
+}
+
+const AWAITS: Reductions = Reductions {
+    purity: true,
+    awaits: true,
+    ifaa: false,
+};
+
+const NONE: Reductions = Reductions {
+    purity: false,
+    awaits: false,
+    ifaa: false,
+};
+
+fn run(
+    built: &BuiltProgram,
+    engine: EngineKind,
+    memory: MemoryModel,
+    reductions: Reductions,
+) -> Outcome {
+    let options = SearchOptions {
+        memory,
+        reductions,
+        checks: Checks {
+            assertions: false,
+            memory: false,
+            races: false,
+            deadlocks: false,
+            livelocks: false,
+            overflows: false,
+            uninit: false,
+            only_error_calls: false,
+        },
+        keep_going: true,
+        limits: Limits {
+            executions: Some(200_000),
+            ..Limits::default()
+        },
+        ..SearchOptions::default()
+    };
+    check(&mut built.program(), engine, options).unwrap()
+}
+
+/// Under SC, executions that differ in `rf` or `mo` are those that differ in the order of conflicting events.
+fn assert_as_many_as_dpor(built: &BuiltProgram) {
+    let dpor = run(built, EngineKind::Dpor, MemoryModel::Sc, NONE);
+    let graph = run(built, EngineKind::Graph, MemoryModel::Sc, NONE);
+    assert_eq!(
+        (graph.statistics.complete, graph.statistics.blocked),
+        (dpor.statistics.complete, dpor.statistics.blocked),
+        "{built}"
+    );
+}
+
+#[test]
+fn as_many_as_dpor_under_sc() {
+    for built in [
+        samples::fib_bench(2),
+        samples::fib_bench(3),
+        samples::casrot(4),
+        samples::lastwrite(4),
+        samples::readers(4),
+        samples::sigma(4),
+        samples::control_flow(3),
+        samples::exponential_bug(2),
+    ] {
+        assert_as_many_as_dpor(&built);
+    }
+}
+
+#[test]
+fn as_many_as_dpor_on_generated_programs() {
+    let options = GenOptions {
+        features: Features {
+            mixed_sizes: false,
+            heap: false,
+            atomic_blocks: false,
+            ..Features::ALL
+        },
+        ..GenOptions::default()
+    };
+    let first = number("FIRST", 0);
+    for seed in first..first + number("COUNT", 300) {
+        let built = generate(seed, &options);
+        assert_as_many_as_dpor(&built);
+    }
+}
+
+#[test]
+fn spinning_as_dpor() {
+    let options = GenOptions {
+        features: Features {
+            mixed_sizes: false,
+            heap: false,
+            atomic_blocks: false,
+            ..Features::SPINNING
+        },
+        ..GenOptions::spinning()
+    };
+    let first = number("FIRST", 0);
+    for seed in first..first + number("COUNT", 300) {
+        let built = generate(seed, &options);
+        let dpor = run(&built, EngineKind::Dpor, MemoryModel::Sc, AWAITS);
+        let graph = run(&built, EngineKind::Graph, MemoryModel::Sc, AWAITS);
+        assert_eq!(
+            (graph.statistics.complete, graph.statistics.blocked),
+            (dpor.statistics.complete, dpor.statistics.blocked),
+            "seed {seed}: {built}"
+        );
+    }
+}
+
+/// Each final graph of the brute force is visited once, and the same violations are found.
+fn compare_with_brute_force(family: &C11Options, budget: u64) {
+    let first = number("FIRST", 0);
+    let mut compared = 0;
+    for seed in first..first + number("COUNT", budget) {
+        let built = generate_c11(seed, family);
+        let mut program = built.program();
+        let options = GraphOptions {
+            most: 20_000,
+            ..GraphOptions::default()
+        };
+        let Some(all) = final_graphs(&mut program, &options) else {
+            continue;
+        };
+        compared += 1;
+        let options = SearchOptions {
+            memory: MemoryModel::C11,
+            reductions: AWAITS,
+            keep_going: true,
+            ..SearchOptions::default()
+        };
+        let outcome = check(&mut program, EngineKind::Graph, options)
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{built}"));
+        let violations = match &outcome.verdict {
+            Verdict::Violation(violations) => violations.as_slice(),
+            _ => &[],
+        };
+        let is_race = |violation: &Violation| matches!(violation.kind, ViolationKind::Race(_));
+        assert_eq!(
+            violations.iter().any(is_race),
+            all.has_race(),
+            "seed {seed}: {built}"
+        );
+        if all.has_race() {
+            continue;
+        }
+        let found: std::collections::HashSet<ViolationKey> = violations
+            .iter()
+            .map(|violation| ViolationKey::new(&violation.kind, violation.at))
+            .collect();
+        let expected: std::collections::HashSet<ViolationKey> =
+            all.violations.keys().cloned().collect();
+        assert_eq!(found, expected, "seed {seed}: {built}");
+        if all.count(GraphEnd::Faulted) > 0 {
+            continue;
+        }
+        let counts = (all.count(GraphEnd::Complete), all.count(GraphEnd::Blocked));
+        let statistics = &outcome.statistics;
+        assert_eq!(
+            (statistics.complete as usize, statistics.blocked as usize),
+            counts,
+            "seed {seed}: {built}"
+        );
+    }
+    assert!(
+        compared * 2 > number("COUNT", budget),
+        "{compared} compared"
+    );
+}
+
+#[test]
+fn as_many_as_by_brute_force() {
+    let family = C11Options {
+        plain: false,
+        ..C11Options::default()
+    };
+    compare_with_brute_force(&family, 60);
+}
+
+#[test]
+fn as_many_as_by_brute_force_with_plain_accesses() {
+    compare_with_brute_force(&C11Options::default(), 60);
+}
