@@ -5,7 +5,7 @@ use super::assertion::is_assertion;
 use super::code::Code;
 use super::exec::Done;
 use super::layout::unsupported;
-use super::local::FrameExtra;
+use super::local::{FrameExtra, NativeFrame};
 use super::machine::{ActiveFrame, Machine, Step, Top};
 use super::memory::Place;
 use super::undefined::{self, Mask, Undefined};
@@ -222,6 +222,15 @@ impl Machine<'_> {
             Callee::Panic => return Err(self.panicked(function, args)),
             Callee::Intrinsic | Callee::Unknown => return Err(self.unknown_function(function)),
         }
+        Ok(Step::Continue)
+    }
+
+    /// Runs the body of the function that a model stood in for; the model's frame is gone.
+    pub(crate) fn enter_original(&mut self, frame: &NativeFrame) -> Result<Step, Stop> {
+        let Some(function) = frame.function else {
+            return Err(unsupported("the body of a function that has none"));
+        };
+        self.enter(function, (&frame.args, Mask::NONE), None, false)?;
         Ok(Step::Continue)
     }
 

@@ -105,7 +105,12 @@ fn notify_all(cx: &mut Script<'_, '_>) -> ModelResult {
 
 impl Script<'_, '_> {
     /// Waits while the word has a value. Returns 0 if woken, or an error number.
-    fn futex_wait(&mut self, word: u64, value: u64, has_deadline: bool) -> Result<u64, Pause> {
+    pub(super) fn futex_wait(
+        &mut self,
+        word: u64,
+        value: u64,
+        has_deadline: bool,
+    ) -> Result<u64, Pause> {
         self.atomic_begin()?;
         let is_expected = self.load(word, 4, Order::SeqCst)? == value & 0xFFFF_FFFF;
         let Some(queue) = self.queue_of(word)? else {
