@@ -286,10 +286,11 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         names: &["orderings", "memory-order", "relaxed", "seq_cst"],
-        text: "Orderings weaker than `seq_cst` (relaxed, acquire, release, acq_rel) allow more on real machines than is \
-               explored. Memory model `sc` explores all atomics as if they were `seq_cst`; `tso` and `pso` delay stores, but \
-               never reorder loads. For data races the orderings do count, under every model. So a violation is real, \
-               but a program with weak orderings that is verified may still go wrong in ways that are not looked at; \
+        text: "Orderings weaker than `seq_cst` (relaxed, acquire, release, acq_rel) allow more than sequential consistency. Memory \
+               model `c11` explores all that the language allows, and is what a program gets that uses them itself. Memory model `sc` \
+               explores all atomics as if they were `seq_cst`; `tso` and `pso` delay stores, but \
+               never reorder loads. That concerns programs in which only libraries use such orderings, and whoever asks for these models. For data races the orderings do count, under every model. So a violation is real, \
+               but what is verified under them may still go wrong in ways that are not looked at; \
                where threads came to such orderings the answer says so, and in JSON in `weak_orderings`. Programs that \
                have only `seq_cst` atomics and locks are not concerned.",
     },
@@ -389,10 +390,10 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "engines",
         &[
-            "auto", "dpor", "rf", "rvf", "mcr", "bmc", "icb", "bpor", "naive",
+            "auto", "dpor", "rf", "graph", "rvf", "mcr", "bmc", "icb", "bpor", "naive",
         ],
     ),
-    ("memory models", &["sc", "tso", "pso", "orderings"]),
+    ("memory models", &["c11", "sc", "tso", "pso", "orderings"]),
     (
         "checks",
         &[

@@ -79,7 +79,6 @@ const STANDARDS: [(&str, [&str; 2]); 2] = [
 
 /// The tests of the memory model of C and C++, in both languages and by both rules for release sequences.
 #[test]
-#[ignore = "the command line does not offer memory c11 yet"]
 fn c11_tests_have_the_answers_that_are_known_by_argument() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("litmus_c11");
     std::fs::create_dir_all(&directory).expect("the directory for temporary files can be written");

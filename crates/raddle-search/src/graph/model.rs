@@ -6,7 +6,7 @@
 //! model, so that need not be looked at (maximal extensibility).
 
 use super::bits::{Matrix, Numbers, members};
-use super::event::{Ev, Kind, Place};
+use super::event::{Ev, Event, Kind, Place};
 use super::store::Graph;
 use raddle_memory::MemoryModel;
 use raddle_program::{Op, Order, Program};
@@ -27,6 +27,12 @@ pub(super) struct Judge {
     strong: Vec<usize>,
     before: Vec<u32>,
     todo: Vec<Ev>,
+}
+
+/// Is it an event of the model? Choices, allocations and the like are not: that a program has one must forbid nothing.
+fn is_step(program: &Program, event: &Event) -> bool {
+    event.kind != Kind::Other
+        || matches!(program.op(event.state), Op::Spawn { .. } | Op::Join { .. })
 }
 
 impl Judge {
@@ -264,13 +270,16 @@ impl Judge {
             self.sb.add_row(number, &row);
             self.sb.insert(number, earlier);
         }
+        if !is_step(program, e) {
+            return;
+        }
         let row = self.sb.row(number).to_vec();
         self.sb_elsewhere.add_row(number, &row);
-        if e.place != Place::NOWHERE {
-            for earlier in members(&row) {
-                if graph.event(self.events[earlier]).place == e.place {
-                    self.sb_elsewhere.remove(number, earlier);
-                }
+        for earlier in members(&row) {
+            let other = graph.event(self.events[earlier]);
+            let is_here = e.place != Place::NOWHERE && other.place == e.place;
+            if is_here || !is_step(program, other) {
+                self.sb_elsewhere.remove(number, earlier);
             }
         }
     }
