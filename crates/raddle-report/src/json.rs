@@ -197,6 +197,9 @@ struct Step {
     location: Option<String>,
     value: Value,
     reads_from: Option<usize>,
+    /// Under C11: the newest write of an earlier step, if the step read an older one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stale: Option<usize>,
     at: Option<Place>,
 }
 
@@ -429,6 +432,7 @@ impl Writer<'_> {
                 },
                 location,
                 value,
+                stale: step.stale.map(|index| index + 1),
                 reads_from: match step.effect {
                     Effect::Flushed { store } => Some(store as usize + 1),
                     Effect::Whole | Effect::Delayed | Effect::Abandoned => {

@@ -260,7 +260,11 @@ pub(crate) fn origin(view: &View<'_>, index: usize) -> String {
         return String::new();
     }
     let step = &view.trace.steps[index];
-    match step.reads_from {
+    let stale = match step.stale {
+        Some(newer) => format!(", stale: not step {}", newer + 1),
+        None => String::new(),
+    };
+    let origin = match step.reads_from {
         None => "  ← initial".to_owned(),
         Some(index) => match view.trace.steps.get(index) {
             Some(writer) if writer.thread != step.thread => {
@@ -272,7 +276,8 @@ pub(crate) fn origin(view: &View<'_>, index: usize) -> String {
             }
             _ => format!("  ← step {}", index + 1),
         },
-    }
+    };
+    origin + &stale
 }
 
 /// `main` has returned, and other threads go on.
