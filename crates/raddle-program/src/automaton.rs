@@ -61,6 +61,11 @@ pub trait Semantics {
         false
     }
 
+    /// Does the thread stay at `local`, where it does a compare-exchange, until that succeeds, whatever it finds till then?
+    fn only_waits(&self, _local: &Self::Local) -> bool {
+        false
+    }
+
     /// Does what the thread does depend on the contents that its operation at `local`, a read, finds?
     fn needs_contents(&self, _local: &Self::Local) -> bool {
         false
@@ -151,6 +156,8 @@ struct Results {
     needs_contents: bool,
     /// See [`Semantics::zeroes`].
     zeroes: bool,
+    /// See [`Semantics::only_waits`]; also of states that are as good as such a one.
+    only_waits: bool,
 }
 
 /// Operations and edges of all states.
@@ -321,6 +328,7 @@ impl<S: Semantics> Expander<S> {
                 ignored: self.semantics.ignores_result(&local),
                 needs_contents: self.semantics.needs_contents(&local),
                 zeroes: self.semantics.zeroes(&local),
+                only_waits: self.semantics.only_waits(&local),
             },
         );
         self.bytes += self.semantics.bytes(&local);
@@ -334,6 +342,40 @@ impl<S: Semantics> Expander<S> {
         let states = self.interned.get(&hash)?;
         let is_equal = |state: &&StateId| self.snapshots[state.index()].as_ref() == Some(local);
         states.iter().find(is_equal).copied()
+    }
+
+    /// Is the operation of `state` a compare-exchange that failed, and does the thread now do nothing but try the same until it succeeds, to
+    /// come to where it would be had it succeeded at once? Then it might as well have stayed where it was: for `waits` there is
+    /// one way out, and `state` has it, too. Whatever else `state` does when it finds something else it may do without having
+    /// looked before.
+    ///
+    /// So the fast path of a lock is no different from its slow path.
+    fn is_first_try(
+        &mut self,
+        skeleton: &mut Skeleton,
+        (state, value): (StateId, Value),
+        waits: StateId,
+    ) -> bool {
+        let Op::Cas { expected, .. } = skeleton.ops[state.index()] else {
+            return false;
+        };
+        let tries_the_same = waits != state
+            && value != expected
+            && skeleton.ops[waits.index()] == skeleton.ops[state.index()]
+            && !skeleton.outputs.contains_key(&(state, value));
+        tries_the_same && skeleton.results[waits.index()].only_waits && {
+            let one = self.successor(skeleton, state, expected);
+            let other = self.successor(skeleton, waits, expected);
+            let print = |state| skeleton.outputs.get(&(state, expected));
+            one == other && print(state) == print(waits)
+        }
+    }
+
+    fn successor(&mut self, skeleton: &mut Skeleton, state: StateId, value: Value) -> StateId {
+        match skeleton.find(state, value) {
+            Some(target) => target,
+            None => self.expand(skeleton, state, value),
+        }
     }
 
     /// The snapshot of `state`, recomputed where it was dropped.
@@ -388,7 +430,11 @@ impl<S: Semantics> Expand for Expander<S> {
             self.drop_snapshots(skeleton);
         }
         let known = skeleton.ops.len();
-        let target = self.intern(skeleton, transition, Some((state, value)));
+        let mut target = self.intern(skeleton, transition, Some((state, value)));
+        if self.is_first_try(skeleton, (state, value), target) {
+            skeleton.results[state.index()].only_waits = true;
+            target = state;
+        }
         if target.index() < known {
             skeleton.reentered[target.index()] = true;
         }
@@ -522,6 +568,12 @@ impl Program {
                 }
                 _ => false,
             })
+    }
+
+    /// Does the thread wait in `state` for a lock of a library, by a compare-exchange that is tried until it succeeds?
+    #[must_use]
+    pub fn only_waits(&self, state: StateId) -> bool {
+        self.skeleton.results[state.index()].only_waits
     }
 
     /// Is what the operation allocates full of zeros?

@@ -230,6 +230,108 @@ impl Litmus {
     }
 }
 
+impl Litmus {
+    /// The same in C++, with its own atomics and threads.
+    #[must_use]
+    pub fn to_cpp(&self, outcome: &Outcome) -> String {
+        let mut text = format!("// {}\n", self.name);
+        text += "#include <atomic>\n#include <cassert>\n#include <thread>\n\n";
+        let names: Vec<String> = (0..self.locations).map(Self::location_name).collect();
+        for name in &names {
+            let _ = writeln!(text, "static std::atomic<int> {name}{{0}};");
+        }
+        for index in 1..=self.threads.len() {
+            let _ = writeln!(text, "static long returned{index};");
+        }
+        for (index, actions) in self.threads.iter().enumerate() {
+            let _ = writeln!(text, "\nstatic void thread{}() {{", index + 1);
+            let mut returned = vec!["0".to_owned()];
+            for action in actions {
+                let result = format!("r{}", returned.len());
+                let shift = BITS * (returned.len() - 1);
+                text += &cpp_statement(action, &names, &result);
+                if action.reads() {
+                    returned.push(format!("(long){result} << {shift}"));
+                }
+            }
+            let _ = writeln!(
+                text,
+                "    returned{} = {};\n}}",
+                index + 1,
+                returned.join(" | ")
+            );
+        }
+        text += "\nint main() {\n";
+        for index in 1..=self.threads.len() {
+            let _ = writeln!(text, "    std::thread t{index}(thread{index});");
+        }
+        for index in 1..=self.threads.len() {
+            let _ = writeln!(text, "    t{index}.join();");
+        }
+        let mut wanted: Vec<String> = Vec::new();
+        for (index, reads) in outcome.reads.iter().enumerate() {
+            let value = Self::packed(reads);
+            wanted.push(format!("returned{} == {value:#x}", index + 1));
+        }
+        for (name, value) in names.iter().zip(&outcome.memory) {
+            if let Some(value) = value {
+                wanted.push(format!("{name}.load() == {value}"));
+            }
+        }
+        let wanted = wanted.join(" && ");
+        let _ = writeln!(text, "    assert(!({wanted}));\n    return 0;\n}}");
+        text
+    }
+}
+
+fn cpp_statement(action: &Action, names: &[String], result: &str) -> String {
+    let order = |order: Order| format!("std::{}", c_order(order));
+    match *action {
+        Action::Load { at, order: o } => {
+            format!("    int {result} = {}.load({});\n", names[at], order(o))
+        }
+        Action::Store {
+            at,
+            value,
+            order: o,
+        } => {
+            format!("    {}.store({value}, {});\n", names[at], order(o))
+        }
+        Action::Exchange {
+            at,
+            value,
+            order: o,
+        } => format!(
+            "    int {result} = {}.exchange({value}, {});\n",
+            names[at],
+            order(o)
+        ),
+        Action::Add {
+            at,
+            value,
+            order: o,
+        } => format!(
+            "    int {result} = {}.fetch_add({value}, {});\n",
+            names[at],
+            order(o)
+        ),
+        Action::Cas {
+            at,
+            expected,
+            new,
+            order: o,
+            failure,
+        } => format!(
+            "    int {result} = {expected};\n    \
+             {}.compare_exchange_strong({result}, {new}, {}, {});\n",
+            names[at],
+            order(o),
+            order(failure.unwrap_or_else(|| without_store(o)))
+        ),
+        Action::Fence(o) => format!("    std::atomic_thread_fence({});\n", order(o)),
+    }
+}
+
 /// The code of a thread.
 fn run(t: &mut ThreadBuilder, actions: &[Action], places: &[Place]) {
     let mut returned = Expr::from(0u32);

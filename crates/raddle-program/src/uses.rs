@@ -16,8 +16,11 @@ struct Use {
     plainly_written: bool,
     /// In whatever way.
     written: bool,
-    /// Its bytes are also part of another location.
+    accessed: bool,
+    /// Its bytes are also part of another location that is accessed.
     mixed: bool,
+    /// So an access of it can be in a race with one of another size.
+    races_by_size: bool,
 }
 
 /// How locations are used.
@@ -31,6 +34,13 @@ impl Uses {
     /// An operation of a thread that may not be alone.
     pub(crate) fn note(&mut self, op: &Op) {
         let is_plain = |order: Order| order == Order::Plain;
+        if let Op::Load { loc, .. }
+        | Op::Store { loc, .. }
+        | Op::Rmw { loc, .. }
+        | Op::Cas { loc, .. } = *op
+        {
+            self.loc(loc).accessed = true;
+        }
         match *op {
             Op::Load { loc, order } => self.loc(loc).plainly_read |= is_plain(order),
             Op::Store { loc, order, .. } => {
@@ -68,10 +78,31 @@ impl Uses {
 
     fn note_sizes(&mut self, tables: &Tables) {
         for loc in (0..tables.loc_count()).map(LocId::from_index) {
-            if tables.loc_info(loc).mixed {
-                self.loc(loc).mixed = true;
+            let is_mixed = tables.loc_info(loc).mixed
+                && tables
+                    .overlaps(loc)
+                    .iter()
+                    .any(|&other| self.of(other).accessed);
+            if is_mixed {
+                let found = self.loc(loc);
+                (found.mixed, found.races_by_size) = (true, true);
             }
         }
+    }
+
+    /// Leaves nothing but the sizes of accesses.
+    fn forget_races(&mut self) {
+        self.freed.clear();
+        for found in &mut self.locs {
+            *found = Use {
+                mixed: found.mixed,
+                ..Use::default()
+            };
+        }
+    }
+
+    pub(crate) fn is_mixed(&self, loc: LocId) -> bool {
+        self.of(loc).mixed
     }
 
     pub(crate) fn is_plainly_written(&self, loc: LocId) -> bool {
@@ -93,7 +124,7 @@ impl Uses {
             Op::Sync { cell, .. } => (cell, false),
             _ => return false,
         };
-        meets || self.of(loc).mixed || self.is_freed(tables.loc_info(loc).object)
+        meets || self.of(loc).races_by_size || self.is_freed(tables.loc_info(loc).object)
     }
 }
 
@@ -105,24 +136,35 @@ impl Program {
         self.known_uses().is_plainly_written(loc)
     }
 
+    /// Are bytes of the location accessed in other sizes, other than by the first thread while it is alone? As far as is known.
+    #[inline]
+    #[must_use]
+    pub fn is_mixed(&self, loc: LocId) -> bool {
+        self.known_uses().is_mixed(loc)
+    }
+
     /// Can the operation of `state` be in a data race if it leaves memory as it is? As far as is known.
     #[must_use]
     pub fn may_race(&self, state: StateId) -> bool {
         self.known_uses().may_race(self.tables(), self.op(state))
     }
 
-    /// Makes known what was met. Could another answer to [`Self::may_race`] or [`Self::is_plainly_written`] have been of
-    /// importance for a loop?
-    pub fn learn_uses(&mut self) -> bool {
+    /// Makes known what was met. Could another answer to [`Self::may_race`], [`Self::is_plainly_written`] or [`Self::is_mixed`] have
+    /// been of importance for a loop? Where nobody `minds_races`, only the last one is asked for.
+    pub fn learn_uses(&mut self, minds_races: bool) -> bool {
         let mut met = self.met_uses().clone();
         met.note_sizes(self.tables());
+        if !minds_races {
+            met.forget_races();
+        }
         if met == *self.known_uses() {
             return false;
         }
         let (known, tables) = (self.known_uses(), self.tables());
         let changes = |op: &Op| {
             let is_read = matches!(op, Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. }
-                if known.is_plainly_written(*loc) != met.is_plainly_written(*loc));
+                if known.is_plainly_written(*loc) != met.is_plainly_written(*loc)
+                    || known.is_mixed(*loc) != met.is_mixed(*loc));
             is_read || known.may_race(tables, op) != met.may_race(tables, op)
         };
         let changed: Vec<StateId> = (0..self.state_count())
@@ -283,9 +325,9 @@ mod tests {
                 .collect();
             assert!(!reads.is_empty());
             assert!(!reads.iter().any(|&state| program.may_race(state)));
-            assert_eq!(program.learn_uses(), in_loop);
+            assert_eq!(program.learn_uses(true), in_loop);
             assert!(reads.iter().all(|&state| program.may_race(state)));
-            assert!(!program.learn_uses());
+            assert!(!program.learn_uses(true));
         }
     }
 }

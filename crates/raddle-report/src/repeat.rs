@@ -159,6 +159,9 @@ fn obstacle(program: &Program, step: &ScheduleStep<ThreadName>, replayed: &mut R
         (ScheduleStep::Flush { .. }, _) => format!("no delayed store of {who}"),
         (_, Readiness::Waiting) => format!("{who} waiting"),
         (_, Readiness::Ended(_)) => format!("the end of {who}"),
+        (ScheduleStep::Place { .. }, Readiness::Ready) => {
+            format!("{who} at a step that cannot read and write what was saved")
+        }
         (_, Readiness::Ready) => format!("{who} at its next step"),
     }
 }

@@ -8,7 +8,7 @@ use crate::steps;
 use crate::style::Paint;
 use crate::timeline::{Mark, Timeline};
 use crate::view::{View, accused, before_fault, main_returned};
-use crate::waits::Explanation;
+use crate::waits::{Explanation, waits_for_lock};
 use crate::words;
 use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Snippet};
 use raddle_memory::race::RaceAccess;
@@ -261,7 +261,8 @@ impl<'a> Writer<'a> {
                     |waiting: &Waiting| matches!(self.program.op(waiting.state), Op::Join { .. });
                 let main = stuck.iter().position(|it| !joins(it)).unwrap_or(0);
                 let spot = |(index, waiting): (usize, &Waiting)| {
-                    let verb = if waiting.spins() { "spins" } else { "waits" };
+                    let spins = waiting.spins() && !waits_for_lock(self.program, waiting);
+                    let verb = if spins { "spins" } else { "waits" };
                     Spot {
                         at: waiting.at,
                         label: format!("{} {verb} here", names.thread(waiting.thread)),

@@ -83,6 +83,13 @@ pub struct SavedStep {
     /// Which of the thread's delayed stores, oldest first; the oldest if not said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
+    /// With memory `c11`, which event's write it reads, counting from 1; not said: initial contents, or nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<u32>,
+    /// With memory `c11`, the event right behind whose write its own comes in the modification order of the location; not said: the initial
+    /// contents, or it does not write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<u32>,
     /// What it did, in words.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub does: String,
@@ -211,7 +218,12 @@ impl TraceFile {
     /// What to run.
     pub fn schedule(&self) -> Result<Schedule<ThreadName>, TraceFileError> {
         let malformed = |message: String| TraceFileError::Malformed { message };
-        let models = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso];
+        let models = [
+            MemoryModel::Sc,
+            MemoryModel::Tso,
+            MemoryModel::Pso,
+            MemoryModel::C11,
+        ];
         let memory = models
             .into_iter()
             .find(|model| model.name() == self.memory)
@@ -222,7 +234,32 @@ impl TraceFile {
                 name.parse::<ThreadName>()
                     .map_err(|error| malformed(format!("event {event} of the schedule: {error}")))
             };
+            // Events are counted from 1 in the file.
+            let earlier = |named: Option<u32>, what: &str| match named {
+                Some(named) if named == 0 || named >= event => Err(malformed(format!(
+                    "event {event} of the schedule {what} event {named}, which is not before it"
+                ))),
+                named => Ok(named.map(|named| named - 1)),
+            };
+            let is_graph = memory == MemoryModel::C11;
+            if !is_graph && (step.reads.is_some() || step.after.is_some()) {
+                let message = format!(
+                    "event {event} of the schedule: `reads` and `after` are for memory `c11` only"
+                );
+                return Err(malformed(message));
+            }
             steps.push(match (&step.run, &step.flush) {
+                (Some(run), None) if is_graph => ScheduleStep::Place {
+                    thread: named(run)?,
+                    choices: step.choices.clone(),
+                    reads: earlier(step.reads, "reads from")?,
+                    after: earlier(step.after, "follows")?,
+                },
+                (None, Some(_)) if is_graph => {
+                    let message =
+                        format!("event {event} of the schedule: memory `c11` delays no stores");
+                    return Err(malformed(message));
+                }
                 (Some(run), None) => ScheduleStep::Run {
                     thread: named(run)?,
                     choices: step.choices.clone(),
@@ -257,10 +294,15 @@ fn saved(step: &ScheduleStep<ThreadName>, does: String) -> SavedStep {
             ..SavedStep::default()
         },
         ScheduleStep::Place {
-            thread, choices, ..
+            thread,
+            choices,
+            reads,
+            after,
         } => SavedStep {
             run: Some(thread.to_string()),
             choices: choices.clone(),
+            reads: reads.map(|step| step + 1),
+            after: after.map(|step| step + 1),
             does,
             ..SavedStep::default()
         },
@@ -286,8 +328,9 @@ pub fn summary(program: &Program, trace: &Trace, schedule: &Schedule) -> Vec<Str
             Some(at) => format!("line {}: {phrase}", at.line),
             None => phrase,
         });
-        // The rest of an atomic block is the same event.
-        if *program.op(step.state) == Op::AtomicBegin {
+        // The rest of an atomic block is the same event, where executions are sequences.
+        let is_one = schedule.memory != MemoryModel::C11;
+        if is_one && *program.op(step.state) == Op::AtomicBegin {
             while let Some((_, inner)) = steps.next_if(|(_, inner)| inner.thread == event.thread())
             {
                 if *program.op(inner.state) == Op::AtomicEnd {
@@ -379,6 +422,55 @@ mod tests {
     fn what_is_written_is_read() {
         let file = example();
         assert_eq!(TraceFile::parse(&file.render()), Ok(file));
+    }
+
+    #[test]
+    fn events_of_graphs_say_what_they_read() {
+        let place = |thread: ThreadName, reads, after| ScheduleStep::Place {
+            thread,
+            choices: Vec::new(),
+            reads,
+            after,
+        };
+        let main = ThreadName::default();
+        let steps = vec![
+            place(main.clone(), None, None),
+            place(main.child(1), Some(0), Some(0)),
+        ];
+        let file = TraceFile {
+            memory: "c11".to_owned(),
+            schedule: steps
+                .iter()
+                .map(|step| saved(step, String::new()))
+                .collect(),
+            ..example()
+        };
+        let text = file.render();
+        assert!(text.contains("\"reads\": 1"), "events count from 1: {text}");
+        let read = TraceFile::parse(&text).expect("a good file");
+        assert_eq!(read.schedule().expect("a good schedule").steps, steps);
+        for (bad, message) in [
+            (
+                text.replace("\"reads\": 1", "\"reads\": 2"),
+                "reads from event 2",
+            ),
+            (
+                text.replace("\"reads\": 1", "\"reads\": 0"),
+                "reads from event 0",
+            ),
+            (
+                text.replace("\"after\": 1", "\"after\": 9"),
+                "follows event 9",
+            ),
+            (text.replace("\"c11\"", "\"sc\""), "for memory `c11` only"),
+            (
+                text.replace("\"run\": \"main\"", "\"flush\": \"main\""),
+                "delays no stores",
+            ),
+        ] {
+            let error = TraceFile::parse(&bad).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
     }
 
     #[test]

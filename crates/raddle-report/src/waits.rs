@@ -14,9 +14,17 @@ pub(crate) struct Explanation<'a> {
     pub(crate) violation: &'a Violation,
 }
 
+/// Does the thread wait for a lock of a library? That it goes round a loop is the library's way to wait.
+pub(crate) fn waits_for_lock(program: &Program, waiting: &Waiting) -> bool {
+    waiting.spins() && program.only_waits(waiting.state)
+}
+
 impl Explanation<'_> {
     /// What the thread does for good: `waits to lock m`, `spins on flag`.
     pub(crate) fn aim(&self, waiting: &Waiting) -> String {
+        if let Some((_, lock)) = self.lock(waiting) {
+            return format!("waits to lock {lock}");
+        }
         if waiting.spins() {
             let aims: Vec<String> = self.glances(waiting).map(|(_, aim, _)| aim).collect();
             return format!("spins {}", enumeration(&aims));
@@ -31,6 +39,19 @@ impl Explanation<'_> {
             }
             Op::Join { thread } => format!("waits to join {}", self.names.thread(thread)),
             _ => "waits".to_owned(),
+        }
+    }
+
+    /// The lock of a library that the thread waits for, and its name.
+    fn lock(&self, waiting: &Waiting) -> Option<(LocId, String)> {
+        match *self.program.op(waiting.state) {
+            Op::Cas { loc, .. } if waits_for_lock(self.program, waiting) => {
+                let name = self.names.location(loc);
+                // The word is all that a mutex of Rust's library is inside.
+                let lock = name.strip_suffix(".inner.futex").unwrap_or(&name);
+                Some((loc, lock.to_owned()))
+            }
+            _ => None,
         }
     }
 
@@ -64,6 +85,17 @@ impl Explanation<'_> {
             self.aim(waiting),
             self.place(waiting.at)
         );
+        if let Some((word, _)) = self.lock(waiting) {
+            if let Some((step, writer, place)) = self.last_write(word) {
+                let who = if waiting.on == [waiting.thread] {
+                    "this thread itself".to_owned()
+                } else {
+                    writer
+                };
+                text += &format!(", held by {who} since step {step}{place}");
+            }
+            return text;
+        }
         if waiting.spins() {
             return text + &self.in_vain(waiting);
         }

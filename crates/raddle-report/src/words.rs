@@ -3,6 +3,7 @@
 use crate::names::{Names, bytes, demangled};
 use crate::operands;
 use crate::steps::intention;
+use crate::waits::waits_for_lock;
 use raddle_memory::race::{RaceAccess, RaceInfo};
 use raddle_program::{
     AccessKind, Fault, Leaves, Limit, Misuse, ObjectKind, Op, Order, PanicEnd, Program, ThreadId,
@@ -113,7 +114,7 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
             _ => format!("livelock: {} threads spin for good", spinning.len()),
         },
         ViolationKind::Deadlock { waiting } => match waiting.as_slice() {
-            [one] if one.spins() => {
+            [one] if one.spins() && !waits_for_lock(program, one) => {
                 format!("deadlock: {} spins for good", names.thread(one.thread))
             }
             [one] => format!("deadlock: {} waits for good", names.thread(one.thread)),
@@ -138,7 +139,8 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
 /// The headline where threads wait in loops, and all others wait to join them.
 fn lone_spinners(names: &Names<'_>, program: &Program, waiting: &[Waiting]) -> Option<String> {
     let joins = |it: &Waiting| matches!(program.op(it.state), Op::Join { .. });
-    if !waiting.iter().all(|it| it.spins() || joins(it)) {
+    let spins = |it: &Waiting| it.spins() && !waits_for_lock(program, it);
+    if !waiting.iter().all(|it| spins(it) || joins(it)) {
         return None;
     }
     let spinning = waiting.iter().filter(|it| it.spins());
@@ -546,10 +548,10 @@ pub fn unsupported_hint(what: &Unsupported) -> &'static str {
         }
         Unsupported::Instruction { .. } => "rewrite the line, or report it as a missing feature",
         Unsupported::InlineAsm { .. } => {
-            "use atomics instead, or hide it behind `#ifndef RADDLE`: Raddle defines that macro"
+            "use atomics instead, or leave it out while checking: Raddle defines the macro `RADDLE`, and `cfg(raddle)` in Rust"
         }
         Unsupported::Library { .. } => {
-            "call it differently behind `#ifdef RADDLE`: Raddle defines that macro"
+            "call it differently while checking: Raddle defines the macro `RADDLE`, and `cfg(raddle)` in Rust"
         }
         Unsupported::Unwind => "use an engine that explores executions, such as `--engine rf`",
         Unsupported::Parse { .. } => {

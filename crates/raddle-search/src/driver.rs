@@ -258,13 +258,14 @@ pub fn check(
     };
     watch.set_engine(kind);
     watch.enter(Phase::Exploring);
-    let minds_races = options.checks.races && reductions.purity && kind.knows_purity();
+    let leaves_out = reductions.purity && kind.knows_purity();
+    let minds_races = options.checks.races;
     let mut frame = Frame::new(options, watch);
     // `main` may stop before it does anything.
     let start = Machine::with_model(program, memory);
     let mut flow = frame.arrived(program, &start, ThreadId::MAIN);
-    if minds_races {
-        program.learn_uses();
+    if leaves_out {
+        program.learn_uses(minds_races);
     }
     let mut engine = kind;
     while flow.is_continue() {
@@ -289,7 +290,7 @@ pub fn check(
             continue;
         }
         // Iterations may have been left out that cannot be, by what is known now.
-        if minds_races && program.learn_uses() {
+        if leaves_out && program.learn_uses(minds_races) {
             frame.restarted();
             continue;
         }

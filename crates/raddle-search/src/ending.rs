@@ -122,6 +122,7 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
         let on = match iteration.as_slice() {
             [] => machine.waits_for(program, thread),
             [one] if tries_to_lock(program, one.state) => machine.waits_for(program, thread),
+            [one] if program.only_waits(one.state) => last_writer(program, machine, one.state),
             _ => Vec::new(),
         };
         waiting.push(Waiting {
@@ -204,6 +205,20 @@ fn keep_helpless(waiting: &mut Vec<Waiting>, mut helpful: Vec<bool>) {
         }
     }
     waiting.retain(|waiting| !helpful[waiting.thread.index()]);
+}
+
+/// Who wrote last where the compare-exchange of `state` is tried: the owner, if that is a lock.
+fn last_writer(program: &Program, machine: &Machine, state: StateId) -> Vec<ThreadId> {
+    let Op::Cas { loc: lock, .. } = *program.op(state) else {
+        return Vec::new();
+    };
+    let writes = |step: &&MicroStep| match *program.op(step.state) {
+        Op::Cas { loc, expected, .. } => loc == lock && step.value == expected,
+        Op::Store { loc, .. } | Op::Rmw { loc, .. } => loc == lock,
+        _ => false,
+    };
+    let last = machine.steps().iter().rfind(writes);
+    last.map(|step| step.thread).into_iter().collect()
 }
 
 fn tries_to_lock(program: &Program, state: StateId) -> bool {

@@ -9,14 +9,16 @@ use crate::gathered::Gathered;
 use crate::replay::{self, Mismatch, Schedule};
 use crate::simplify;
 use crate::verdict::{
-    BlockedBy, BlockedCounts, Bound, Causality, Check, Checks, EngineKind, Outcome, Reason,
-    Statistics, Verdict, Violation, ViolationKind, Waiting,
+    BlockedBy, BlockedCounts, Bound, Causality, Check, Checks, EngineKind, MemoryModel, Outcome,
+    Reason, Statistics, Verdict, Violation, ViolationKind, Waiting,
 };
 use crate::watch::{Phase, Watch, peak_memory_bytes};
 use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd, UninitDetector};
-use raddle_program::{Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported};
+use raddle_program::{
+    Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported, WeakOrderings,
+};
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -498,6 +500,9 @@ impl Frame {
         self.statistics.states = program.state_count();
         let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
         let mut coverage = self.gathered.coverage(program, &self.statistics);
+        if self.options.memory == MemoryModel::C11 {
+            coverage.weak = WeakOrderings::default();
+        }
         // These take executions for the same in which reads find the same values, whether somebody wrote them or not.
         let by_values = matches!(engine, EngineKind::Rvf | EngineKind::Mcr);
         if by_values && self.options.checks.uninit && program.needs_allocated_contents() {

@@ -33,11 +33,10 @@ impl Attempt {
 
     /// May a thread wait here, instead of doing what leads nowhere?
     ///
-    /// Not where sizes are mixed: who could tell when to go on? And not where the read might race with a plain store, and learn
+    /// Not where sizes are mixed, other than by the first thread while it is alone: who could tell when to go on? And not where the read might race with a plain store, and learn
     /// of that store from something written to the location later: waiting for that would hide the race.
     #[inline]
     pub(crate) fn can_wait(self, program: &Program) -> bool {
-        let info = program.tables().loc_info(self.loc);
         let acquires = match self.op {
             Op::Load { order, .. } | Op::Rmw { order, .. } => order.acquires(),
             Op::Cas {
@@ -45,7 +44,7 @@ impl Attempt {
             } => success.acquires() || failure.acquires(),
             _ => false,
         };
-        !(info.mixed || acquires && program.is_plainly_written(self.loc))
+        !(program.is_mixed(self.loc) || acquires && program.is_plainly_written(self.loc))
     }
 
     /// What it returns if the location holds `held`; `None` if it then changes memory.

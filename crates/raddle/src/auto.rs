@@ -1,16 +1,21 @@
 //! `--engine auto` under sequential consistency: executions are explored, and a formula is asked where that takes long or
 //! cannot give an answer.
 //!
+//! If no memory model was asked for, that of the language counts. A program that uses no ordering weaker than `seq_cst` itself cannot tell it
+//! from sequential consistency (a data race is a violation), and whatever goes wrong under sequential consistency may go wrong under it as well. So
+//! execution graphs are explored only if such an ordering is met and nothing was found before.
+//!
 //! Exploring finds most violations at once and needs no bounds; but the number of executions may be beyond all
 //! measure where a solver sees the answer. Who is asked when is decided by counting, so that nothing depends on the machine.
 
 use crate::check::{Checked, search_options, solve, source};
 use crate::error::Error;
+use crate::load::Loaded;
 use crate::options::Options;
 use crate::supervise::Job;
 use raddle_program::Unsupported;
 use raddle_search::driver::{self, Conflicts, SearchOptions, SecondOpinion};
-use raddle_search::{EngineKind, Outcome, Reductions, Verdict, choose_engine};
+use raddle_search::{EngineKind, MemoryModel, Outcome, Reductions, Verdict, choose_engine};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
@@ -19,6 +24,14 @@ pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
     let mut loaded = source(options, job).load()?;
     let began = Instant::now();
     let engine = choose_engine(&mut loaded.program, options.reductions);
+    if options.follows_language && loaded.program.weak_orderings().user.is_some() {
+        let checked = by_language(options, job, began, loaded)?;
+        if !matches!(checked.outcome.verdict, Verdict::Unsupported(_)) {
+            return Ok(checked);
+        }
+        // What graphs cannot handle; the answer will say that weak orderings were taken for stronger ones.
+        loaded = source(options, job).load()?;
+    }
     // What the second opinion was formed on: its answer speaks of that program.
     let asked: Rc<RefCell<Option<Checked>>> = Rc::default();
     let opinion = is_worth_asking(options).then(|| {
@@ -49,6 +62,34 @@ pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
         }
         return explore_the_rest(options, job, engine, began, checked);
     }
+    let is_weak = outcome.coverage.weak.user.is_some();
+    if options.follows_language && is_weak && matches!(outcome.verdict, Verdict::Verified(_)) {
+        let again = source(options, job).load()?;
+        let checked = by_language(options, job, began, again)?;
+        if !matches!(checked.outcome.verdict, Verdict::Unsupported(_)) {
+            return Ok(checked);
+        }
+    }
+    Ok(Checked { loaded, outcome })
+}
+
+/// Explores execution graphs under the memory model of the language.
+fn by_language(
+    options: &Options,
+    job: &Job,
+    began: Instant,
+    mut loaded: Loaded,
+) -> Result<Checked, Error> {
+    let options = Options {
+        memory: MemoryModel::C11,
+        ..options.clone()
+    };
+    let search = SearchOptions {
+        began: Some(began),
+        ..search_options(&options, job)
+    };
+    let outcome = driver::check(&mut loaded.program, EngineKind::Graph, search)
+        .map_err(|error| Error::Internal(error.to_string()))?;
     Ok(Checked { loaded, outcome })
 }
 

@@ -288,7 +288,7 @@ fn answer(options: &Options, report: &Report<'_>, sources: &Sources) -> String {
                 columns: options.columns,
                 quiet: options.quiet,
                 full: options.full,
-                output: false,
+                output: options.output,
             },
         ),
         AnswerFormat::Json => json::render(report, sources),
@@ -305,6 +305,9 @@ fn write_files(
     sources: &Sources,
     origin: Origin<'_>,
 ) -> Result<(), Error> {
+    if let Some(file) = &options.json {
+        write(file, &json::render(report, sources))?;
+    }
     if let Some(file) = &options.report {
         write(file, &html::render(report, sources))?;
     }

@@ -43,7 +43,7 @@ pub enum Command {
     /// Each engine has 10 seconds unless `--time-limit` says otherwise. Exit status: as `check`.
     #[command(args_override_self = true)]
     #[command(mut_args(|arg| {
-        let for_check = ["engine", "report", "trace", "witness", "full"].contains(&arg.get_id().as_str());
+        let for_check = ["engine", "report", "trace", "witness", "full", "output", "json"].contains(&arg.get_id().as_str());
         arg.hide(for_check)
     }))]
     Compare(Box<CheckArgs>),
@@ -82,9 +82,13 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
 
-    /// Memory model: sequential consistency, or store buffers as in x86-TSO or PSO (engines bmc and naive)
-    #[arg(long, value_enum, default_value_t = Memory::Sc)]
-    pub memory: Memory,
+    /// Memory model: that of C, C++ and Rust (c11, engine graph), sequential consistency, or store buffers as in x86-TSO or PSO
+    /// (engines bmc and naive)
+    ///
+    /// Without it, programs whose own atomics are all seq_cst are explored under sc, which they cannot tell from c11, and others
+    /// under c11; an engine that is asked for by name other than graph has sc.
+    #[arg(long, value_enum)]
+    pub memory: Option<Memory>,
 
     /// Stop loops that are not proved finite after N iterations; the answer then covers no more than that. Engines that know
     /// when a thread only waits do not count iterations in which it does; those that run the program bound no loops of libraries.
@@ -164,6 +168,14 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
 
+    /// Write the answer as JSON besides, whatever is printed
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub json: Option<PathBuf>,
+
+    /// Show what the program prints in a violating execution, where it does
+    #[arg(long)]
+    pub output: bool,
+
     /// Show every step of a violating execution, folding nothing
     #[arg(long)]
     pub full: bool,
@@ -206,6 +218,7 @@ pub enum Engine {
     Auto,
     Dpor,
     Rf,
+    Graph,
     Rvf,
     Mcr,
     Bmc,
@@ -216,6 +229,7 @@ pub enum Engine {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Memory {
+    C11,
     Sc,
     Tso,
     Pso,

@@ -69,9 +69,24 @@ const TOPICS: &[Topic] = &[
                oracle that other engines are tested against. It knows all memory models.",
     },
     Topic {
+        names: &["graph"],
+        text: "Engine `graph` explores execution graphs: which write each read reads from, and the order of the writes to each \
+               location. It visits each graph that the memory model allows once (TruSt), and needs no more memory than one graph \
+               takes. It knows the memory models `c11` and `sc`.",
+    },
+    Topic {
+        names: &["c11"],
+        text: "Memory model `c11` is that of C, C++ and Rust: RC11, with the release sequences of the program's language. A read may return \
+               an older value than the newest, unless something orders the newer write before it: a release store that an acquire load \
+               reads from, fences, locks, `seq_cst` operations, the start and the end of threads. Not covered: load buffering of relaxed \
+               accesses, which RC11 forbids and some processors show; `consume` counts as `acquire`. It is the default for programs that \
+               use weaker orderings than `seq_cst` themselves; others cannot tell it from `sc`, and are explored under that.",
+    },
+    Topic {
         names: &["sc"],
-        text: "Memory model `sc` (the default) is sequential consistency: the threads' operations happen one after another, \
-               and a read returns what was written last.",
+        text: "Memory model `sc` is sequential consistency: the threads' operations happen one after another, \
+               and a read returns what was written last. Programs without data races all of whose atomics are `seq_cst` \
+               behave like this.",
     },
     Topic {
         names: &["tso"],
@@ -259,7 +274,7 @@ const TOPICS: &[Topic] = &[
                only declared, inline assembly. The thread goes no further there; the search does, so \
                violations elsewhere are found, and all that is out of reach is told at once. Without a violation the \
                verdict is `inconclusive`, with exit status 2 (`\"reason_kind\": \"unsupported\"` in JSON). Define a stub, \
-               or hide it behind `#ifndef RADDLE`: that macro is defined while checking.",
+               or leave it out while checking: the macro `RADDLE` is defined then, and `cfg(raddle)` in Rust.",
     },
     Topic {
         names: &["coverage"],

@@ -18,6 +18,8 @@ pub struct Options {
     /// None: whichever is best for the program.
     pub engine: Option<EngineKind>,
     pub memory: MemoryModel,
+    /// The user has chosen neither engine nor memory model: the language's model counts, where it makes a difference.
+    pub follows_language: bool,
     pub checks: Checks,
     pub reductions: Reductions,
     pub unroll: Option<u32>,
@@ -33,6 +35,10 @@ pub struct Options {
     pub format: AnswerFormat,
     pub quiet: bool,
     pub full: bool,
+    /// What the program prints is part of the answer.
+    pub output: bool,
+    /// A file for the answer as JSON, whatever is printed.
+    pub json: Option<PathBuf>,
     pub progress: bool,
     pub color: bool,
     pub columns: usize,
@@ -57,6 +63,7 @@ pub enum AnswerFormat {
 pub const ENGINES: &[(&str, EngineKind)] = &[
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
+    ("graph", EngineKind::Graph),
     ("rvf", EngineKind::Rvf),
     ("mcr", EngineKind::Mcr),
     ("icb", EngineKind::Icb),
@@ -72,7 +79,8 @@ const COLUMNS: std::ops::RangeInclusive<usize> = 60..=160;
 
 impl Options {
     pub fn from_args(args: CheckArgs) -> Result<Self, Error> {
-        let memory = memory(args.memory);
+        let memory = memory(args.memory, args.engine);
+        let follows_language = args.memory.is_none() && args.engine == Engine::Auto;
         let engine = engine(args.engine, memory)?;
         if engine == Some(EngineKind::Bmc) {
             // It looks for one violation, and explores no executions.
@@ -114,6 +122,7 @@ impl Options {
             clang_args: args.clang_args,
             engine,
             memory,
+            follows_language,
             unroll: args.unroll,
             on_main_return: args.on_main_return,
             panic: args.panic,
@@ -130,6 +139,8 @@ impl Options {
             },
             quiet: args.quiet,
             full: args.full,
+            output: args.output,
+            json: args.json,
             progress: wanted(args.progress, || {
                 std::io::stderr().is_terminal() && !args.quiet
             }),
@@ -148,7 +159,11 @@ impl Options {
 fn engine(engine: Engine, memory: MemoryModel) -> Result<Option<EngineKind>, Error> {
     let name = name_of(engine);
     if engine == Engine::Auto {
-        return Ok((memory != MemoryModel::Sc).then_some(EngineKind::Bmc));
+        return Ok(match memory {
+            MemoryModel::Sc => None,
+            MemoryModel::Tso | MemoryModel::Pso => Some(EngineKind::Bmc),
+            MemoryModel::C11 => Some(EngineKind::Graph),
+        });
     }
     let names = |fits: &dyn Fn(EngineKind) -> bool| {
         let engines = ENGINES.iter().filter(|(_, kind)| fits(*kind));
@@ -172,11 +187,14 @@ fn engine(engine: Engine, memory: MemoryModel) -> Result<Option<EngineKind>, Err
     }
 }
 
-fn memory(memory: Memory) -> MemoryModel {
+fn memory(memory: Option<Memory>, engine: Engine) -> MemoryModel {
     match memory {
-        Memory::Sc => MemoryModel::Sc,
-        Memory::Tso => MemoryModel::Tso,
-        Memory::Pso => MemoryModel::Pso,
+        Some(Memory::C11) => MemoryModel::C11,
+        Some(Memory::Sc) => MemoryModel::Sc,
+        Some(Memory::Tso) => MemoryModel::Tso,
+        Some(Memory::Pso) => MemoryModel::Pso,
+        None if engine == Engine::Graph => MemoryModel::C11,
+        None => MemoryModel::Sc,
     }
 }
 

@@ -224,11 +224,33 @@ fn cargo_projects_are_refused() {
             &common::check(project, &[]),
             2,
             &[
-                "Cargo projects are not supported yet",
-                "help: check one file",
+                "this is a Cargo project, not a program",
+                "help: `cargo raddle test` checks its tests",
             ],
         );
     }
+}
+
+#[test]
+fn threads_go_by_the_names_that_they_are_given() {
+    let scratch = Scratch::new("rust-names");
+    let text = "fn main() {\n    let named = std::thread::Builder::new().name(\"worker\".into());\n    \
+                let t = named.spawn(|| assert!(false)).unwrap();\n    t.join().unwrap();\n}\n";
+    let output = common::check(&scratch.file("names.rs", text), &[]);
+    says(&output, 1, &["T1 (worker)"]);
+}
+
+#[test]
+fn what_a_program_asks_of_the_system_is_answered() {
+    let (status, answer) = check("asks_the_system.rs");
+    assert_eq!(status, Some(0), "{answer}");
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn updates_in_assembly_are_updates() {
+    let (status, answer) = check("locked_assembly.rs");
+    assert_eq!(status, Some(0), "{answer}");
 }
 
 #[test]

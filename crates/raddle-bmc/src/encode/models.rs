@@ -203,6 +203,9 @@ impl Encoder<'_> {
             ModelStep::Ends(Outcome::Raise(_) | Outcome::Land { .. }) => {
                 return Err(Stop::Unsupported(Unsupported::Unwind));
             }
+            ModelStep::Ends(Outcome::Original) => {
+                return Err(self.too_vague(models, "its own code would have to be run"));
+            }
             ModelStep::Ends(Outcome::Unnoticed | Outcome::Become(..)) => {
                 return Err(unsupported("the end of a thread inside of a function"));
             }

@@ -119,6 +119,36 @@ pub fn parse_module(text: impl Into<Arc<str>>, name: &str) -> Result<Module, Par
 }
 
 impl Module {
+    /// The functions whose bodies mention the function of this name, in order. None stands for whatever else does: a table of
+    /// functions, say.
+    #[must_use]
+    pub fn mentioned_by(&self, name: &str) -> Vec<Option<FuncId>> {
+        let text: &str = &self.parsed.text;
+        let mention = format!("@{name}");
+        let bodies = self.parsed.bodies.iter().enumerate();
+        let mut bodies: Vec<(u32, u32, FuncId)> = bodies
+            .filter_map(|(index, body)| {
+                let BodySource { body_at, end, .. } = (*body)?;
+                Some((body_at, end, FuncId::from_index(index)))
+            })
+            .collect();
+        bodies.sort_unstable();
+        let mut found = Vec::new();
+        for (at, _) in text.match_indices(mention.as_str()) {
+            let rest = &text[at + mention.len()..];
+            let line = &text[text[..at].rfind('\n').map_or(0, |end| end + 1)..at];
+            let is_longer = |letter: char| letter.is_alphanumeric() || "_.$-".contains(letter);
+            if rest.starts_with(is_longer) || line.starts_with("define ") {
+                continue;
+            }
+            let behind = bodies.partition_point(|&(start, ..)| start as usize <= at);
+            let body = behind.checked_sub(1).map(|index| bodies[index]);
+            let inside = body.filter(|&(_, end, _)| at < end as usize);
+            found.push(inside.map(|(.., id)| id));
+        }
+        found
+    }
+
     /// Reads the body of a defined function. It is read anew each time: the caller owns it and may transform it.
     pub fn parse_body(&mut self, id: FuncId) -> Result<Body, ParseError> {
         let text = Arc::clone(&self.parsed.text);

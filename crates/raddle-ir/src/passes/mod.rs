@@ -6,6 +6,7 @@
 pub mod bitset;
 pub mod cfg;
 pub mod cleanup;
+pub mod counters;
 pub mod dominators;
 pub mod escape;
 pub mod intrinsics;

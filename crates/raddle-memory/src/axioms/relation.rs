@@ -105,8 +105,10 @@ impl Relation {
     /// `self⁺` (Warshall's algorithm).
     #[must_use]
     pub fn closure(mut self) -> Self {
+        let mut row = Vec::with_capacity(self.words);
         for middle in 0..self.size {
-            let row = self.row(middle).to_vec();
+            row.clear();
+            row.extend_from_slice(self.row(middle));
             for a in 0..self.size {
                 if self.has(a, middle) {
                     self.join_row(a, &row);

@@ -6,7 +6,7 @@ use crate::fault::{Stop, Unsupported};
 use crate::models;
 use raddle_ir::inst::Call;
 use raddle_ir::passes::purity::{self, AtomicGlobals, CallEffect, Surroundings};
-use raddle_ir::passes::{self, BodyProvider, intrinsics, uses};
+use raddle_ir::passes::{self, BodyProvider, counters, intrinsics, uses};
 use raddle_ir::{
     Body, Constant, FuncId, Function, Inst, InstKind, Module, Operand, Symbol, Terminator, Type,
     TypeId, ValueId,
@@ -21,14 +21,18 @@ pub(crate) struct Bodies {
     ends_pure_iterations: bool,
     /// Found out when first needed: all bodies have to be read.
     atomics: Option<AtomicGlobals>,
+    /// Do channels of Rust's library wait in the simplest way?
+    pub(crate) plain_channels: bool,
 }
 
 impl Bodies {
-    pub(crate) fn new(options: &InterpOptions) -> Self {
+    pub(crate) fn new(module: &Module, options: &InterpOptions) -> Self {
         Self {
             prepared: FxHashMap::default(),
             ends_pure_iterations: options.leaves_out_pure_iterations,
             atomics: None,
+            plain_channels: options.leaves_out_pure_iterations
+                && models::has_plain_channels(module),
         }
     }
 
@@ -41,7 +45,12 @@ impl Bodies {
                 copy_byval_params(module, id, &mut body);
                 self.name_tried_functions(module, &mut body);
                 let mut body = passes::prepare(module, body);
+                counters::collapse_counted_spins(module, &mut body, &is_pause);
                 if self.ends_pure_iterations {
+                    // The first round shows what else the counters were for.
+                    for _ in 0..2 {
+                        counters::forget_delays(module, &mut body, &is_pause, &is_panic);
+                    }
                     if self.atomics.is_none() && purity::may_matter(&body) {
                         self.atomics = Some(AtomicGlobals::of(module));
                     }
@@ -126,7 +135,7 @@ impl Bodies {
 
 impl BodyProvider for Bodies {
     fn body(&mut self, module: &mut Module, id: FuncId) -> Option<&Body> {
-        if stands_in(module, id) {
+        if stands_in(module, id, self.plain_channels) {
             return None;
         }
         self.get(module, id).ok()?;
@@ -138,8 +147,12 @@ impl BodyProvider for Bodies {
 fn effect_of_call(module: &Module, call: &Call) -> CallEffect {
     let no_op = intrinsics::called_function(module, call.callee).is_some_and(|id| {
         let function = module.function(id);
-        function.is_declaration
-            && models::lookup(&function.name).is_some_and(|model| models::get(model).is_no_op)
+        let model = if function.is_declaration {
+            models::lookup(&function.name)
+        } else {
+            models::overriding(module, id, false)
+        };
+        model.is_some_and(|model| models::get(model).is_no_op)
     });
     if no_op {
         CallEffect::Nothing
@@ -148,12 +161,22 @@ fn effect_of_call(module: &Module, call: &Call) -> CallEffect {
     }
 }
 
+/// Does a call do nothing but let time pass?
+fn is_pause(module: &Module, call: &Call) -> bool {
+    const PAUSE: &str = "llvm.x86.sse2.pause";
+    let is_instruction = || {
+        intrinsics::called_function(module, call.callee)
+            .is_some_and(|id| &*module.function(id).name == PAUSE)
+    };
+    effect_of_call(module, call) == CallEffect::Nothing || is_instruction()
+}
+
 /// Is something else run instead of the function's body?
-fn stands_in(module: &Module, id: FuncId) -> bool {
+fn stands_in(module: &Module, id: FuncId, plain_channels: bool) -> bool {
     let function = module.function(id);
     function.is_declaration
         || is_panic(&function.name)
-        || models::lookup(&function.name).is_some_and(|model| models::get(model).overrides)
+        || models::overriding(module, id, plain_channels).is_some()
 }
 
 /// Says of functions without body that they do not keep an argument.

@@ -5,7 +5,7 @@ use super::assertion::is_assertion;
 use super::code::Code;
 use super::exec::Done;
 use super::layout::unsupported;
-use super::local::FrameExtra;
+use super::local::{FrameExtra, NativeFrame};
 use super::machine::{ActiveFrame, Machine, Step, Top};
 use super::memory::Place;
 use super::undefined::{self, Mask, Undefined};
@@ -225,6 +225,15 @@ impl Machine<'_> {
         Ok(Step::Continue)
     }
 
+    /// Runs the body of the function that a model stood in for; the model's frame is gone.
+    pub(crate) fn enter_original(&mut self, frame: &NativeFrame) -> Result<Step, Stop> {
+        let Some(function) = frame.function else {
+            return Err(unsupported("the body of a function that has none"));
+        };
+        self.enter(function, (&frame.args, Mask::NONE), None, false)?;
+        Ok(Step::Continue)
+    }
+
     /// The memory that `va_arg` will step over: eight bytes an argument, larger ones as they are.
     fn varargs(
         &mut self,
@@ -361,6 +370,11 @@ impl Machine<'_> {
         text: &str,
         constraints: &str,
     ) -> Result<Done, Stop> {
+        if result.is_none()
+            && let Some(done) = self.locked_update(code, call, (text, constraints))?
+        {
+            return Ok(done);
+        }
         let unknown = || Stop::Unsupported(Unsupported::InlineAsm { text: text.into() });
         let order = match meaning(text).ok_or_else(unknown)? {
             Meaning::Nothing => None,

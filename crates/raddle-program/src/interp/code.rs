@@ -5,7 +5,7 @@ use super::layout::slot_count;
 use super::world::World;
 use crate::fault::Stop;
 use raddle_ir::passes::{Cfg, Liveness};
-use raddle_ir::{BlockId, Body, FuncId, InstKind, Operand, TypeId, ValueId};
+use raddle_ir::{BlockId, Body, FuncId, InstKind, Operand, Terminator, TypeId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -49,6 +49,15 @@ pub(crate) struct Code {
     live: RefCell<FxHashMap<Point, Rc<[u32]>>>,
     /// By block: how many of its instructions were run, or begun; the terminator counts as one.
     run: Vec<Cell<u32>>,
+}
+
+/// What becomes of what an instruction returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResultUse {
+    Unused,
+    /// Nothing but that the function returns it.
+    Returned,
+    Used,
 }
 
 impl Code {
@@ -100,24 +109,51 @@ impl Code {
         slots
     }
 
-    /// Does anything use what an instruction returns?
-    pub(crate) fn uses_result_of(&self, block: u32, index: u32) -> bool {
-        let inst = self.body.blocks[block as usize].insts.get(index as usize);
-        let Some(result) = inst.and_then(|inst| inst.result) else {
-            return inst.is_none();
+    /// What becomes of what an instruction returns.
+    pub(crate) fn use_of_result(&self, block: u32, index: u32) -> ResultUse {
+        let block = &self.body.blocks[block as usize];
+        let result = match (block.insts.get(index as usize), &block.terminator) {
+            (Some(inst), _) => inst.result,
+            (None, Terminator::Invoke { result, .. }) => *result,
+            (None, _) => return ResultUse::Used,
         };
-        let mut used = false;
-        let mut look = |operand: &Operand| used |= *operand == Operand::Value(result);
-        for block in &self.body.blocks {
-            for phi in &block.phis {
-                phi.incoming.iter().for_each(|(_, operand)| look(operand));
-            }
-            for inst in &block.insts {
-                inst.kind.visit_operands(|_, operand| look(operand));
-            }
-            block.terminator.visit_operands(|_, operand| look(operand));
+        match result {
+            Some(result) => self.use_of(result),
+            None => ResultUse::Unused,
         }
-        used
+    }
+
+    /// Follows a value through the phis that hand it on.
+    fn use_of(&self, value: ValueId) -> ResultUse {
+        let mut same = vec![value];
+        let (mut used, mut returned) = (false, false);
+        let mut next = 0;
+        while let Some(&value) = same.get(next) {
+            next += 1;
+            let is_it = |operand: &Operand| *operand == Operand::Value(value);
+            for block in &self.body.blocks {
+                for phi in &block.phis {
+                    let is_handed_on = phi.incoming.iter().any(|(_, operand)| is_it(operand));
+                    if is_handed_on && !same.contains(&phi.result) {
+                        same.push(phi.result);
+                    }
+                }
+                for inst in &block.insts {
+                    inst.kind
+                        .visit_operands(|_, operand| used |= is_it(operand));
+                }
+                let returns = matches!(block.terminator, Terminator::Ret { .. });
+                block.terminator.visit_operands(|_, operand| {
+                    used |= is_it(operand) && !returns;
+                    returned |= is_it(operand) && returns;
+                });
+            }
+        }
+        match (used, returned) {
+            (true, _) => ResultUse::Used,
+            (false, true) => ResultUse::Returned,
+            (false, false) => ResultUse::Unused,
+        }
     }
 
     /// The live registers at a point, compactly.

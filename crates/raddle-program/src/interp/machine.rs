@@ -457,6 +457,7 @@ impl<'a> Machine<'a> {
         let model = models::get(frame.model);
         let result = (model.run)(&mut Script::new(self, &mut frame));
         match result {
+            Ok(Outcome::Original) => self.enter_original(&frame),
             Ok(outcome) => self.model_ended(outcome),
             Err(Pause::Op(op)) => {
                 self.top = Top::Native(frame);
@@ -479,7 +480,7 @@ impl<'a> Machine<'a> {
         match outcome {
             Outcome::Return(value) => self.return_values(&[value], Mask::NONE)?,
             Outcome::Values(values) => self.return_values(&values, Mask::NONE)?,
-            Outcome::Void => self.return_values(&[], Mask::NONE)?,
+            Outcome::Void | Outcome::Original => self.return_values(&[], Mask::NONE)?,
             Outcome::Unnoticed => {
                 if let Some(link) = self.state.callers.take() {
                     self.state.callers.clone_from(&link.below);

@@ -16,6 +16,7 @@
 
 mod access;
 mod arith;
+mod assembly;
 mod assertion;
 mod bodies;
 mod calls;
@@ -37,6 +38,7 @@ mod taken;
 mod undefined;
 pub(crate) mod unwind;
 pub mod view;
+mod wide;
 pub(crate) mod woken;
 mod world;
 
@@ -48,6 +50,7 @@ use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::ThreadId;
 use crate::op::{ReleaseSequences, Value};
 use crate::tables::Tables;
+use code::ResultUse;
 use local::{NativeFrame, ThreadState};
 use machine::Machine;
 use raddle_ir::{DebugInfo, Module};
@@ -236,6 +239,16 @@ impl Semantics for Interpreter {
         taken::taken_for(&self.world, local)
     }
 
+    fn only_waits(&self, local: &Local) -> bool {
+        match &local.top {
+            local::Frame::Native(frame) => {
+                self.world.options.leaves_out_pure_iterations
+                    && crate::models::get(frame.model).waits
+            }
+            local::Frame::Ir(_) | local::Frame::Finished => false,
+        }
+    }
+
     fn needs_contents(&self, local: &Local) -> bool {
         self.world.options.check_uninit
             && match &local.top {
@@ -264,12 +277,25 @@ impl Semantics for Interpreter {
     }
 
     fn ignores_result(&self, local: &Local) -> bool {
-        match (&local.op, &local.top) {
-            (crate::op::Op::Rmw { .. }, local::Frame::Ir(frame)) => self
-                .world
-                .cached_code(frame.function)
-                .is_some_and(|code| !code.uses_result_of(frame.block, frame.index)),
-            _ => false,
+        if !matches!(local.op, crate::op::Op::Rmw { .. }) {
+            return false;
         }
+        // What is only returned is for the caller to use.
+        let mut frame = &local.top;
+        let mut below = local.thread.callers.as_ref();
+        while let local::Frame::Ir(it) = frame {
+            let Some(code) = self.world.cached_code(it.function) else {
+                return false;
+            };
+            match (code.use_of_result(it.block, it.index), below) {
+                (ResultUse::Unused, _) => return true,
+                (ResultUse::Returned, Some(link)) => {
+                    frame = &link.frame;
+                    below = link.below.as_ref();
+                }
+                _ => return false,
+            }
+        }
+        false
     }
 }

@@ -8,7 +8,7 @@
 //! A value is undefined if *all* of its bytes are, and a byte if all of its bits are. So code that reads a whole unit for
 //! the sake of a part of it (bit-fields, structs passed in registers) is not taken for a mistake.
 
-use super::code::{Code, Point};
+use super::code::{Code, Point, ResultUse};
 use super::local::IrFrame;
 use super::machine::{Machine, Values};
 use crate::fault::{Fault, Stop};
@@ -345,7 +345,8 @@ impl Code {
             }
             InstKind::CmpXchg { .. } => true,
             InstKind::AtomicRmw { op, .. } => {
-                *op != RmwOp::Xchg || self.uses_result_of(frame.block, frame.index)
+                *op != RmwOp::Xchg
+                    || self.use_of_result(frame.block, frame.index) != ResultUse::Unused
             }
             _ => false,
         }

@@ -449,8 +449,7 @@ impl View {
     /// Does a library function take precedence over this definition?
     #[must_use]
     pub fn is_overridden(&self, id: FuncId) -> bool {
-        let name = &self.world.module.function(id).name;
-        models::lookup_function(name).is_some_and(|model| models::get(model).overrides)
+        models::overriding(&self.world.module, id, self.world.bodies.plain_channels).is_some()
     }
 }
 

@@ -67,6 +67,8 @@ pub(crate) struct World {
     pub(crate) panics: PanicRuntime,
     /// Panics that were met, by number.
     pub(crate) known_panics: FxHashMap<u64, KnownPanic>,
+    /// Does a Rust program park threads? Found out when first needed.
+    parks: Option<bool>,
 }
 
 impl World {
@@ -79,11 +81,12 @@ impl World {
             .collect();
         let has_try_locks = module.functions.iter().any(|it| is_try_lock(&it.name));
         let panics = PanicRuntime::of(&module);
+        let bodies = Bodies::new(&module, &options);
         Self {
             module,
             panics,
             known_panics: FxHashMap::default(),
-            bodies: Bodies::new(&options),
+            bodies,
             options,
             main,
             escapes: Escapes::new(&does_not_capture),
@@ -103,7 +106,14 @@ impl World {
             called: FxHashMap::default(),
             weak: WeakOrderings::default(),
             has_try_locks,
+            parks: None,
         }
+    }
+
+    /// Does a Rust program park threads itself?
+    pub(crate) fn parks(&mut self) -> bool {
+        let module = &self.module;
+        *self.parks.get_or_insert_with(|| models::parks(module))
     }
 
     /// rustc names modules after its units of code generation. It describes variables by their bytes alone.
@@ -142,11 +152,13 @@ impl World {
 
     fn classify(&self, id: FuncId) -> Callee {
         let function = self.module.function(id);
-        let model = models::lookup_function(&function.name);
+        let model = if function.is_declaration {
+            models::lookup_function(&function.name)
+        } else {
+            models::overriding(&self.module, id, self.bodies.plain_channels)
+        };
         match model {
-            Some(model) if function.is_declaration || models::get(model).overrides => {
-                Callee::Model(model)
-            }
+            Some(model) => Callee::Model(model),
             _ if is_panic(&function.name) => self.classify_panic(id),
             _ if function.is_declaration => match &function.name {
                 name if name.starts_with("llvm.") => Callee::Intrinsic,

@@ -121,7 +121,7 @@ impl Script<'_, '_> {
 
     /// One round over the keys: was any destructor called?
     fn destroy_values(&mut self) -> Result<bool, Pause> {
-        let mut called = false;
+        let mut called = self.run_guard()?;
         let mut done = 0;
         loop {
             let key = self.next_thread_key(VALUES, done)?;

@@ -55,6 +55,7 @@ mod memory;
 pub(crate) mod panics;
 mod process;
 mod pthread;
+mod rust;
 mod script;
 mod semaphore;
 mod sort;
@@ -69,10 +70,12 @@ mod waiting;
 
 pub(crate) use externs::{contents, is_constant, size};
 pub use process::runs_functions_at_exit;
+pub(crate) use rust::{has_plain_channels, parks};
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
 pub(crate) use stdexcept::declare as declare_library_classes;
 pub use time::looks_at_clocks;
 
+use raddle_ir::{FuncId, Module};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
@@ -94,6 +97,13 @@ pub struct Model {
     pub zeroes: bool,
     /// Does it take two slots of what functions return that it calls?
     pub takes_pairs: bool,
+    /// Of functions of Rust's standard library: what they must be declared as to be replaced. Their names are paths.
+    pub signature: &'static str,
+    /// Does it do nothing but a compare-exchange, again and again until that succeeds, where the engine leaves out pure
+    /// iterations?
+    pub waits: bool,
+    /// Is it for programs only whose channels wait in the simplest way?
+    pub for_plain_channels: bool,
 }
 
 /// A model that captures no pointer and yields to a definition.
@@ -107,6 +117,9 @@ pub const fn model(name: &'static str, run: fn(&mut Script<'_, '_>) -> ModelResu
         is_no_op: false,
         zeroes: false,
         takes_pairs: false,
+        signature: "",
+        waits: false,
+        for_plain_channels: false,
     }
 }
 
@@ -157,6 +170,28 @@ impl Model {
         self
     }
 
+    /// Takes the place of a function of Rust's standard library that is declared in this way.
+    #[must_use]
+    pub const fn replacing(mut self, signature: &'static str) -> Self {
+        self.overrides = true;
+        self.signature = signature;
+        self
+    }
+
+    /// Does nothing but a compare-exchange until that succeeds.
+    #[must_use]
+    pub const fn waiting(mut self) -> Self {
+        self.waits = true;
+        self
+    }
+
+    /// Only where [`has_plain_channels`].
+    #[must_use]
+    pub const fn for_plain_channels(mut self) -> Self {
+        self.for_plain_channels = true;
+        self
+    }
+
     /// May a pointer passed as argument `param` be kept?
     #[must_use]
     pub fn captures(&self, param: usize) -> bool {
@@ -195,6 +230,7 @@ const TABLES: &[&[Model]] = &[
     containers::MODELS,
     futex::MODELS,
     linux::MODELS,
+    rust::MODELS,
 ];
 
 struct Registry {
@@ -248,14 +284,35 @@ pub fn lookup(name: &str) -> Option<ModelId> {
     prefix
         .or_else(|| registry.parts.iter().find(|(part, _)| name.contains(part)))
         .map(|&(_, id)| id)
+        .or_else(|| {
+            let names = rust::names_of(name)?;
+            names
+                .iter()
+                .find_map(|name| registry.exact.get(name.as_str()).copied())
+        })
 }
 
 /// The model of a function of the module. Those that only the interpreter and other models start are out of its reach:
 /// their arguments are trusted.
 #[must_use]
 pub fn lookup_function(name: &str) -> Option<ModelId> {
-    let is_internal = name.starts_with("raddle.") || name == cxx::THREAD;
+    let is_internal = name.starts_with("raddle.") || name == cxx::THREAD || name.contains("::");
     lookup(name).filter(|_| !is_internal)
+}
+
+/// The model that is run instead of the body of a defined function. A function of Rust's standard library is replaced only if
+/// it is declared as expected: another version of the library may mean something else by the name.
+#[must_use]
+pub fn overriding(module: &Module, id: FuncId, plain_channels: bool) -> Option<ModelId> {
+    let model = lookup_function(&module.function(id).name)?;
+    let Model {
+        overrides,
+        signature,
+        for_plain_channels,
+        ..
+    } = *get(model);
+    let applies = overrides && (plain_channels || !for_plain_channels);
+    (applies && (signature.is_empty() || rust::signature(module, id) == signature)).then_some(model)
 }
 
 /// The names of all models, patterns as they are written in the tables.

@@ -169,6 +169,8 @@ pub enum Outcome {
     /// Returns a value of several slots: `i128`, structs.
     Values(Vec<u64>),
     Void,
+    /// Runs the body of the function that was called instead.
+    Original,
     /// Goes back without the caller noticing: a model below is run again as it stands.
     Unnoticed,
     /// Raises an exception: what `raddle.unwind` takes.
@@ -217,6 +219,11 @@ impl<'m, 'a> Script<'m, 'a> {
             asks: true,
             ..Self::new(machine, frame)
         }
+    }
+
+    /// Does the engine leave out iterations in which a thread only waits?
+    pub(super) fn leaves_out_pure_iterations(&self) -> bool {
+        self.machine.world.options.leaves_out_pure_iterations
     }
 
     /// Does a symbolic engine run it?

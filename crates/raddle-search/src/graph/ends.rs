@@ -35,20 +35,6 @@ impl Search {
                 return ControlFlow::Continue(());
             }
         }
-        #[cfg(test)]
-        self.note();
-        #[cfg(test)]
-        {
-            let all: Vec<Ev> = (0..self.graph.threads.len())
-                .flat_map(|t| (0..self.graph.threads[t].events.len()).map(move |i| Ev::new(t, i)))
-                .collect();
-            if self.judge.memory == MemoryModel::Sc
-                && !self.judge.accepts(program, &self.graph, &all)
-            {
-                println!("INCONSISTENT");
-                self.show(program);
-            }
-        }
         let mut started = self.graph.started();
         let finished = started.all(|thread| {
             let cursor = self.graph.threads[thread.index()].cursor;
@@ -56,16 +42,7 @@ impl Search {
         });
         drop(started);
         if finished {
-            #[cfg(test)]
-            if std::env::var("SHOW").is_ok() {
-                self.show(program);
-            }
             return frame.graph_complete();
-        }
-        #[cfg(test)]
-        if std::env::var("SHOW").is_ok() {
-            println!("BLOCKED");
-            self.show(program);
         }
         self.set_scene(program);
         let machine = &mut self.rules.machine;
@@ -247,104 +224,4 @@ fn emit(
         },
         _ => ScheduleStep::Run { thread, choices },
     });
-}
-
-impl Search {
-    #[cfg(test)]
-    fn note(&mut self) {
-        use std::fmt::Write;
-        if std::env::var("VALUES").is_ok() {
-            let mut text: std::collections::BTreeMap<u32, String> = Default::default();
-            let mut numbers: std::collections::BTreeMap<(u32, u32), u32> = Default::default();
-            for (t, thread) in self.graph.threads.iter().enumerate() {
-                let mut n = 0;
-                for (i, e) in thread.events.iter().enumerate().filter(|e| !e.1.waits()) {
-                    if e.part == 0 { n += 1; }
-                    numbers.insert((t as u32, i as u32), n);
-                    if e.kind == Kind::Read && !e.is_cell { text.entry(t as u32).or_default().push_str(&format!("{} ", e.value)); }
-                }
-            }
-            let mut order = String::new();
-            for loc in &self.graph.locations { for w in &loc.writes { if !self.graph.event(*w).is_cell { order.push_str(&format!("{}.{} ", w.thread, numbers[&(w.thread, w.index)])); } } }
-            println!("GRAPH {text:?} {order}");
-        }
-        let mut text = String::new();
-        for (t, thread) in self.graph.threads.iter().enumerate() {
-            if !thread.is_started {
-                continue;
-            }
-            write!(text, "T{t}: ").unwrap();
-            for e in thread.events.iter().filter(|e| !e.waits()) {
-                write!(
-                    text,
-                    "({:?} {} {} {:?}) ",
-                    e.state,
-                    e.part,
-                    e.value,
-                    (e.source.thread as i32, e.source.index)
-                )
-                .unwrap();
-            }
-        }
-        for (l, loc) in self.graph.locations.iter().enumerate() {
-            if !loc.writes.is_empty() {
-                write!(
-                    text,
-                    "mo {l}: {:?}",
-                    loc.writes
-                        .iter()
-                        .map(|w| (w.thread, w.index))
-                        .collect::<Vec<_>>()
-                )
-                .unwrap();
-            }
-        }
-        if !self.seen.insert(text.clone()) {
-            self.duplicates += 1;
-            if std::env::var("SHOW").is_ok() {
-                println!("DUPLICATE {text}");
-            }
-        }
-    }
-
-    #[cfg(test)]
-    pub(super) fn show(&self, program: &Program) {
-        for (t, thread) in self.graph.threads.iter().enumerate() {
-            if !thread.is_started {
-                continue;
-            }
-            println!(
-                "T{t}: {:?} -> {:?}",
-                thread.cursor,
-                program.op(thread.cursor.state)
-            );
-            for e in &thread.events {
-                println!(
-                    "   {} {:?} p{} v{} src {:?} base {:?} since {} upd {} rev {:?} {:?}",
-                    e.stamp,
-                    e.kind,
-                    e.part,
-                    e.value,
-                    (e.source.thread as i32, e.source.index),
-                    (e.base.thread as i32, e.base.index),
-                    e.waits_since,
-                    e.is_update,
-                    (e.revisited.thread as i32, e.revisited.index),
-                    program.op(e.state)
-                );
-            }
-        }
-        for (l, loc) in self.graph.locations.iter().enumerate() {
-            if !loc.writes.is_empty() {
-                println!(
-                    "mo {l}: {:?}",
-                    loc.writes
-                        .iter()
-                        .map(|w| (w.thread, w.index))
-                        .collect::<Vec<_>>()
-                );
-            }
-        }
-        println!("---");
-    }
 }

@@ -82,10 +82,6 @@ pub(crate) struct Search {
     /// Plain accesses are taken for relaxed ones: nobody looks for races.
     plain_is_relaxed: bool,
     checks_uninit: bool,
-    #[cfg(test)]
-    seen: std::collections::BTreeSet<String>,
-    #[cfg(test)]
-    duplicates: u64,
 }
 
 /// Explores every consistent execution graph once.
@@ -112,10 +108,6 @@ impl Search {
             pool: Vec::new(),
             plain_is_relaxed: !checks.races,
             checks_uninit: checks.uninit,
-            #[cfg(test)]
-            seen: std::collections::BTreeSet::new(),
-            #[cfg(test)]
-            duplicates: 0,
         }
     }
 
@@ -130,10 +122,6 @@ impl Search {
             };
             if step == Step::Dropped && !self.backtrack(program, frame)? {
                 frame.graphs_are_done();
-                #[cfg(test)]
-                if self.duplicates > 0 {
-                    println!("DUPLICATES {}", self.duplicates);
-                }
                 return ControlFlow::Continue(());
             }
         }

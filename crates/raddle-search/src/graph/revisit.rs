@@ -89,10 +89,10 @@ impl Search {
                 _ => true,
             },
             Kind::Write => {
-                let reader = e.revisited;
-                let is_read = reader != Ev::NONE && {
-                    let reader = self.graph.event(reader);
-                    reader.source == event || reader.base == event
+                // Only reads that it revisited were there before it; they may have gone since.
+                let is_read = e.revisited != Ev::NONE && self.is_there(e.revisited) && {
+                    let reader = self.graph.event(e.revisited);
+                    reader.stamp < e.stamp && (reader.source == event || reader.base == event)
                 };
                 !is_read && self.last_then(new, e.place, e.stamp) == event
             }

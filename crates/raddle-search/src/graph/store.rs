@@ -279,15 +279,6 @@ impl Graph {
         b.is_event() && self.is_known(a, self.event(b).known)
     }
 
-    /// When an event was added.
-    #[inline]
-    pub(super) fn stamp(&self, event: Ev) -> u32 {
-        match event.is_event() {
-            true => self.event(event).stamp,
-            false => 0,
-        }
-    }
-
     pub(super) fn next_stamp(&self) -> u32 {
         self.stamp + 1
     }

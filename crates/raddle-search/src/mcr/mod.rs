@@ -99,7 +99,7 @@ enum Closing {
 /// must not get.
 fn can_await(program: &Program, attempt: Attempt) -> bool {
     let info = program.tables().loc_info(attempt.loc);
-    attempt.can_wait(program) && info.life == NO_SLOT
+    attempt.can_wait(program) && !info.mixed && info.life == NO_SLOT
 }
 
 impl Search {

@@ -41,7 +41,7 @@ pub struct GraphOptions {
     /// Of operations that need not wait and read nothing, add one at once, and do not try what others could do before: each final graph has
     /// it. False: trust that argument not.
     pub at_once: bool,
-    /// Give up when there are more graphs, final or not.
+    /// Give up when there are more graphs, final or not, consistent or not.
     pub most: usize,
 }
 
@@ -51,7 +51,7 @@ impl Default for GraphOptions {
             plain: PlainAccesses::Race,
             spins: Spins::Reads,
             at_once: true,
-            most: 200_000,
+            most: 1_000_000,
         }
     }
 }
@@ -97,7 +97,7 @@ pub enum GraphEnd {
 pub struct FinalGraphs {
     pub graphs: BTreeMap<CanonicalGraph, GraphEnd>,
     pub violations: FxHashMap<ViolationKey, Witness>,
-    /// All graphs that were met.
+    /// All graphs that were met, final or not, consistent or not.
     pub prefixes: usize,
 }
 
@@ -209,9 +209,6 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Explores all graphs that contain the present one. None: too many.
     fn visit(&mut self, program: &mut Program) -> Option<()> {
-        if !self.seen.insert(self.canonical(program)) {
-            return Some(());
-        }
         if self.seen.len() > self.options.most || program.tables().has_mixed_sizes() {
             return None;
         }
@@ -455,7 +452,9 @@ impl Walk<'_> {
         });
         self.counts[thread.index()] += 1;
         self.pasts.follow(&self.graph);
-        if !self.is_execution(program) {
+        // What was met before has been explored, or given up.
+        let is_new = self.seen.insert(self.canonical(program, false));
+        if !is_new || !self.is_execution(program) {
             return false;
         }
         if let StepEnd::Fault(fault) = end {
@@ -578,7 +577,8 @@ impl Walk<'_> {
             (false, true) => GraphEnd::Complete,
             (false, false) => GraphEnd::Blocked,
         };
-        let graph = self.canonical(program);
+        let hides_plain = self.options.plain == PlainAccesses::Race;
+        let graph = self.canonical(program, hides_plain);
         self.found.graphs.insert(graph, end);
         let schedule = self.schedule();
         (self.end)(program, &mut self.machine, &FinalGraph { end, schedule });
@@ -586,9 +586,8 @@ impl Walk<'_> {
 
     // ---- the form
 
-    fn canonical(&self, program: &Program) -> CanonicalGraph {
+    fn canonical(&self, program: &Program, hides_plain: bool) -> CanonicalGraph {
         let mut threads: BTreeMap<ThreadId, Vec<CanonicalOperation>> = BTreeMap::new();
-        let hides_plain = self.options.plain == PlainAccesses::Race;
         let name = |event: EventId| {
             let operation = &self.operations[self.of_event[event]];
             (operation.thread, operation.index)

@@ -277,6 +277,7 @@ fn no_local_state_is_lost() {
         let Some(reached) = reachable(&mut program) else {
             return;
         };
+        program.learn_uses(false);
         for (engine, reductions) in ways() {
             let mut summary = Summary::default();
             let _ = match engine {

@@ -117,7 +117,8 @@ impl Search {
     }
 
     fn spin(&mut self, program: &Program, attempt: Attempt) -> Spin {
-        let (loc, can_wait) = (attempt.loc, attempt.can_wait(program));
+        let loc = attempt.loc;
+        let can_wait = attempt.can_wait(program) && !program.tables().loc_info(loc).mixed;
         if !self.awaits.awaits || !can_wait || self.awaits.refused.contains(&loc) {
             self.awaits.any_ended = true;
             return Spin::Ends;

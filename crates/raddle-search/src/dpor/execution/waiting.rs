@@ -103,7 +103,7 @@ impl Execution {
             | Op::Rmw { .. }
             | Op::Alloc { .. }
             | Op::Free { .. } => return Last::Same,
-            Op::Cas { loc, .. } if program.tables().loc_info(loc).mixed => None,
+            Op::Cas { loc, .. } if program.is_mixed(loc) => None,
             Op::Cas { loc, expected, .. } => {
                 self.value_before(first, loc)
                     .map(|value| match value == expected {

@@ -136,6 +136,7 @@ fn assert_one_execution_per_class(built: &BuiltProgram, rules: Rules) {
     let mut program = built.program();
     // That sizes are mixed may turn out on the way only: all must know it from the start.
     let _ = all_classes(&mut program, rules);
+    program.learn_uses(false);
     let classes = all_classes(&mut program, rules);
     if std::env::var("SHOW").is_ok() {
         println!("{} classes", classes.len());

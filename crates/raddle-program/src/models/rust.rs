@@ -1,0 +1,391 @@
+//! Functions of Rust's standard library that are replaced where a program brings the library along, compiled: each costs executions
+//! that show nothing of the program. `docs/rust.md` has the table of what is replaced by what, and why no answer changes.
+//!
+//! They are known by their path, whatever the mangling, and replaced only if they are declared as expected: where a later version
+//! of the library has another function under the name, or inlines it, its own code runs. [`Outcome::Original`] runs that code,
+//! too, where the replacement does not apply.
+
+use super::{Model, ModelResult, Outcome, Pause, Script, model};
+use crate::op::Order;
+use raddle_ir::{FuncId, Module, Type, TypeId};
+
+pub(super) const MODELS: &[Model] = &[
+    model(
+        "std::sys::pal::unix::stack_overflow::imp::drop_handler",
+        drop_handler,
+    )
+    .replacing("void(ptr)")
+    .capturing(&[0]),
+    model(
+        "std::sys::sync::mutex::futex::Mutex::lock_contended",
+        lock_contended,
+    )
+    .replacing("void(ptr)")
+    .capturing(&[0])
+    .waiting(),
+    model("std::sys::thread_local::guard::key::enable", enable_guard).replacing("void()"),
+    model("std::sync::mpmc::utils::Backoff::spin_light", back_off)
+        .replacing("void(ptr)")
+        .no_op(),
+    model("std::sync::mpmc::utils::Backoff::spin_heavy", back_off)
+        .replacing("void(ptr)")
+        .no_op(),
+    model("std::thread::functions::yield_now", back_off)
+        .replacing("void()")
+        .no_op(),
+    model("core::hint::spin_loop", back_off)
+        .replacing("void()")
+        .no_op(),
+    model("std::thread::id::ThreadId::new", new_thread_id).replacing("i64()"),
+    model("std::thread::thread::Thread::park", park)
+        .replacing("void(ptr)")
+        .capturing(&[0]),
+    model(CHANNEL_WAIT, wait_in_channel)
+        .replacing("void(ptr)")
+        .for_plain_channels(),
+    model(
+        "<alloc::sync::Arc<std::thread::thread::Inner, std::alloc::System> as core::ops::drop::Drop>::drop",
+        keep,
+    )
+    .replacing("void(ptr)"),
+    model(
+        "<alloc::sync::Arc<std::thread::thread::Inner, std::alloc::System>>::drop_slow",
+        keep,
+    )
+    .replacing("void(ptr)"),
+    model(
+        "<alloc::sync::Arc<std::thread::scoped::ScopeData> as core::ops::drop::Drop>::drop",
+        keep,
+    )
+    .replacing("void(ptr)"),
+    model(
+        "<alloc::sync::Arc<std::thread::scoped::ScopeData>>::drop_slow",
+        keep,
+    )
+    .replacing("void(ptr)"),
+    model(
+        "<alloc::sync::Arc<std::sync::mpmc::context::Inner> as core::ops::drop::Drop>::drop",
+        keep,
+    )
+    .replacing("void(ptr)"),
+    model(
+        "<alloc::sync::Arc<std::sync::mpmc::context::Inner>>::drop_slow",
+        keep,
+    )
+    .replacing("void(ptr)"),
+];
+
+/// By what programs park threads. The library itself has another function for that.
+const PARKING: [&str; 3] = [
+    "std::thread::functions::park",
+    "std::thread::functions::park_timeout",
+    "std::thread::functions::park_timeout_ms",
+];
+
+/// What runs at the end of threads that [`enable_guard`] was called in.
+const AT_END: &str = "std::sys::thread_local::guard::key::enable::run";
+
+/// Kinds of values that a thread keeps.
+const IDS: u32 = 10;
+const GUARD: u32 = 11;
+
+// ---- threads
+
+/// The end of a thread: gives back the stack for signal handlers, and forgets the thread. Without such a stack nothing was ever noted of it.
+fn drop_handler(cx: &mut Script<'_, '_>) -> ModelResult {
+    Ok(match cx.arg(0) {
+        0 => Outcome::Void,
+        _ => Outcome::Original,
+    })
+}
+
+/// Has a function called at the end of the thread, by a key of thread-specific data that all threads share.
+fn enable_guard(cx: &mut Script<'_, '_>) -> ModelResult {
+    let Some(at_end) = function_at_path(&cx.machine.world.module, AT_END) else {
+        return Ok(Outcome::Original);
+    };
+    cx.set_thread_value(GUARD, 1, crate::tables::Tables::function_address(at_end.0))?;
+    Ok(Outcome::Void)
+}
+
+impl Script<'_, '_> {
+    /// Calls what [`enable_guard`] registered. Was there anything?
+    pub(super) fn run_guard(&mut self) -> Result<bool, Pause> {
+        let function = self.thread_value(GUARD, 1)?;
+        if function == 0 {
+            return Ok(false);
+        }
+        self.set_thread_value(GUARD, 1, 0)?;
+        self.call(function, &[1])?;
+        Ok(true)
+    }
+}
+
+/// A number that no other thread has. Each thread numbers those that it makes for itself. Where the library has inlined the
+/// function it counts from 1 on: those are other numbers.
+fn new_thread_id(cx: &mut Script<'_, '_>) -> ModelResult {
+    const OWN_BITS: u32 = 31;
+    let made = cx.thread_value(IDS, 1)? + 1;
+    cx.set_thread_value(IDS, 1, made)?;
+    let thread = cx.thread();
+    let maker = cx.tables().handle_of_thread(thread);
+    Ok(Outcome::Return((maker << OWN_BITS) + made))
+}
+
+/// The library does not free what it knows of threads and scopes: nothing of the program's lies there, and nobody asks how often
+/// it is referred to.
+fn keep(_: &mut Script<'_, '_>) -> ModelResult {
+    Ok(Outcome::Void)
+}
+
+/// The library waits for the end of scoped threads and for messages, in loops that look again whenever they are woken, whatever
+/// woke them. Where waiting is a loop that is left out they need not sleep. If the program itself parks threads, it may notice whether they did:
+/// who slept has used up what woke it.
+fn park(cx: &mut Script<'_, '_>) -> ModelResult {
+    Ok(
+        if cx.leaves_out_pure_iterations() && !cx.machine.world.parks() {
+            Outcome::Void
+        } else {
+            Outcome::Original
+        },
+    )
+}
+
+/// What stands for the waits in [`is_channel_wait`].
+const CHANNEL_WAIT: &str = "std::sync::mpmc::context::Context::with, by a channel with a buffer";
+
+/// Is it by this that a thread waits which sends to or receives from a channel with a buffer?
+fn is_channel_wait(demangled: &str) -> bool {
+    const WAIT: &str = "<std::sync::mpmc::context::Context>::with::<<std::sync::mpmc::";
+    let Some(caller) = demangled.strip_prefix(WAIT) else {
+        return false;
+    };
+    let is_closure_of = |channel: &str, call: &str| {
+        let rest = caller.strip_prefix(channel);
+        let rest = rest.and_then(|rest| rest.get(matching_bracket(rest)? + 1..));
+        rest.is_some_and(|rest| rest.starts_with(call) && rest.matches("::").count() == 2)
+    };
+    is_closure_of("list::Channel<", ">::recv::{closure#")
+        || is_closure_of("array::Channel<", ">::recv::{closure#")
+        || is_closure_of("array::Channel<", ">::send::{closure#")
+}
+
+/// A thread found no message, or no room for one: it has itself registered, looks again and sleeps until somebody wakes it, to look again.
+/// Where waiting is a loop that is left out it just looks again: all that it ever learns is what it finds there. See [`has_plain_channels`].
+fn wait_in_channel(_: &mut Script<'_, '_>) -> ModelResult {
+    Ok(Outcome::Void)
+}
+
+/// May threads that wait in channels just look again and again? Not if the program parks threads: who slept has used up what
+/// woke it. And not if there are waits with a deadline.
+pub(crate) fn has_plain_channels(module: &Module) -> bool {
+    const TIMED: [&str; 4] = [
+        "std::sync::mpmc::Receiver::recv_timeout",
+        "std::sync::mpmc::Receiver::recv_deadline",
+        "std::sync::mpmc::Sender::send_timeout",
+        "std::sync::mpmc::Sender::send_deadline",
+    ];
+    let mut defined = module.functions.iter().filter(|it| !it.is_declaration);
+    let is_timed = |name: &str| {
+        (name.contains("_timeout") || name.contains("_deadline"))
+            && path_of(name).is_some_and(|path| TIMED.contains(&path.as_str()))
+    };
+    !defined.any(|it| is_timed(&it.name)) && !parks(module)
+}
+
+/// Does anything but the library park a thread? Whoever mentions a function may call it.
+pub(crate) fn parks(module: &Module) -> bool {
+    let is_parking = |id: FuncId| {
+        let path = path_of(&module.function(id).name);
+        path.is_some_and(|path| PARKING.contains(&path.as_str()))
+    };
+    let parking = (0..module.functions.len())
+        .map(FuncId::from_index)
+        .filter(|&id| {
+            module.function(id).name.contains("4park")
+                || module.function(id).name.contains("park_timeout")
+        })
+        .filter(|&id| is_parking(id));
+    let mut mentions = parking.flat_map(|id| module.mentioned_by(&module.function(id).name));
+    mentions.any(|by| by.is_none_or(|by| !is_parking(by)))
+}
+
+// ---- locks
+
+/// Locks a mutex that another thread holds. The word is 0 if it is free, 1 if it is taken, 2 if somebody may sleep until it is free.
+///
+/// Where waiting is a loop that is left out, nobody sleeps: the thread tries until it succeeds. Otherwise it does what the library
+/// does, without first looking a hundred times.
+fn lock_contended(cx: &mut Script<'_, '_>) -> ModelResult {
+    const FREE: u64 = 0;
+    const TAKEN: u64 = 1;
+    const CONTENDED: u64 = 2;
+    let word = cx.arg(0);
+    if cx.leaves_out_pure_iterations() {
+        loop {
+            let orders = (Order::Acquire, Order::Relaxed);
+            if cx.cas(word, 4, (FREE, TAKEN), orders)? == FREE {
+                return Ok(Outcome::Void);
+            }
+            cx.checkpoint();
+        }
+    }
+    loop {
+        let old = cx.rmw(
+            word,
+            4,
+            crate::op::RmwKind::Exchange,
+            CONTENDED,
+            Order::Acquire,
+        )?;
+        if old == FREE {
+            return Ok(Outcome::Void);
+        }
+        cx.futex_wait(word, CONTENDED, false)?;
+        cx.checkpoint();
+    }
+}
+
+/// Waits a little. How often it was called decides only about how long that is.
+fn back_off(_: &mut Script<'_, '_>) -> ModelResult {
+    Ok(Outcome::Void)
+}
+
+// ---- names
+
+/// Is it a function of Rust's standard library that may be replaced? Names with brackets are compared as they are, others
+/// without generic arguments.
+pub(super) fn names_of(symbol: &str) -> Option<[String; 2]> {
+    let is_rust = symbol.starts_with("_R") || symbol.starts_with("_ZN");
+    if !is_rust
+        || !MODELS
+            .iter()
+            .any(|it| symbol.contains(telling_part(it.name)))
+    {
+        return None;
+    }
+    let demangled = format!("{:#}", rustc_demangle::try_demangle(symbol).ok()?);
+    if is_channel_wait(&demangled) {
+        return Some([demangled, CHANNEL_WAIT.to_owned()]);
+    }
+    let path = plain_path(&demangled)?;
+    Some([demangled, path])
+}
+
+/// A part of the name that few symbols have.
+fn telling_part(name: &str) -> &str {
+    match name.strip_prefix('<') {
+        _ if name == CHANNEL_WAIT => "7Context4with",
+        Some(rest) => {
+            let end = rest.find([',', '>']).unwrap_or(rest.len());
+            last_part(&rest[..end])
+        }
+        None => last_part(name),
+    }
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit("::").next().unwrap_or(path)
+}
+
+/// `<std::a::B<T>>::f::<U>` and `std::a::B<T>::f` are both `std::a::B::f`.
+fn plain_path(demangled: &str) -> Option<String> {
+    // A method of a type is written with the type in brackets in one of the two manglings.
+    let text = match demangled.strip_prefix('<') {
+        Some(rest) => {
+            let end = matching_bracket(rest)?;
+            format!("{}{}", &rest[..end], &rest[end + 1..])
+        }
+        None => demangled.to_owned(),
+    };
+    let mut path = String::new();
+    let mut depth = 0u32;
+    for (at, letter) in text.char_indices() {
+        let is_arrow = letter == '>' && text[..at].ends_with('-');
+        match letter {
+            '<' => depth += 1,
+            '>' if !is_arrow => depth = depth.checked_sub(1)?,
+            _ if depth == 0 => path.push(letter),
+            _ => {}
+        }
+    }
+    while let Some(at) = path.find("::::") {
+        path.replace_range(at..at + 2, "");
+    }
+    Some(path.trim_end_matches("::").to_owned())
+}
+
+fn path_of(symbol: &str) -> Option<String> {
+    plain_path(&format!("{:#}", rustc_demangle::try_demangle(symbol).ok()?))
+}
+
+/// Where the bracket is closed that was opened before `text`.
+fn matching_bracket(text: &str) -> Option<usize> {
+    let mut depth = 1u32;
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '<' => depth += 1,
+            '>' if !text[..at].ends_with('-') => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// The defined function with this path.
+fn function_at_path(module: &Module, path: &str) -> Option<FuncId> {
+    let last = last_part(path);
+    let mut ids = (0..module.functions.len()).map(FuncId::from_index);
+    ids.find(|&id| {
+        let function = module.function(id);
+        !function.is_declaration
+            && function.name.contains(last)
+            && path_of(&function.name).as_deref() == Some(path)
+    })
+}
+
+/// What a function is declared as: `i1(ptr, i64)`.
+pub(super) fn signature(module: &Module, id: FuncId) -> String {
+    let name = |ty: &TypeId| match module.types.get(*ty) {
+        Type::Void => "void".to_owned(),
+        Type::Ptr => "ptr".to_owned(),
+        Type::Int(bits) => format!("i{bits}"),
+        _ => "?".to_owned(),
+    };
+    match module.types.get(module.function(id).ty) {
+        Type::Function {
+            ret,
+            params,
+            varargs: false,
+        } => {
+            let params: Vec<String> = params.iter().map(name).collect();
+            format!("{}({})", name(ret), params.join(", "))
+        }
+        _ => "?".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_manglings_give_the_same_path() {
+        let path = "std::sys::sync::mutex::futex::Mutex::lock_contended";
+        for symbol in [
+            "_RNvMNtNtNtNtCsjrHSEGnQ3l9_3std3sys4sync5mutex5futexNtB2_5Mutex14lock_contended",
+            "_ZN3std3sys4sync5mutex5futex5Mutex14lock_contended17h0123456789abcdefE",
+        ] {
+            assert_eq!(path_of(symbol).as_deref(), Some(path), "{symbol}");
+            assert_eq!(
+                names_of(symbol).map(|names| names[1].clone()).as_deref(),
+                Some(path)
+            );
+        }
+        assert_eq!(names_of("_ZN4user4lock17h0123456789abcdefE"), None);
+        assert_eq!(names_of("lock_contended"), None);
+    }
+}
