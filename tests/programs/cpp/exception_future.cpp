@@ -1,6 +1,6 @@
 // An exception passes from thread to thread by a promise.
 // raddle: -- -std=c++17
-// engines: naive icb bpor
+// engines: dpor, rf
 // bmc: refused
 #include <cassert>
 #include <future>

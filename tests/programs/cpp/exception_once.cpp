@@ -1,4 +1,5 @@
 // An initialiser that throws is run again, by whoever comes next.
+// engines: dpor, rf, rvf, mcr, bpor
 // bmc: refused
 #include <cassert>
 #include <mutex>

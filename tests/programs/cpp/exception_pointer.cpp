@@ -1,5 +1,5 @@
 // Two threads throw the same exception at once; the last one to let go of it destroys it.
-// engines: naive
+// engines: dpor, rf
 // bmc: refused
 #include <atomic>
 #include <cassert>

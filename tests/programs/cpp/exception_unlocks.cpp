@@ -1,4 +1,5 @@
 // Unwinding gives the lock back: one of two threads finds nothing left, and nobody waits for good.
+// engines: dpor, rf, rvf, mcr, bpor
 // bmc: refused
 #include <cassert>
 #include <mutex>
