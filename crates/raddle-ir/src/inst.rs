@@ -137,6 +137,15 @@ pub enum RmwOp {
     FMinimum,
 }
 
+/// What a landing pad takes exceptions for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clause {
+    /// Exceptions of a type: the address of its description, or null for all.
+    Catch(ConstId),
+    /// Exceptions of other types than those in this array.
+    Filter(ConstId),
+}
+
 /// A call's parts, shared by `call` and `invoke`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
@@ -286,9 +295,11 @@ pub enum InstKind {
         list: Operand,
         ty: TypeId,
     },
+    /// Where an exception arrives: at the first clause that it matches, or for cleaning up.
     LandingPad {
         ty: TypeId,
         cleanup: bool,
+        clauses: Vec<Clause>,
     },
     /// An instruction we know the name of but not the meaning (`catchpad`, …): unsupported when reached.
     Other {

@@ -104,6 +104,13 @@ impl Module {
         self.extern_weak.contains(name)
     }
 
+    /// Does the text name a symbol more than once, that is, anywhere but in its definition?
+    #[must_use]
+    pub fn is_referred_to(&self, name: &str) -> bool {
+        let (plain, quoted) = (format!("@{name}"), format!("@\"{name}\""));
+        self.parsed.mentions(&plain) + self.parsed.mentions(&quoted) > 1
+    }
+
     /// The function called `name`, through aliases.
     #[must_use]
     pub fn function_named(&self, name: &str) -> Option<FuncId> {

@@ -229,6 +229,7 @@ impl Lists {
                 _ => done(word, 1),
             },
             A::OnceEnd => done(2, 0),
+            A::OnceAbort => done(0, 0),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Error numbers of Linux, as library functions and operations on synchronisation objects return them.
 
 pub const EPERM: u64 = 1;
+pub const ENOENT: u64 = 2;
 pub const EAGAIN: u64 = 11;
 pub const ENOMEM: u64 = 12;
 pub const EBUSY: u64 = 16;

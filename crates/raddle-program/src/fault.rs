@@ -58,6 +58,30 @@ pub enum ComparedAs {
     Double,
 }
 
+/// What an exception leaves that nobody catches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Leaves {
+    Main,
+    Thread,
+    /// A function that is `noexcept`, a destructor, or one that a library function called.
+    Function,
+    /// A destructor that is run because of another exception.
+    Cleanup,
+}
+
+/// How a panic ends the program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PanicEnd {
+    /// Nobody catches it.
+    Here,
+    /// It comes where nothing may be unwound: while another one unwinds the stack, in a function that other languages call.
+    CannotUnwind,
+    /// It left its thread, and nobody has joined that by the end.
+    Unseen,
+    /// It was caught or received, and is sent on, or somebody panics in turn because of it, saying this.
+    PassedOn { by: Box<str> },
+}
+
 /// A violation that one thread commits: by its own values (found by the program) or by the state it meets (found by the
 /// memory).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -73,9 +97,19 @@ pub enum Fault {
         function: Box<str>,
     },
     Abort,
-    /// A Rust panic or an unwinding C++ exception reached the end.
+    /// A Rust panic that nobody catches, or `std::terminate`.
     Panic {
+        /// What it says, if that is known.
         message: Box<str>,
+        end: PanicEnd,
+    },
+    /// A C++ exception goes where none may.
+    Exception {
+        /// The mangled name of its type's description, if that has one.
+        type_symbol: Box<str>,
+        /// What it says of itself, if anything.
+        message: Box<str>,
+        leaves: Leaves,
     },
     NullDereference {
         access: AccessKind,

@@ -22,9 +22,11 @@ mod uses;
 
 pub use automaton::{Meaning, Program, Semantics, TakenFor, Transition};
 pub use coverage::{AssertSite, CodeCoverage, NamedPlace, WeakOrderings};
-pub use fault::{AccessKind, ComparedAs, Comparison, Fault, Limit, Misuse, Stop, Unsupported};
+pub use fault::{
+    AccessKind, ComparedAs, Comparison, Fault, Leaves, Limit, Misuse, PanicEnd, Stop, Unsupported,
+};
 pub use ids::{LocId, ObjectId, SrcId, StateId, StopId, ThreadId};
-pub use interp::{InterpOptions, Interpreter, LoadError, OnMainReturn};
+pub use interp::{InterpOptions, Interpreter, LoadError, OnMainReturn, PanicPolicy};
 pub use names::{NoThreadName, ThreadName};
 pub use op::{
     ChoiceOf, MutexKind, NumberKind, Op, Order, ReleaseSequences, RmwKind, SyncAction, Value,

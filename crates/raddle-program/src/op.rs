@@ -248,6 +248,8 @@ pub enum SyncAction {
     OnceBegin,
     /// Returns 0.
     OnceEnd,
+    /// The initialiser was left by an exception: the next thread runs it again. Returns 0.
+    OnceAbort,
 }
 
 impl SyncAction {

@@ -66,6 +66,8 @@ pub struct ThreadInfo {
     numbers: ThreadNumbers,
     /// Name of the function it runs, for reports: in the execution that was met first. Others may run another one.
     pub entry: Rc<str>,
+    /// What the thread calls itself, for reports. Empty if that depends on the execution.
+    pub given_name: Option<Rc<str>>,
     /// Joining and detaching the thread update this cell, so that two of them conflict.
     pub cell: LocId,
 }
@@ -212,6 +214,7 @@ impl Tables {
             name: ThreadName::default(),
             numbers: ThreadNumbers::of(&ThreadName::default()),
             entry: main.into(),
+            given_name: None,
             cell: cell.expect("room for one thread"),
         });
         tables.thread_numbers.insert(0, ThreadId::MAIN);
@@ -250,6 +253,7 @@ impl Tables {
             name,
             numbers,
             entry: entry.into(),
+            given_name: None,
             cell,
         });
         self.thread_ids.insert((parent, nth), id);
@@ -293,6 +297,17 @@ impl Tables {
     #[must_use]
     pub fn thread_info(&self, id: ThreadId) -> &ThreadInfo {
         &self.threads[id.index()]
+    }
+
+    /// The thread calls itself so.
+    pub(crate) fn give_name(&mut self, thread: ThreadId, name: &str) {
+        let given = &mut self.threads[thread.index()].given_name;
+        match given {
+            None => *given = Some(name.into()),
+            // Another execution, or another name now: no report may show the wrong one.
+            Some(known) if **known != *name => *given = Some("".into()),
+            Some(_) => {}
+        }
     }
 
     #[must_use]

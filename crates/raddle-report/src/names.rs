@@ -130,12 +130,18 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The function that the thread runs. `std::thread` runs what it finds in memory when it starts; a lambda has no name, and
+    /// The function that the thread runs, or what a thread of a language's library calls itself. `std::thread` runs what it finds in memory when it starts; a lambda has no name, and
     /// is told by the line that starts it.
     pub(crate) fn entry(&self, thread: ThreadId) -> String {
         let entry = self.entries.get(&thread);
         let entry = entry.unwrap_or(&self.tables.thread_info(thread).entry);
         let entry = demangled(entry);
+        let given = self.tables.thread_info(thread).given_name.as_deref();
+        if let (RUST_THREAD | "std::thread", Some(name)) =
+            (entry.as_str(), given.filter(|name| !name.is_empty()))
+        {
+            return name.to_owned();
+        }
         let run = match entry.as_str() {
             "std::thread" => self.runs.get(&thread),
             RUST_THREAD => None,

@@ -234,6 +234,7 @@ fn sync_kind(action: SyncAction) -> &'static str {
         SyncAction::BarrierAwait { .. } => "barrier-await",
         SyncAction::OnceBegin => "once-begin",
         SyncAction::OnceEnd => "once-end",
+        SyncAction::OnceAbort => "once-abort",
     }
 }
 
@@ -321,6 +322,7 @@ pub(crate) fn intention(names: &Names<'_>, cell: LocId, action: SyncAction) -> S
         SyncAction::BarrierAwait { .. } => "pass barrier",
         SyncAction::OnceBegin => "enter once",
         SyncAction::OnceEnd => "finish once",
+        SyncAction::OnceAbort => "give up once",
     };
     format!("{verb} {place}")
 }

@@ -57,6 +57,8 @@ pub struct RunOptions {
     pub on_main_return: String,
     /// Could waits for condition variables end without a signal?
     pub spurious_wakeups: bool,
+    /// Is every panic of Rust a violation?
+    pub any_panic: bool,
     /// Is `abort` a silent end of the program?
     pub silent_abort: bool,
 }

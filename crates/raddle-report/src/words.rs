@@ -6,7 +6,8 @@ use crate::steps::intention;
 use crate::waits::waits_for_lock;
 use raddle_memory::race::{RaceAccess, RaceInfo};
 use raddle_program::{
-    AccessKind, Fault, Limit, Misuse, ObjectKind, Op, Order, Program, ThreadId, Unsupported,
+    AccessKind, Fault, Leaves, Limit, Misuse, ObjectKind, Op, Order, PanicEnd, Program, ThreadId,
+    Unsupported,
 };
 use raddle_search::verdict::{Statistics, Waiting};
 use raddle_search::{
@@ -35,6 +36,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("error-reached", "A function that marks an error is called."),
     ("abort", "The program calls abort."),
     ("panic", "A thread panics."),
+    ("exception", "An exception is thrown that nobody catches."),
     (
         "null-dereference",
         "Memory is accessed through a null pointer.",
@@ -84,6 +86,7 @@ fn fault_kind(fault: &Fault) -> &'static str {
         Fault::ErrorReached { .. } => "error-reached",
         Fault::Abort => "abort",
         Fault::Panic { .. } => "panic",
+        Fault::Exception { .. } => "exception",
         Fault::NullDereference { .. } => "null-dereference",
         Fault::WildPointer { .. } => "wild-pointer",
         Fault::OutOfBounds { .. } => "out-of-bounds",
@@ -286,13 +289,56 @@ pub(crate) fn operands(names: &Names<'_>, fault: &Fault) -> Option<String> {
     }
 }
 
+/// A panic, and how it ends the program.
+fn panic_headline(message: &str, end: &PanicEnd) -> String {
+    let what = match end {
+        PanicEnd::Here => "the thread panics",
+        PanicEnd::CannotUnwind => "the thread panics where it cannot be unwound",
+        PanicEnd::Unseen => "a thread panics, and nobody joins it",
+        PanicEnd::PassedOn { .. } => "a thread panics",
+    };
+    let mut text = what.to_owned();
+    if !message.is_empty() {
+        text += &format!(": {message}");
+    }
+    if let PanicEnd::PassedOn { by } = end
+        && !by.is_empty()
+    {
+        text += &format!(" (passed on: {by})");
+    }
+    text
+}
+
+/// A C++ exception that goes too far.
+fn exception_headline(type_symbol: &str, message: &str, leaves: Leaves) -> String {
+    let demangled = demangled(type_symbol);
+    let name = demangled
+        .strip_prefix("typeinfo for ")
+        .unwrap_or(&demangled);
+    let whose = match leaves {
+        Leaves::Main => "leaves `main`",
+        Leaves::Thread => "leaves its thread",
+        Leaves::Function => "leaves a function that may not throw",
+        Leaves::Cleanup => "leaves a destructor that runs because of another exception",
+    };
+    match (name, message) {
+        ("", _) => format!("an exception {whose}"),
+        (_, "") => format!("an exception of type `{name}` {whose}"),
+        _ => format!("an exception of type `{name}` {whose}: {message}"),
+    }
+}
+
 fn fault_headline(names: &Names<'_>, fault: &Fault) -> String {
     match fault {
         Fault::Assertion { condition, .. } => format!("assertion failed: {condition}"),
         Fault::ErrorReached { function } => format!("`{function}` is reached"),
         Fault::Abort => "`abort` is called".to_owned(),
-        Fault::Panic { message } if message.is_empty() => "the thread panics".to_owned(),
-        Fault::Panic { message } => format!("the thread panics: {message}"),
+        Fault::Panic { message, end } => panic_headline(message, end),
+        Fault::Exception {
+            type_symbol,
+            message,
+            leaves,
+        } => exception_headline(type_symbol, message, *leaves),
         Fault::NullDereference { access, address: 0 } => {
             format!("{} through a null pointer", access_noun(*access))
         }
@@ -458,7 +504,7 @@ pub fn unsupported(what: &Unsupported) -> String {
         Unsupported::Library { function, why } => {
             format!("`{function}` is called in a way that is not supported: {why}")
         }
-        Unsupported::Unwind => "an exception is thrown, which is not supported".to_owned(),
+        Unsupported::Unwind => "an exception is thrown, which this engine cannot follow".to_owned(),
         Unsupported::Parse { message } => {
             format!("a function of the compiled program cannot be read: {message}")
         }
@@ -502,14 +548,12 @@ pub fn unsupported_hint(what: &Unsupported) -> &'static str {
         }
         Unsupported::Instruction { .. } => "rewrite the line, or report it as a missing feature",
         Unsupported::InlineAsm { .. } => {
-            "use atomics instead, or hide it behind `#ifndef RADDLE`: Raddle defines that macro"
+            "use atomics instead, or leave it out while checking: Raddle defines the macro `RADDLE`, and `cfg(raddle)` in Rust"
         }
         Unsupported::Library { .. } => {
-            "call it differently behind `#ifdef RADDLE`: Raddle defines that macro"
+            "call it differently while checking: Raddle defines the macro `RADDLE`, and `cfg(raddle)` in Rust"
         }
-        Unsupported::Unwind => {
-            "compile without exceptions (`-- -fno-exceptions`), or avoid the throw"
-        }
+        Unsupported::Unwind => "use an engine that explores executions, such as `--engine rf`",
         Unsupported::Parse { .. } => {
             "report it with the program; another version of clang (`RADDLE_CLANG`) may help"
         }

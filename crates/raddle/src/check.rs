@@ -2,7 +2,7 @@
 
 use crate::Status;
 use crate::auto;
-use crate::cli::{CheckArgs, OnMainReturn, name_of};
+use crate::cli::{CheckArgs, OnMainReturn, Panics, name_of};
 use crate::compile;
 use crate::error::Error;
 use crate::load::{Loaded, Source};
@@ -237,6 +237,7 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
         unroll: options.unroll,
         purity: leaves_out_pure_iterations(options),
         on_main_return: options.on_main_return,
+        panic: options.panic,
         spurious_wakeups: options.spurious_wakeups,
         checks: options.checks,
         silent_abort: options.silent_abort,
@@ -287,7 +288,7 @@ fn answer(options: &Options, report: &Report<'_>, sources: &Sources) -> String {
                 columns: options.columns,
                 quiet: options.quiet,
                 full: options.full,
-                output: false,
+                output: options.output,
             },
         ),
         AnswerFormat::Json => json::render(report, sources),
@@ -304,6 +305,9 @@ fn write_files(
     sources: &Sources,
     origin: Origin<'_>,
 ) -> Result<(), Error> {
+    if let Some(file) = &options.json {
+        write(file, &json::render(report, sources))?;
+    }
     if let Some(file) = &options.report {
         write(file, &html::render(report, sources))?;
     }
@@ -365,6 +369,7 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
         purity: options.reductions.purity && engine.knows_purity(),
         on_main_return: name_of(on_main_return),
         spurious_wakeups: options.spurious_wakeups,
+        any_panic: options.panic == Panics::Any,
         silent_abort: options.silent_abort,
     }
 }

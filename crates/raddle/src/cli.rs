@@ -43,7 +43,7 @@ pub enum Command {
     /// Each engine has 10 seconds unless `--time-limit` says otherwise. Exit status: as `check`.
     #[command(args_override_self = true)]
     #[command(mut_args(|arg| {
-        let for_check = ["engine", "report", "trace", "witness", "full"].contains(&arg.get_id().as_str());
+        let for_check = ["engine", "report", "trace", "witness", "full", "output", "json"].contains(&arg.get_id().as_str());
         arg.hide(for_check)
     }))]
     Compare(Box<CheckArgs>),
@@ -108,6 +108,10 @@ pub struct CheckArgs {
     #[arg(long, value_enum)]
     pub on_main_return: Option<OnMainReturn>,
 
+    /// Which panics of Rust are violations
+    #[arg(long, value_enum, default_value_t = Panics::Unhandled)]
+    pub panic: Panics,
+
     /// Report every distinct violation instead of stopping at the first
     #[arg(long)]
     pub keep_going: bool,
@@ -163,6 +167,14 @@ pub struct CheckArgs {
     /// Write a violation witness (format 2.0 of SV-COMP) besides
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
+
+    /// Write the answer as JSON besides, whatever is printed
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub json: Option<PathBuf>,
+
+    /// Show what the program prints in a violating execution, where it does
+    #[arg(long)]
+    pub output: bool,
 
     /// Show every step of a violating execution, folding nothing
     #[arg(long)]
@@ -240,6 +252,14 @@ pub enum OnMainReturn {
     Wait,
     /// They end with it, as the standards say
     Exit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Panics {
+    /// All of them
+    Any,
+    /// Those that nobody catches, and those of threads that are not joined
+    Unhandled,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

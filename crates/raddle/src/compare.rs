@@ -22,6 +22,8 @@ pub fn compare(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error>
         ("--trace", args.trace.is_some()),
         ("--witness", args.witness.is_some()),
         ("--full", args.full),
+        ("--output", args.output),
+        ("--json", args.json.is_some()),
         ("--format sarif", args.format == Format::Sarif),
     ];
     if let Some((option, _)) = only_check.into_iter().find(|(_, given)| *given) {

@@ -3,6 +3,7 @@
 //! clang is run without optimisation, so that no access to shared memory is removed or merged, and with debug information,
 //! so that reports can name lines and variables.
 
+use crate::cargo::suggest;
 use crate::rustc;
 use crate::supervise::Job;
 use std::env;
@@ -45,6 +46,7 @@ pub enum CompileError {
     /// rustc has said why on standard error.
     RustDoesNotCompile {
         file: PathBuf,
+        because: RustComplaint,
     },
     /// No clang on the PATH.
     NoClang,
@@ -66,6 +68,48 @@ pub enum CompileError {
         file: PathBuf,
         because: Complaint,
     },
+}
+
+/// What rustc complains about, as far as there is something particular to say about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RustComplaint {
+    MissingCrate,
+    MissingMain,
+    Other,
+}
+
+impl RustComplaint {
+    pub(crate) fn of(messages: &str) -> Self {
+        // Numbers of errors are stable, and texts are not. The first two are also for other names that are not found.
+        let of_crates = messages.contains("crate") || messages.contains("extern");
+        let is_name = messages.contains("[E0432]") || messages.contains("[E0433]");
+        if messages.contains("[E0463]") || is_name && of_crates {
+            Self::MissingCrate
+        } else if messages.contains("[E0601]") {
+            Self::MissingMain
+        } else {
+            Self::Other
+        }
+    }
+
+    fn hint(self, file: &Path) -> String {
+        let instead = suggest::command_for(file);
+        match (self, instead) {
+            (Self::MissingCrate | Self::MissingMain, Some(command)) => {
+                format!("it is part of a Cargo project: `{command}` checks it with all that it needs")
+            }
+            (Self::MissingCrate, None) => {
+                "a program that needs other crates is checked as a Cargo project: `cargo raddle run`, `cargo raddle test`"
+                    .to_owned()
+            }
+            (Self::MissingMain, None) => {
+                "a single file is run from `main` on; tests are checked by `cargo raddle test`, in a Cargo project".to_owned()
+            }
+            (Self::Other, _) => {
+                "see rustc's messages above; arguments for rustc go after `--`".to_owned()
+            }
+        }
+    }
 }
 
 /// What clang complains about, as far as there is something particular to say about it.
@@ -117,7 +161,7 @@ impl fmt::Display for CompileError {
             Self::CargoProject { file } => {
                 write!(
                     f,
-                    "{}: Cargo projects are not supported yet",
+                    "{}: this is a Cargo project, not a program",
                     file.display()
                 )
             }
@@ -141,7 +185,7 @@ impl fmt::Display for CompileError {
             Self::CannotRun { compiler, error } => {
                 write!(f, "cannot run {}: {error}", compiler.display())
             }
-            Self::DoesNotCompile { file, .. } | Self::RustDoesNotCompile { file } => {
+            Self::DoesNotCompile { file, .. } | Self::RustDoesNotCompile { file, .. } => {
                 write!(f, "{}: the program does not compile", file.display())
             }
         }
@@ -168,13 +212,11 @@ impl CompileError {
                     .to_owned(),
             },
             Self::CargoProject { .. } => {
-                "check one file with `main` in it that needs nothing but the standard library"
+                "`cargo raddle test` checks its tests, and `cargo raddle run` its program"
                     .to_owned()
             }
             Self::NoRustc { .. } => "install Rust, or set RADDLE_RUSTC to a rustc".to_owned(),
-            Self::RustDoesNotCompile { .. } => {
-                "see rustc's messages above; arguments for rustc go after `--`".to_owned()
-            }
+            Self::RustDoesNotCompile { file, because } => because.hint(file),
             Self::NoClang => {
                 "install it (`apt-get install clang`), or set RADDLE_CLANG to one".to_owned()
             }

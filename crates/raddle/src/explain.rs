@@ -234,7 +234,16 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         names: &["panic"],
-        text: "Violation `panic`: a Rust thread panics.",
+        text: "Violation `panic`: a Rust thread panics, and nobody looks at it: no `catch_unwind` catches it, and the thread is \
+               `main` or is not joined by the end. A panic that is passed on (`join().unwrap()`, `resume_unwind`, a scope) is \
+               shown where it began. Panics that cannot be unwound (in a destructor during a panic, in an `extern \"C\"` \
+               function) always are violations. `--panic any` makes every panic one. In C++: `std::terminate` is called.",
+    },
+    Topic {
+        names: &["exception"],
+        text: "Violation `exception`: a C++ exception leaves `main`, its thread, a function that is `noexcept`, or a destructor \
+               that runs because of another one. The program ends then (`std::terminate`). It is shown where it was thrown, \
+               with what it says of itself (`what()`).",
     },
     Topic {
         names: &["violation"],
@@ -262,10 +271,10 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["unsupported"],
         text: "An execution reaches something that Raddle cannot run: a function that is \
-               only declared, inline assembly, an exception. The thread goes no further there; the search does, so \
+               only declared, inline assembly. The thread goes no further there; the search does, so \
                violations elsewhere are found, and all that is out of reach is told at once. Without a violation the \
                verdict is `inconclusive`, with exit status 2 (`\"reason_kind\": \"unsupported\"` in JSON). Define a stub, \
-               or hide it behind `#ifndef RADDLE`: that macro is defined while checking.",
+               or leave it out while checking: the macro `RADDLE` is defined then, and `cfg(raddle)` in Rust.",
     },
     Topic {
         names: &["coverage"],
@@ -407,6 +416,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "unreachable",
             "misuse",
             "panic",
+            "exception",
         ],
     ),
     (

@@ -5,12 +5,14 @@
 
 mod auto;
 pub mod bench;
+pub mod cargo;
 pub mod check;
 pub mod cli;
 pub mod compare;
 pub mod compile;
 pub mod error;
 pub mod explain;
+pub mod launch;
 mod load;
 mod machine;
 mod manual;

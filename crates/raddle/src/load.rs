@@ -1,6 +1,6 @@
 //! From a source file to a program that engines can run.
 
-use crate::cli::OnMainReturn;
+use crate::cli::{OnMainReturn, Panics};
 use crate::compile;
 use crate::error::Error;
 use crate::standard;
@@ -26,6 +26,7 @@ pub(crate) struct Source<'a> {
     pub(crate) purity: bool,
     /// What the language does if this is none.
     pub(crate) on_main_return: Option<OnMainReturn>,
+    pub(crate) panic: Panics,
     pub(crate) spurious_wakeups: bool,
     pub(crate) checks: Checks,
     /// `abort` ends the program silently.
@@ -122,6 +123,10 @@ impl Source<'_> {
             on_main_return: match self.on_main_return(ir) {
                 OnMainReturn::Wait => interp::OnMainReturn::Wait,
                 OnMainReturn::Exit => interp::OnMainReturn::Exit,
+            },
+            panic: match self.panic {
+                Panics::Any => interp::PanicPolicy::Any,
+                Panics::Unhandled => interp::PanicPolicy::Unhandled,
             },
             spurious_wakeups: self.spurious_wakeups,
             release_sequences: standard::release_sequences(self.file, self.clang_args, ir),

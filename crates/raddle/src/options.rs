@@ -1,6 +1,6 @@
 //! The command line, checked: what is left is what this version can do.
 
-use crate::cli::{Check, CheckArgs, Engine, Format, Memory, OnMainReturn, When, name_of};
+use crate::cli::{Check, CheckArgs, Engine, Format, Memory, OnMainReturn, Panics, When, name_of};
 use crate::compile;
 use crate::error::Error;
 use crate::property::{self, Property};
@@ -25,6 +25,7 @@ pub struct Options {
     pub unroll: Option<u32>,
     /// What the language does if this is none.
     pub on_main_return: Option<OnMainReturn>,
+    pub panic: Panics,
     pub spurious_wakeups: bool,
     pub keep_going: bool,
     pub jobs: usize,
@@ -34,6 +35,10 @@ pub struct Options {
     pub format: AnswerFormat,
     pub quiet: bool,
     pub full: bool,
+    /// What the program prints is part of the answer.
+    pub output: bool,
+    /// A file for the answer as JSON, whatever is printed.
+    pub json: Option<PathBuf>,
     pub progress: bool,
     pub color: bool,
     pub columns: usize,
@@ -120,6 +125,7 @@ impl Options {
             follows_language,
             unroll: args.unroll,
             on_main_return: args.on_main_return,
+            panic: args.panic,
             spurious_wakeups: !args.no_spurious_wakeups,
             keep_going: args.keep_going,
             jobs: args.jobs as usize,
@@ -133,6 +139,8 @@ impl Options {
             },
             quiet: args.quiet,
             full: args.full,
+            output: args.output,
+            json: args.json,
             progress: wanted(args.progress, || {
                 std::io::stderr().is_terminal() && !args.quiet
             }),

@@ -1,7 +1,7 @@
 //! `raddle replay`: runs a saved execution again, step by step.
 
 use crate::Status;
-use crate::cli::{Check, OnMainReturn, ReplayArgs};
+use crate::cli::{Check, OnMainReturn, Panics, ReplayArgs};
 use crate::error::Error;
 use crate::load::Source;
 use crate::options::{self, checks};
@@ -57,6 +57,10 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
         unroll: trace.options.unroll,
         purity: trace.options.purity,
         on_main_return: OnMainReturn::from_str(&trace.options.on_main_return, true).ok(),
+        panic: match trace.options.any_panic {
+            true => Panics::Any,
+            false => Panics::Unhandled,
+        },
         spurious_wakeups: trace.options.spurious_wakeups,
         checks,
         silent_abort: trace.options.silent_abort,

@@ -3,7 +3,7 @@
 //! The whole program is needed, with the standard library: rustc merges them all into one module when it optimises at link
 //! time. The program's own code stays unoptimised there, so that no access to shared memory is removed or merged.
 
-use crate::compile::CompileError;
+use crate::compile::{CompileError, RustComplaint};
 use crate::supervise::Job;
 use std::env;
 use std::ffi::OsString;
@@ -39,7 +39,10 @@ pub(crate) fn to_ir(file: &Path, args: &[OsString], job: &Job) -> Result<Vec<u8>
     // A message that cannot be passed on is no reason to stop.
     let _ = io::stderr().write_all(&output.stderr);
     if !output.status.success() {
-        return Err(CompileError::RustDoesNotCompile { file: file.into() });
+        return Err(CompileError::RustDoesNotCompile {
+            file: file.into(),
+            because: RustComplaint::of(&String::from_utf8_lossy(&output.stderr)),
+        });
     }
     fs::read(&ir).map_err(|error| CompileError::Unreadable { file: ir, error })
 }
@@ -83,8 +86,8 @@ fn command(
             "--cfg=raddle",
             "--check-cfg=cfg(raddle)",
         ])
-        // A panic ends the program: Raddle reports it, and unwinding shows nothing more.
-        .args(["-Cpanic=abort", "-Cdebuginfo=2", "-Copt-level=0"])
+        // What is dropped by a panic, and who catches it, belongs to what the program does.
+        .args(["-Cpanic=unwind", "-Cdebuginfo=2", "-Copt-level=0"])
         // Names then tell generic arguments.
         .arg("-Csymbol-mangling-version=v0")
         // The module is complete before anything is linked.

@@ -247,7 +247,7 @@ fn m14_inline_assembly() {
         &[
             "inline assembly is not supported",
             "help: use atomics instead",
-            "#ifndef RADDLE",
+            "Raddle defines the macro `RADDLE`",
         ],
     );
 }

@@ -48,6 +48,64 @@ fn a_failed_assertion_is_a_panic_in_the_line_that_the_user_wrote() {
     assert_eq!(lines, [9, 9]);
 }
 
+/// Each program in `panics` has its answer beside it: the verdict, and of a violation its kind and line, and then its text.
+#[test]
+fn panics_unwind_and_are_caught_or_not() {
+    let mut programs: Vec<PathBuf> = std::fs::read_dir(programs().join("panics"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect();
+    programs.sort();
+    assert!(
+        programs.len() >= 18,
+        "the programs are part of the repository"
+    );
+    for program in programs {
+        let expected = std::fs::read_to_string(program.with_extension("rs.expected")).unwrap();
+        let (first, text) = expected.split_once('\n').unwrap();
+        let output = common::check(&program, &["--format", "json"]);
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let violation = &answer["violation"];
+        let found = match answer["verdict"].as_str() {
+            Some("violation") => format!(
+                "violation {} {}",
+                violation["kind"].as_str().unwrap(),
+                violation["location"]["line"]
+            ),
+            verdict => verdict.unwrap_or_default().to_owned(),
+        };
+        assert_eq!(found, first, "{}: {answer}", program.display());
+        let message = violation["message"].as_str().unwrap_or_default();
+        assert!(
+            message.starts_with(text.trim_end()),
+            "{}: {message}",
+            program.display()
+        );
+    }
+}
+
+#[test]
+fn every_panic_may_be_a_violation() {
+    let file = programs().join("panics/catch_unwind.rs");
+    let output = common::check(&file, &["--panic", "any"]);
+    says(
+        &output,
+        1,
+        &["the thread panics: 3 is too large", "catch_unwind.rs:7"],
+    );
+}
+
+#[test]
+fn bmc_says_that_it_cannot_unwind() {
+    let file = programs().join("panics/join_returns_err.rs");
+    let output = common::check(&file, &["--engine", "bmc"]);
+    says(&output, 2, &["this engine cannot follow", "--engine rf"]);
+    // What is not reached is no matter.
+    let output = common::check(&programs().join("counter.rs"), &["--engine", "bmc"]);
+    says(&output, 0, &["verified"]);
+}
+
 #[test]
 fn a_bound_on_loops_is_not_for_those_of_the_library() {
     for bound in ["1", "10", "14"] {
@@ -169,11 +227,33 @@ fn cargo_projects_are_refused() {
             &common::check(project, &[]),
             2,
             &[
-                "Cargo projects are not supported yet",
-                "help: check one file",
+                "this is a Cargo project, not a program",
+                "help: `cargo raddle test` checks its tests",
             ],
         );
     }
+}
+
+#[test]
+fn threads_go_by_the_names_that_they_are_given() {
+    let scratch = Scratch::new("rust-names");
+    let text = "fn main() {\n    let named = std::thread::Builder::new().name(\"worker\".into());\n    \
+                let t = named.spawn(|| assert!(false)).unwrap();\n    t.join().unwrap();\n}\n";
+    let output = common::check(&scratch.file("names.rs", text), &[]);
+    says(&output, 1, &["T1 (worker)"]);
+}
+
+#[test]
+fn what_a_program_asks_of_the_system_is_answered() {
+    let (status, answer) = check("asks_the_system.rs");
+    assert_eq!(status, Some(0), "{answer}");
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn updates_in_assembly_are_updates() {
+    let (status, answer) = check("locked_assembly.rs");
+    assert_eq!(status, Some(0), "{answer}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use raddle_ir::{BlockId, Constant, FuncId, InstKind, Operand, Terminator, TypeId
 use raddle_order::bits::Bit;
 use raddle_program::interp::view::{Called, ModelCall};
 use raddle_program::models::runs_functions_at_exit;
-use raddle_program::{Fault, Limit, ObjectKind, Order, Stop, Unsupported};
+use raddle_program::{Fault, Limit, ObjectKind, Order, PanicEnd, Stop, Unsupported};
 use std::rc::Rc;
 
 /// Functions whose whole body is one atomic block.
@@ -467,17 +467,29 @@ impl Encoder<'_> {
                 After::Next
             }
             Called::Library => return self.library(state, function, call, result),
-            Called::Panic => {
-                return Err(Stop::Fault(Fault::Panic {
-                    message: self.view.function_name(function).as_ref().into(),
-                }));
-            }
-            Called::Unwind => return Err(Stop::Unsupported(Unsupported::Unwind)),
+            Called::Panic => return Err(self.panics(state, function)),
             Called::Unknown => {
                 return Err(Stop::Unsupported(Unsupported::UnknownFunction { name }));
             }
         };
         self.after_call(state, after)
+    }
+
+    /// A panic is a fault where nobody can catch it: in `main`, outside of `catch_unwind`.
+    pub(super) fn panics(&self, state: &State, function: FuncId) -> Stop {
+        let name = |id| &*self.view.module().function(id).name;
+        let may_be_caught = self.thread != 0
+            || state
+                .frames
+                .iter()
+                .any(|frame| name(frame.code.id()).starts_with("__rust_try"));
+        if self.view.panics_unwind() && may_be_caught {
+            return Stop::Unsupported(Unsupported::Unwind);
+        }
+        Stop::Fault(Fault::Panic {
+            message: self.view.function_name(function).as_ref().into(),
+            end: PanicEnd::Here,
+        })
     }
 
     /// Where an `invoke` goes on.

@@ -11,7 +11,7 @@ use raddle_ir::{FuncId, Terminator, Type};
 use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::{Called, ModelCall, ModelStep};
 use raddle_program::models::{Outcome, Request};
-use raddle_program::{Fault, RmwKind, Stop, Unsupported};
+use raddle_program::{RmwKind, Stop, Unsupported};
 
 /// The interpreter's tables of keys, and of functions run at exit, begin with their number.
 const COUNTED_TABLES: [&str; 3] = [
@@ -203,6 +203,9 @@ impl Encoder<'_> {
             ModelStep::Ends(Outcome::Original) => {
                 return Err(self.too_vague(models, "its own code would have to be run"));
             }
+            ModelStep::Ends(Outcome::Raise(_) | Outcome::Land { .. }) => {
+                return Err(Stop::Unsupported(Unsupported::Unwind));
+            }
             ModelStep::Ends(Outcome::Unnoticed | Outcome::Become(..)) => {
                 return Err(unsupported("the end of a thread inside of a function"));
             }
@@ -276,10 +279,7 @@ impl Encoder<'_> {
                 models.push(call);
                 self.run_model(state, models)
             }
-            Called::Panic => Err(Stop::Fault(Fault::Panic {
-                message: self.view.function_name(function).as_ref().into(),
-            })),
-            Called::Unwind => Err(Stop::Unsupported(Unsupported::Unwind)),
+            Called::Panic => Err(self.panics(state, function)),
             Called::Intrinsic | Called::Unknown => {
                 let name = self.view.module().function(function).name.clone();
                 Err(Stop::Unsupported(Unsupported::UnknownFunction { name }))

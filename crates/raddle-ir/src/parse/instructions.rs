@@ -7,7 +7,7 @@ use super::lexer::Token;
 use super::words;
 use crate::constant::Constant;
 use crate::ids::{ConstId, TypeId};
-use crate::inst::{ArithFlags, BinaryOp, CastOp, InstKind, Operand};
+use crate::inst::{ArithFlags, BinaryOp, CastOp, Clause, InstKind, Operand};
 use crate::types::Type;
 
 /// An instruction and the type of its result. Absent for what leaves no instruction behind.
@@ -362,21 +362,32 @@ impl BodyParser<'_, '_> {
 
     // Exception handling.
 
-    /// Which exceptions are caught is not kept: only whether the pad is entered for all of them.
     fn landing_pad(&mut self) -> PResult<(InstKind, TypeId)> {
         let ty = self.p.value_type()?;
         let mut cleanup = false;
+        let mut clauses = Vec::new();
         loop {
             match self.p.token {
                 Token::Word("cleanup") => {
                     cleanup = true;
                     self.p.bump()?;
                 }
-                Token::Word("catch" | "filter") => {
+                Token::Word("catch") => {
                     self.p.bump()?;
-                    self.p.typed_constant()?;
+                    clauses.push(Clause::Catch(self.p.typed_constant()?.1));
                 }
-                _ => return Ok((InstKind::LandingPad { ty, cleanup }, ty)),
+                Token::Word("filter") => {
+                    self.p.bump()?;
+                    clauses.push(Clause::Filter(self.p.typed_constant()?.1));
+                }
+                _ => {
+                    let pad = InstKind::LandingPad {
+                        ty,
+                        cleanup,
+                        clauses,
+                    };
+                    return Ok((pad, ty));
+                }
             }
         }
     }

@@ -35,7 +35,7 @@ pub use error::{ParseError, ParseErrorKind};
 
 use crate::ids::FuncId;
 use crate::inst::Body;
-use crate::module::Module;
+use crate::module::{Function, Module, Symbol};
 use error::{Failure, PResult, fail};
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -63,6 +63,13 @@ pub(crate) struct Parsed {
     bodies: Vec<Option<BodySource>>,
     aliases: FxHashMap<Box<str>, symbols::Alias>,
     metadata: metadata::Metadata,
+}
+
+impl Parsed {
+    /// How often the text has these characters.
+    pub(crate) fn mentions(&self, characters: &str) -> usize {
+        self.text.matches(characters).count()
+    }
 }
 
 impl Default for Parsed {
@@ -154,6 +161,23 @@ impl Module {
             }
         };
         result.map_err(|failure: Failure| failure.locate(&text, &self.parsed.name))
+    }
+}
+
+impl Module {
+    /// Another function with the same text, under a name that no other has.
+    pub fn copy_function(&mut self, id: FuncId, name: &str) -> FuncId {
+        let copy = FuncId::from_index(self.functions.len());
+        let function = Function {
+            name: name.into(),
+            ..self.function(id).clone()
+        };
+        let body = self.parsed.bodies.get(id.index()).copied().flatten();
+        self.functions.push(function);
+        self.parsed.bodies.resize(copy.index(), None);
+        self.parsed.bodies.push(body);
+        self.symbols.insert(name.into(), Symbol::Function(copy));
+        copy
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::types::FloatKind;
 
-/// A decimal integer, wrapped to `bits`. LLVM wraps as well, so `i8 255` and `i8 -1` are the same constant.
+/// A decimal integer, wrapped to `bits`. LLVM wraps as well, so `i8 255` and `i8 -1` are the same constant. Of wider types than 128
+/// bits only numbers are known that fit.
 pub(super) fn int_bits(digits: &str, bits: u32) -> Option<u128> {
     let (negative, digits) = match digits.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -16,7 +17,14 @@ pub(super) fn int_bits(digits: &str, bits: u32) -> Option<u128> {
         if !c.is_ascii_digit() {
             return None;
         }
-        value = value.wrapping_mul(10).wrapping_add(u128::from(c - b'0'));
+        let digit = u128::from(c - b'0');
+        value = match bits {
+            ..=128 => value.wrapping_mul(10).wrapping_add(digit),
+            _ => value.checked_mul(10)?.checked_add(digit)?,
+        };
+    }
+    if bits > 128 && negative && value != 0 {
+        return None;
     }
     Some(mask(
         if negative {
@@ -36,6 +44,9 @@ pub(super) fn hex_int_bits(word: &str, bits: u32) -> Option<u128> {
     };
     let value = hex(digits)?;
     let width = u32::try_from(digits.len() * 4).ok()?;
+    if bits > 128 && signed && value.checked_shr(width - 1).unwrap_or(0) & 1 == 1 {
+        return None;
+    }
     let negative = signed && width < 128 && value >> (width - 1) & 1 == 1;
     let extended = if negative {
         value | u128::MAX << width
@@ -177,6 +188,22 @@ fn convert(bits: u64, exponent_bits: u32, fraction_bits: u32) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_that_are_too_wide_are_refused_and_not_cut() {
+        assert_eq!(
+            int_bits("340282366920938463463374607431768211455", 256),
+            Some(u128::MAX)
+        );
+        assert_eq!(
+            int_bits("340282366920938463463374607431768211456", 256),
+            None
+        );
+        assert_eq!(int_bits("-1", 256), None);
+        assert_eq!(int_bits("-1", 128), Some(u128::MAX));
+        assert_eq!(hex_int_bits("s0xFF", 256), None);
+        assert_eq!(hex_int_bits("u0xFF", 256), Some(255));
+    }
 
     #[test]
     fn integers_wrap_to_their_width() {

@@ -253,7 +253,7 @@ impl Printer<'_> {
             InstKind::VaArg { list, ty } => {
                 format!("va_arg {}, {}", self.operand(*list), self.ty(*ty))
             }
-            InstKind::LandingPad { ty, cleanup } => {
+            InstKind::LandingPad { ty, cleanup, .. } => {
                 let cleanup = if *cleanup { " cleanup" } else { "" };
                 format!("landingpad {}{cleanup}", self.ty(*ty))
             }

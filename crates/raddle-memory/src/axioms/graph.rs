@@ -145,8 +145,8 @@ impl Role {
                 Self::Acquires
             }
             A::Unlock if !failed => Self::Releases,
-            A::SemPost | A::Signal | A::Broadcast | A::OnceEnd => Self::Releases,
-            A::OnceBegin if failed => Self::Acquires,
+            A::SemPost | A::Signal | A::Broadcast | A::OnceEnd | A::OnceAbort => Self::Releases,
+            A::OnceBegin => Self::Acquires,
             A::WriteLock | A::TryWriteLock if !failed => Self::WriteLocks,
             A::RwUnlock => Self::RwUnlocks,
             A::BarrierArrive => Self::Arrives {

@@ -312,11 +312,12 @@ impl RaceDetector {
                 self.learn(thread, released);
             }
             A::Unlock if failed => {}
-            A::Unlock | A::SemPost | A::Signal | A::Broadcast | A::OnceEnd => {
+            A::Unlock | A::SemPost | A::Signal | A::Broadcast | A::OnceEnd | A::OnceAbort => {
                 self.release(thread, cell);
             }
             A::CondRelease { mutex } => self.release(thread, mutex),
-            A::OnceBegin if failed => {
+            // Who runs the initialiser again comes after the one who failed.
+            A::OnceBegin => {
                 let released = self.cell(cell).released;
                 self.learn(thread, released);
             }

@@ -285,3 +285,15 @@ fn once_runs_once() {
     ]);
     assert_eq!(run, [Some(0), None, Some(0), Some(1)]);
 }
+
+#[test]
+fn once_runs_again_after_an_exception() {
+    let run = run(&[
+        (T1, A::OnceBegin),
+        (T2, A::OnceBegin),
+        (T1, A::OnceAbort),
+        (T2, A::OnceBegin),
+        (T1, A::OnceBegin),
+    ]);
+    assert_eq!(run, [Some(0), None, Some(0), Some(0), None]);
+}

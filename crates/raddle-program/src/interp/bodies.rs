@@ -8,8 +8,8 @@ use raddle_ir::inst::Call;
 use raddle_ir::passes::purity::{self, AtomicGlobals, CallEffect, Surroundings};
 use raddle_ir::passes::{self, BodyProvider, counters, intrinsics, uses};
 use raddle_ir::{
-    Body, Constant, FuncId, Function, Inst, InstKind, Module, Operand, Symbol, Type, TypeId,
-    ValueId,
+    Body, Constant, FuncId, Function, Inst, InstKind, Module, Operand, Symbol, Terminator, Type,
+    TypeId, ValueId,
 };
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -43,6 +43,7 @@ impl Bodies {
         let body = match module.parse_body(id) {
             Ok(mut body) => {
                 copy_byval_params(module, id, &mut body);
+                self.name_tried_functions(module, &mut body);
                 let mut body = passes::prepare(module, body);
                 counters::collapse_counted_spins(module, &mut body, &is_pause);
                 if self.ends_pure_iterations {
@@ -67,6 +68,68 @@ impl Bodies {
         };
         self.prepared.insert(id, body.clone());
         body
+    }
+}
+
+/// What Rust's `catch_unwind` is made of: `(function, data, handler)`.
+const TRY: &str = "__rust_try";
+
+impl Bodies {
+    /// Calls of [`TRY`] name what they try and what handles its panic: each such pair gets a copy of its own, which calls them by
+    /// name. Otherwise all that they are passed would have to count as shared.
+    fn name_tried_functions(&mut self, module: &mut Module, body: &mut Body) {
+        let Some(tried) = module.function_named(TRY) else {
+            return;
+        };
+        if module.function(tried).is_declaration {
+            return;
+        }
+        for block in &mut body.blocks {
+            let invoked = match &mut block.terminator {
+                Terminator::Invoke { call, .. } => Some(call),
+                _ => None,
+            };
+            let calls = block
+                .insts
+                .iter_mut()
+                .filter_map(|inst| match &mut inst.kind {
+                    InstKind::Call(call) => Some(call),
+                    _ => None,
+                });
+            for call in calls.chain(invoked) {
+                if intrinsics::called_function(module, call.callee) == Some(tried)
+                    && let Some(copy) = self.copy_of_try(module, tried, call)
+                {
+                    call.callee = Operand::Const(module.intern_constant(Constant::Function(copy)));
+                }
+            }
+        }
+    }
+
+    fn copy_of_try(&mut self, module: &mut Module, tried: FuncId, call: &Call) -> Option<FuncId> {
+        let [function, _, handler] = call.args[..] else {
+            return None;
+        };
+        let name = |operand| {
+            let id = intrinsics::called_function(module, operand)?;
+            Some(module.function(id).name.clone())
+        };
+        let name = format!("{TRY} {} {}", name(function)?, name(handler)?);
+        if let Some(copy) = module.function_named(&name) {
+            return Some(copy);
+        }
+        let mut body = module.parse_body(tried).ok()?;
+        uses::visit_body_operands_mut(&mut body, |operand| {
+            if *operand == Operand::Value(ValueId::from_index(0)) {
+                *operand = function;
+            } else if *operand == Operand::Value(ValueId::from_index(2)) {
+                *operand = handler;
+            }
+        });
+        let copy = module.copy_function(tried, &name);
+        let body = passes::prepare(module, body);
+        self.prepared.insert(copy, Ok(Rc::new(body)));
+        Some(copy)
     }
 }
 

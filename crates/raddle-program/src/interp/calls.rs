@@ -11,7 +11,7 @@ use super::memory::Place;
 use super::undefined::{self, Mask, Undefined};
 use super::woken::RustWait;
 use super::world::Callee;
-use crate::fault::{AccessKind, Fault, Stop, Unsupported};
+use crate::fault::{AccessKind, Fault, PanicEnd, Stop, Unsupported};
 use crate::models::Access;
 use crate::op::{Op, Order};
 use raddle_ir::inst::Call;
@@ -78,7 +78,6 @@ impl Machine<'_> {
                 let (args, _) = self.arguments(code, function, call)?;
                 Err(self.panicked(function, &args))
             }
-            Callee::Unwind => Err(Stop::Unsupported(Unsupported::Unwind)),
             Callee::Unknown => Err(self.unknown_function(function)),
         }
     }
@@ -221,7 +220,6 @@ impl Machine<'_> {
                 self.enter_model(model, Some(function), args, args.len() as u32)?;
             }
             Callee::Panic => return Err(self.panicked(function, args)),
-            Callee::Unwind => return Err(Stop::Unsupported(Unsupported::Unwind)),
             Callee::Intrinsic | Callee::Unknown => return Err(self.unknown_function(function)),
         }
         Ok(Step::Continue)
@@ -342,7 +340,8 @@ impl Machine<'_> {
             let name = self.world.function_display_name(function);
             name.as_ref().into()
         });
-        Stop::Fault(Fault::Panic { message })
+        let end = PanicEnd::Here;
+        Stop::Fault(Fault::Panic { message, end })
     }
 
     /// The text of `panic(&'static str, …)`: a pointer into constant data and a length.
@@ -371,6 +370,11 @@ impl Machine<'_> {
         text: &str,
         constraints: &str,
     ) -> Result<Done, Stop> {
+        if result.is_none()
+            && let Some(done) = self.locked_update(code, call, (text, constraints))?
+        {
+            return Ok(done);
+        }
         let unknown = || Stop::Unsupported(Unsupported::InlineAsm { text: text.into() });
         let order = match meaning(text).ok_or_else(unknown)? {
             Meaning::Nothing => None,

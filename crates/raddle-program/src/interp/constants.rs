@@ -5,6 +5,8 @@ use super::exec::{Scalar, scalar_of};
 use super::float;
 use super::layout::{slot_count, unsupported};
 use super::machine::{Machine, Values};
+use super::memory::PANIC_COUNT;
+use super::world::is_panic_count;
 use crate::fault::{Stop, Unsupported};
 use crate::models;
 use crate::tables::Tables;
@@ -218,9 +220,8 @@ impl Machine<'_> {
         if let Some(bytes) = &self.world.global_bytes[id.index()] {
             return Ok(Rc::clone(bytes));
         }
-        let global = self.world.module.global(id);
-        let size = self.world.module.types.alloc_size(global.ty).unwrap_or(0);
-        let initializer = global.initializer;
+        let size = self.world.global_size(id);
+        let initializer = self.world.module.global(id).initializer;
         if size > super::memory::MAX_BLOCK {
             return Err(unsupported("a variable of more than a gibibyte"));
         }
@@ -228,6 +229,9 @@ impl Machine<'_> {
         match initializer {
             Some(initializer) => self.write_constant(initializer, &mut bytes, 0)?,
             None => self.write_extern(id, &mut bytes)?,
+        }
+        if is_panic_count(&self.world.module.global(id).name) {
+            copy_into(&mut bytes, 0, &PANIC_COUNT.to_le_bytes())?;
         }
         let bytes: Rc<[u8]> = bytes.into();
         self.world.global_bytes[id.index()] = Some(Rc::clone(&bytes));

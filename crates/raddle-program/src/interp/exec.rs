@@ -7,7 +7,7 @@ use super::float;
 use super::layout::{float_bits, low_bits, unsupported};
 use super::machine::{Machine, Step, Values};
 use super::undefined::{self, Mask};
-use crate::fault::{Stop, Unsupported};
+use crate::fault::Stop;
 use crate::op::Op;
 use raddle_ir::inst::{ArithFlags, BinaryOp, CastOp};
 use raddle_ir::{FloatKind, Inst, InstKind, Operand, Type, TypeId, TypeTable, ValueId};
@@ -240,7 +240,9 @@ impl Machine<'_> {
             | InstKind::CmpXchg { .. }
             | InstKind::AtomicRmw { .. } => return self.access(code, inst),
             InstKind::VaArg { .. } => return Err(unsupported("va_arg")),
-            InstKind::LandingPad { .. } => return Err(Stop::Unsupported(Unsupported::Unwind)),
+            InstKind::LandingPad { .. } => {
+                return Err(unsupported("a landing pad without an exception"));
+            }
             InstKind::Other { name } => return Err(unsupported(name)),
         };
         self.set_result(code, inst.result, &values);
@@ -281,8 +283,12 @@ impl Machine<'_> {
                 lhs,
                 rhs,
             } => {
-                let (scalar, count) = self.lanes(*ty)?;
                 let (a, b) = (self.operand(code, *lhs)?, self.operand(code, *rhs)?);
+                if let Some(width) = self.wide_width(*ty) {
+                    let holds = super::wide::compare(*predicate, width, &a, &b);
+                    return Ok(smallvec::smallvec![u64::from(holds)]);
+                }
+                let (scalar, count) = self.lanes(*ty)?;
                 let (width, step) = (scalar.width(), scalar.slots());
                 (0..count)
                     .map(|lane| {
@@ -382,6 +388,9 @@ impl Machine<'_> {
         a: &[u64],
         b: &[u64],
     ) -> Result<Values, Stop> {
+        if let Some(width) = self.wide_width(ty) {
+            return super::wide::binary(op, width, a, b);
+        }
         let (scalar, count) = self.lanes(ty)?;
         if let Scalar::Float(kind) = scalar {
             let lanes = a.iter().zip(b);
@@ -399,6 +408,14 @@ impl Machine<'_> {
             values.extend(split(result, width));
         }
         Ok(values)
+    }
+
+    /// The width of an integer type that is too wide to be a scalar.
+    fn wide_width(&self, ty: TypeId) -> Option<u32> {
+        match self.world.module.types.get(ty) {
+            Type::Int(width @ 129..=super::wide::WIDEST) => Some(*width),
+            _ => None,
+        }
     }
 
     // ---- addresses
@@ -460,6 +477,13 @@ impl Machine<'_> {
     ) -> Result<Values, Stop> {
         if is_bit_copy(op) {
             return self.bitcast(from, to, values);
+        }
+        if self.wide_width(from).is_some() || self.wide_width(to).is_some() {
+            let width = |ty| match self.world.module.types.get(ty) {
+                Type::Int(width) => Ok(*width),
+                _ => Err(unsupported("a cast of numbers of more than 128 bits")),
+            };
+            return super::wide::cast(op, width(from)?, width(to)?, values);
         }
         let ((source, count), (target, _)) = (self.lanes(from)?, self.lanes(to)?);
         let mut result = Values::new();

@@ -6,7 +6,7 @@ use super::exec::Done;
 use super::layout::unsupported;
 use super::machine::Machine;
 use super::undefined::Mask;
-use crate::fault::{Fault, Stop, Unsupported};
+use crate::fault::{Fault, Stop};
 use crate::tables::Tables;
 use raddle_ir::{BlockId, Terminator};
 use smallvec::SmallVec;
@@ -45,8 +45,20 @@ impl Machine<'_> {
                     None => Err(unsupported("an indirect jump to an unknown block")),
                 }
             }
-            Terminator::Invoke { result, call, .. } => self.call(code, call, *result),
-            Terminator::Resume { .. } => Err(Stop::Unsupported(Unsupported::Unwind)),
+            Terminator::Invoke {
+                result,
+                call,
+                normal,
+                ..
+            } => match self.call(code, call, *result)? {
+                // What is done in place.
+                Done::Next => self.jump(code, *normal),
+                done => Ok(done),
+            },
+            Terminator::Resume { value } => {
+                self.resume_unwinding(code, *value)?;
+                Ok(Done::Switched)
+            }
             Terminator::Unreachable => Err(Stop::Fault(Fault::Unreachable)),
             Terminator::Other { name, .. } => Err(unsupported(name)),
         }

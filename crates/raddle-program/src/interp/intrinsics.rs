@@ -365,12 +365,12 @@ impl Machine<'_> {
             | "returnaddress"
             | "frameaddress"
             | "addressofreturnaddress"
-            | "eh.typeid.for"
             | "invariant.start"
             | "allow.runtime.check"
             | "allow.ubsan.check" => {
                 smallvec::smallvec![0]
             }
+            "eh.typeid.for" => smallvec::smallvec![Self::type_selector(cx.scalar(0))],
             "ptrmask" => smallvec::smallvec![cx.scalar(0) & cx.scalar(1)],
             "stacksave" => smallvec::smallvec![self.state.private.len() as u64],
             "stackrestore" => {

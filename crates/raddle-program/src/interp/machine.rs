@@ -71,6 +71,8 @@ pub struct Machine<'a> {
     pub(crate) comparison: Option<Comparison>,
     /// Does the thread end by a return from `main`?
     main_returned: bool,
+    /// Where a fault is reported, if not where the thread is.
+    pub(crate) fault_at: Option<SrcId>,
 }
 
 /// All that private code can change, at the entry of a block.
@@ -106,6 +108,7 @@ impl<'a> Machine<'a> {
             probe: None,
             comparison: None,
             main_returned: false,
+            fault_at: None,
         }
     }
 
@@ -128,6 +131,7 @@ impl<'a> Machine<'a> {
             probe: None,
             comparison: None,
             main_returned: false,
+            fault_at: None,
         };
         match &local.top {
             Frame::Ir(frame) => {
@@ -182,6 +186,11 @@ impl<'a> Machine<'a> {
                     return self.suspended(op, Some(start));
                 }
                 Ok(Step::End(op)) => return self.ended(op),
+                Err(stop @ Stop::Unsupported(_)) => {
+                    if !self.gives_up_attempt() {
+                        return self.stopped(stop);
+                    }
+                }
                 Err(stop) => return self.stopped(stop),
             }
         }
@@ -288,7 +297,10 @@ impl<'a> Machine<'a> {
                 self.world.source(self.tables, self.world.main, None)
             }
             Op::Exit { .. } => SrcId::NOWHERE,
-            _ => self.position(),
+            _ => match self.fault_at {
+                Some(at) => at,
+                None => self.position(),
+            },
         };
         Transition {
             local: Local {
@@ -307,7 +319,7 @@ impl<'a> Machine<'a> {
 
     // ---- frames
 
-    fn activate(&mut self, frame: &IrFrame, point: Point) -> Result<ActiveFrame, Stop> {
+    pub(super) fn activate(&mut self, frame: &IrFrame, point: Point) -> Result<ActiveFrame, Stop> {
         let code = self.world.code(frame.function)?;
         let regs = code.expand(&frame.regs, point);
         let undefined = Undefined::expand(&frame.undefined, &code, point);
@@ -361,6 +373,9 @@ impl<'a> Machine<'a> {
             Frame::Native(frame) => {
                 let mut frame = frame.clone();
                 frame.log.push(values.first().copied().unwrap_or(0));
+                if models::get(frame.model).takes_pairs {
+                    frame.log.push(values.get(1).copied().unwrap_or(0));
+                }
                 self.top = Top::Native(frame);
             }
             Frame::Finished => self.top = Top::Finished,
@@ -475,6 +490,8 @@ impl<'a> Machine<'a> {
                     }
                 }
             }
+            Outcome::Raise(args) => self.raise(&args),
+            Outcome::Land { block, values } => self.land(block, &values)?,
             Outcome::ExitThread(value) => return Ok(Step::End(Op::Exit { value })),
             Outcome::ReturnFromMain(value) => {
                 self.main_returned = true;
@@ -513,7 +530,10 @@ impl<'a> Machine<'a> {
             ..NativeFrame::default()
         };
         let entry = self.entry_name(&frame);
-        let state = ThreadState::new(child);
+        let mut state = ThreadState::new(child);
+        if self.world.panics.unwinds() && self.starts_scoped_thread() {
+            state.slots.insert(models::panics::SCOPED, 1);
+        }
         let mut start = Machine::start(self.world, self.tables, state, frame).run();
         start.entry = Some(entry);
         Ok(Step::Spawn {

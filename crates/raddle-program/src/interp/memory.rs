@@ -2,7 +2,7 @@
 
 use super::layout;
 use super::machine::Machine;
-use super::world::World;
+use super::world::{World, is_panic_count};
 use crate::fault::{AccessKind, Fault, Stop, Unsupported};
 use crate::ids::{LocId, ObjectId, SrcId};
 use crate::models::{self, Access};
@@ -36,7 +36,7 @@ const POSITION_BITS: u32 = 20;
 /// Private blocks from this position on are the thread's copies of private thread-local variables.
 pub(crate) const THREAD_LOCALS: usize = 0xF_0000;
 /// Objects that models ask for by name come before the thread-local variables of the program, and after its globals.
-const NAMED_OBJECTS: [&str; 17] = [
+const NAMED_OBJECTS: [&str; 20] = [
     "errno",
     "standard input",
     "standard output",
@@ -54,7 +54,12 @@ const NAMED_OBJECTS: [&str; 17] = [
     "pointer to upper case",
     "lower case",
     "pointer to lower case",
+    "terminate handler",
+    "panics that nobody has looked at",
+    "the last panic in a scope",
 ];
+/// What Rust's count of all panics always is: not zero, and not the flag in its highest bit.
+pub(crate) const PANIC_COUNT: u64 = 1;
 /// `malloc` of more fails.
 pub(crate) const MAX_BLOCK: u64 = 1 << 30;
 
@@ -411,7 +416,14 @@ impl Machine<'_> {
         operand: Value,
         order: Order,
     ) -> Result<Access, Stop> {
-        let place = self.place(address, u64::from(size), AccessKind::Update)?;
+        let place = match self.place(address, u64::from(size), AccessKind::Update) {
+            Err(Stop::Fault(Fault::WriteToConstant { object, .. }))
+                if is_panic_count(&self.tables.object_info(object).name) =>
+            {
+                return Ok(Access::Done(PANIC_COUNT));
+            }
+            place => place?,
+        };
         match place {
             Place::Shared { object, offset } => {
                 let loc = self.location((object, offset), size, AccessKind::Update, order)?;
@@ -602,6 +614,7 @@ impl Machine<'_> {
         }
         let kind = match (global.thread_local, global.is_constant) {
             (true, _) => ObjectKind::ThreadLocal,
+            (false, _) if is_panic_count(&global.name) => ObjectKind::Constant,
             (false, true) if global.initializer.is_some() => ObjectKind::Constant,
             (false, _) if global.initializer.is_none() && models::is_constant(&global.name) => {
                 ObjectKind::Constant
@@ -610,7 +623,7 @@ impl Machine<'_> {
         };
         let new = NewObject {
             kind,
-            size: self.world.module.types.alloc_size(global.ty).unwrap_or(0),
+            size: self.world.global_size(id),
             align: global.align.max(1),
             name: global.source_name.as_deref().unwrap_or(&global.name).into(),
             at: SrcId::NOWHERE,

@@ -6,7 +6,7 @@
 //! - `iterations`: loops that are cut by a bound. `coverage`: what was run.
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
-//! - `undefined`: what nobody has written.
+//! - `undefined`: what nobody has written. `unwind`: exceptions on their way.
 //! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
 //! - `taken`: what the code takes memory for, for reports.
 //! - `arith`, `float`, `layout`: pure functions.
@@ -16,6 +16,7 @@
 
 mod access;
 mod arith;
+mod assembly;
 mod assertion;
 mod bodies;
 mod calls;
@@ -35,7 +36,9 @@ pub(crate) mod memory;
 mod rearrange;
 mod taken;
 mod undefined;
+pub(crate) mod unwind;
 pub mod view;
+mod wide;
 pub(crate) mod woken;
 mod world;
 
@@ -65,6 +68,16 @@ pub enum OnMainReturn {
     Exit,
 }
 
+/// Which panics of Rust are faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PanicPolicy {
+    /// Every one.
+    Any,
+    /// Those that nobody catches, and that leave a thread which is not joined by the end.
+    #[default]
+    Unhandled,
+}
+
 /// How a module is run.
 #[derive(Clone, Debug)]
 pub struct InterpOptions {
@@ -74,6 +87,7 @@ pub struct InterpOptions {
     /// as soon as it is certain what they are.
     pub leaves_out_pure_iterations: bool,
     pub on_main_return: OnMainReturn,
+    pub panic: PanicPolicy,
     /// Are there spurious wake-ups from condition variables? Each thread has one at most at each place.
     pub spurious_wakeups: bool,
     /// Which writes continue a release sequence, for data races.
@@ -103,6 +117,7 @@ impl Default for InterpOptions {
             unroll: None,
             leaves_out_pure_iterations: false,
             on_main_return: OnMainReturn::Wait,
+            panic: PanicPolicy::Unhandled,
             spurious_wakeups: false,
             release_sequences: ReleaseSequences::default(),
             check_overflow: false,

@@ -9,8 +9,8 @@ use super::float;
 use super::layout::{Layout, Piece};
 use super::local::{NativeFrame, ThreadState};
 use super::machine::{Machine, Values};
-use super::world::{Callee, World};
-use super::{InterpOptions, LoadError};
+use super::world::{Callee, World, is_panic};
+use super::{InterpOptions, LoadError, PanicPolicy};
 use crate::coverage::CodeCoverage;
 use crate::fault::{Stop, Unsupported};
 use crate::ids::{ObjectId, SrcId, ThreadId};
@@ -34,8 +34,6 @@ pub enum Called {
     Intrinsic,
     /// A Rust panic.
     Panic,
-    /// Throws, or goes on with unwinding.
-    Unwind,
     Unknown,
 }
 
@@ -237,15 +235,24 @@ impl View {
     }
 
     pub fn called(&mut self, id: FuncId) -> Called {
+        // How a panic goes on is not for engines that do not run threads.
+        if is_panic(&self.world.module.function(id).name) {
+            return Called::Panic;
+        }
         match self.world.callee(id) {
             Callee::Defined => Called::Body,
             Callee::RustWait => Called::RustWait,
             Callee::Model(_) => Called::Library,
             Callee::Intrinsic => Called::Intrinsic,
             Callee::Panic => Called::Panic,
-            Callee::Unwind => Called::Unwind,
             Callee::Unknown => Called::Unknown,
         }
+    }
+
+    /// Does a panic unwind the stack, so that somebody may catch it?
+    #[must_use]
+    pub fn panics_unwind(&self) -> bool {
+        self.world.panics.unwinds() && self.world.options.panic != PanicPolicy::Any
     }
 
     /// A call of a library function with its argument slots, of which `fixed` belong to parameters.

@@ -10,6 +10,7 @@ use super::woken::is_rust_wait;
 use crate::coverage::WeakOrderings;
 use crate::fault::Stop;
 use crate::ids::{ObjectId, SrcId};
+use crate::models::panics::{KnownPanic, PANIC, PanicRuntime};
 use crate::models::{self, ModelId};
 use crate::tables::{SourceLoc, Tables, is_library_file};
 use raddle_ir::passes::{BitSet, Escapes};
@@ -29,8 +30,6 @@ pub(crate) enum Callee {
     Intrinsic,
     /// A Rust panic.
     Panic,
-    /// Throws, or goes on with unwinding.
-    Unwind,
     Unknown,
 }
 
@@ -66,10 +65,15 @@ pub(crate) struct World {
     pub(crate) has_try_locks: bool,
     /// Does a Rust program park threads? Found out when first needed.
     parks: Option<bool>,
+    /// What panics need, if the module is one of Rust's.
+    pub(crate) panics: PanicRuntime,
+    /// Panics that were met, by number.
+    pub(crate) known_panics: FxHashMap<u64, KnownPanic>,
 }
 
 impl World {
-    pub(crate) fn new(module: Module, options: InterpOptions, main: FuncId) -> Self {
+    pub(crate) fn new(mut module: Module, options: InterpOptions, main: FuncId) -> Self {
+        models::declare_library_classes(&mut module);
         let (functions, globals) = (module.functions.len(), module.globals.len());
         let thread_locals: Vec<GlobalId> = (0..globals)
             .map(GlobalId::from_index)
@@ -77,8 +81,11 @@ impl World {
             .collect();
         let has_try_locks = module.functions.iter().any(|it| is_try_lock(&it.name));
         let bodies = Bodies::new(&module, &options);
+        let panics = PanicRuntime::of(&module);
         Self {
             module,
+            panics,
+            known_panics: FxHashMap::default(),
             bodies,
             options,
             main,
@@ -152,14 +159,25 @@ impl World {
         };
         match model {
             Some(model) => Callee::Model(model),
-            _ if is_panic(&function.name) => Callee::Panic,
+            _ if is_panic(&function.name) => self.classify_panic(id),
             _ if function.is_declaration => match &function.name {
                 name if name.starts_with("llvm.") => Callee::Intrinsic,
-                name if is_unwinding(name) => Callee::Unwind,
                 _ => Callee::Unknown,
             },
             _ if is_rust_wait(&function.name) => Callee::RustWait,
             _ => Callee::Defined,
+        }
+    }
+
+    /// The standard library's panics are run, but for the step at which the world is told; without it they are a fault at once.
+    fn classify_panic(&self, id: FuncId) -> Callee {
+        let is_defined = !self.module.function(id).is_declaration;
+        match self.panics.entry {
+            Some(entry) if entry == id && !self.panics.sets_hook => {
+                models::lookup(PANIC).map_or(Callee::Panic, Callee::Model)
+            }
+            Some(_) if is_defined => Callee::Defined,
+            _ => Callee::Panic,
         }
     }
 
@@ -172,6 +190,15 @@ impl World {
         Ok(layout)
     }
 
+    pub(crate) fn global_size(&self, id: GlobalId) -> u64 {
+        let global = self.module.global(id);
+        let size = self.module.types.alloc_size(global.ty).unwrap_or(0);
+        match global.initializer {
+            Some(_) => size,
+            None => models::size(&global.name).unwrap_or(size),
+        }
+    }
+
     pub(crate) fn thread_local_index(&self, global: GlobalId) -> u32 {
         self.thread_local_indices.get(&global).copied().unwrap_or(0)
     }
@@ -179,6 +206,9 @@ impl World {
     /// The private position of a thread-local variable that no other thread can see.
     pub(crate) fn private_thread_local(&mut self, global: GlobalId) -> Option<usize> {
         let index = *self.thread_local_indices.get(&global)?;
+        if self.module.global(global).name.contains(LOCAL_PANIC_COUNT) {
+            return Some(THREAD_LOCALS + index as usize);
+        }
         let private = match &self.private_thread_locals {
             Some(private) => private,
             None => {
@@ -345,18 +375,14 @@ fn is_atomics_file(file: &str) -> bool {
         .any(|name| file.ends_with(name))
 }
 
-/// Does the function throw or catch an exception?
-fn is_unwinding(name: &str) -> bool {
-    name.starts_with("_Unwind_")
-        || matches!(
-            name,
-            "__cxa_throw"
-                | "__cxa_rethrow"
-                | "__cxa_begin_catch"
-                | "__cxa_end_catch"
-                | "__cxa_call_unexpected"
-                | "__gxx_personality_v0"
-        )
+/// How many panics a thread of Rust's has, which no other thread can see.
+const LOCAL_PANIC_COUNT: &str = "9panicking11panic_count17LOCAL_PANIC_COUNT";
+/// How many all threads have. It is asked only whether it is zero, to save a look at the thread's own: so it may as well never be.
+const GLOBAL_PANIC_COUNT: &str = "9panicking11panic_count18GLOBAL_PANIC_COUNT";
+
+/// Is it Rust's count of the panics of all threads?
+pub(crate) fn is_panic_count(name: &str) -> bool {
+    name.contains(GLOBAL_PANIC_COUNT)
 }
 
 /// Is this the entry point of a Rust panic? Old and new mangling both spell paths as length and name, crate first.
@@ -374,6 +400,7 @@ pub(crate) fn is_panic(name: &str) -> bool {
     [
         "11begin_panic",
         "19begin_panic_handler",
+        "15panic_with_hook",
         "20rust_panic_with_hook",
         "19rust_panic_without_hook",
     ]

@@ -5,7 +5,7 @@
 
 use super::errno::zero;
 use super::{Entry, Model, ModelResult, Outcome, Pause, Script, model, waiting};
-use crate::fault::{Fault, Stop, Unsupported};
+use crate::fault::{Fault, PanicEnd};
 use crate::op::{Op, Order, SyncAction};
 use raddle_ir::module::Symbol;
 
@@ -49,6 +49,7 @@ pub(super) const MODELS: &[Model] = &[
     // static local variables
     model("__cxa_guard_acquire", guard_acquire).capturing(&[0]),
     model("__cxa_guard_release", guard_release).capturing(&[0]),
+    model("__cxa_guard_abort", guard_abort).capturing(&[0]),
     model("__cxa_finalize", zero),
     // std::allocator<char>, which is empty
     model("_ZNSaIcEC1Ev", zero),
@@ -58,39 +59,14 @@ pub(super) const MODELS: &[Model] = &[
     model("_ZNSaIcED1Ev", zero),
     model("_ZNSaIcED2Ev", zero),
     // the end
-    model("_ZSt9terminatev", terminate),
     model("__cxa_pure_virtual", pure_virtual),
     model("__cxa_deleted_virtual", pure_virtual),
     // Older libraries define theirs in a header.
     model("_ZSt21__glibcxx_assert_failPKciS0_S0_", library_assert),
     model("_ZSt20__replacement_assertPKciS0_S0_", library_assert).overriding(),
-    // exceptions of futures: none are ever made
+    // the results of futures
     model("_ZNSt13__future_base12_Result_baseC2Ev", result_init),
-    model("_ZNSt13__future_base12_Result_baseD2Ev", zero),
-    model("_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv", zero),
-    model("_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv", zero),
-    model("_ZNSt15__exception_ptr13exception_ptrC1EPv", throw),
-    model(
-        "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
-        throw,
-    ),
-    // exceptions
-    model("__cxa_allocate_exception", throw),
-    model("__cxa_throw", throw),
-    model("__cxa_rethrow", throw),
-    model("_Unwind_Resume", throw),
-    model("_ZSt17__throw_bad_allocv", throw),
-    model("_ZSt16__throw_bad_castv", throw),
-    model("_ZSt28__throw_bad_array_new_lengthv", throw),
-    model("_ZSt19__throw_logic_errorPKc", throw),
-    model("_ZSt20__throw_length_errorPKc", throw),
-    model("_ZSt20__throw_out_of_rangePKc", throw),
-    model("_ZSt24__throw_out_of_range_fmtPKcz", throw),
-    model("_ZSt24__throw_invalid_argumentPKc", throw),
-    model("_ZSt21__throw_runtime_errorPKc", throw),
-    model("_ZSt20__throw_system_errori", throw),
-    model("_ZSt25__throw_bad_function_callv", throw),
-    model("_ZSt20__throw_future_errori", throw),
+    model("_ZNSt13__future_base12_Result_baseD2Ev", result_end),
 ];
 
 // ---- threads
@@ -175,9 +151,20 @@ fn guard_release(cx: &mut Script<'_, '_>) -> ModelResult {
     Ok(Outcome::Void)
 }
 
+/// The initialiser was left by an exception.
+fn guard_abort(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.sync(cx.arg(0), SyncAction::OnceAbort)?;
+    Ok(Outcome::Void)
+}
+
 /// The base of a future's result: a table of virtual functions, which the derived class sets, and no exception.
 fn result_init(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.store(cx.arg(0).wrapping_add(8), 8, 0, Order::Plain)?;
+    Ok(Outcome::Void)
+}
+
+fn result_end(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.release_pointer(cx.arg(0).wrapping_add(8))?;
     Ok(Outcome::Void)
 }
 
@@ -185,11 +172,8 @@ fn result_init(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn panic(message: &str) -> Pause {
     let message = message.into();
-    Fault::Panic { message }.into()
-}
-
-fn terminate(_: &mut Script<'_, '_>) -> ModelResult {
-    Err(panic("std::terminate was called"))
+    let end = PanicEnd::Here;
+    Fault::Panic { message, end }.into()
 }
 
 fn pure_virtual(_: &mut Script<'_, '_>) -> ModelResult {
@@ -208,8 +192,4 @@ fn library_assert(cx: &mut Script<'_, '_>) -> ModelResult {
         comparison,
     };
     Err(fault.into())
-}
-
-fn throw(_: &mut Script<'_, '_>) -> ModelResult {
-    Err(Pause::Stop(Stop::Unsupported(Unsupported::Unwind)))
 }

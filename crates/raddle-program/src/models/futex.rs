@@ -35,6 +35,7 @@ const FUTEX: u64 = 202;
 const GETTID: u64 = 186;
 const SCHED_YIELD: u64 = 24;
 const GETRANDOM: u64 = 318;
+const MEMBARRIER: u64 = 324;
 
 fn syscall(cx: &mut Script<'_, '_>) -> ModelResult {
     match cx.arg(0) {
@@ -44,7 +45,8 @@ fn syscall(cx: &mut Script<'_, '_>) -> ModelResult {
             Ok(Outcome::Return(cx.tables().handle_of_thread(thread)))
         }
         SCHED_YIELD => Ok(Outcome::Return(0)),
-        GETRANDOM => fail(cx, ENOSYS),
+        // Who is told that the kernel does not know them does without.
+        GETRANDOM | MEMBARRIER => fail(cx, ENOSYS),
         number => {
             let why = format!("system call {number}");
             Err(cx.unsupported(&why))

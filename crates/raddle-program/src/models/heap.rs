@@ -2,8 +2,7 @@
 //! memory is not reused.
 
 use super::errno::{EINVAL, ENOMEM};
-use super::{Model, ModelResult, Outcome, Pause, Script, model};
-use crate::fault::{Stop, Unsupported};
+use super::{Model, ModelResult, Outcome, Script, model};
 use crate::op::Order;
 
 pub(super) const MODELS: &[Model] = &[
@@ -142,20 +141,19 @@ fn usable_size(cx: &mut Script<'_, '_>) -> ModelResult {
 // ---- operator new
 
 /// A block, or an exception.
-fn allocate_or_throw(cx: &mut Script<'_, '_>, align: u64) -> Result<u64, Pause> {
+fn allocate_or_throw(cx: &mut Script<'_, '_>, align: u64) -> ModelResult {
     match cx.allocate(cx.arg(0), align)? {
-        0 => Err(Pause::Stop(Stop::Unsupported(Unsupported::Unwind))),
-        block => Ok(block),
+        0 => cx.throw_library("St9bad_alloc", None, None),
+        block => Ok(Outcome::Return(block)),
     }
 }
 
 fn new(cx: &mut Script<'_, '_>) -> ModelResult {
-    Ok(Outcome::Return(allocate_or_throw(cx, MALLOC_ALIGN)?))
+    allocate_or_throw(cx, MALLOC_ALIGN)
 }
 
 fn new_aligned(cx: &mut Script<'_, '_>) -> ModelResult {
-    let align = cx.arg(1).max(MALLOC_ALIGN);
-    Ok(Outcome::Return(allocate_or_throw(cx, align)?))
+    allocate_or_throw(cx, cx.arg(1).max(MALLOC_ALIGN))
 }
 
 fn new_aligned_nothrow(cx: &mut Script<'_, '_>) -> ModelResult {

@@ -1,6 +1,6 @@
 //! What language runtimes ask of Linux before and beside the program's own code: enough for Rust's standard library.
 
-use super::errno::{int, zero};
+use super::errno::{ENOENT, int, zero};
 use super::{Model, ModelResult, Outcome, Script, model};
 use crate::op::Order;
 
@@ -18,7 +18,69 @@ pub(super) const MODELS: &[Model] = &[
     model("sched_getcpu", zero),
     model("sched_getaffinity", zero),
     model("sched_setaffinity", zero),
+    // There are no files.
+    model("open", open),
+    model("open64", open),
+    model("openat", open_at),
+    model("openat64", open_at),
+    model("stat", missing),
+    model("stat64", missing),
+    model("lstat", missing),
+    model("lstat64", missing),
+    model("fstatat", missing),
+    model("fstatat64", missing),
+    model("statx", missing),
+    model("access", missing),
+    model("faccessat", missing),
+    model("readlink", missing_link),
+    model("realpath", no_path),
+    model("opendir", no_path),
+    model("unlink", missing),
+    model("close", zero),
+    model("read", read),
+    model("readv", read),
 ];
+
+/// `(path, flags, mode)`: there is no such file. What becomes of one that is made is not modelled.
+fn open(cx: &mut Script<'_, '_>) -> ModelResult {
+    open_with(cx, 1)
+}
+
+/// `(directory, path, flags, mode)`.
+fn open_at(cx: &mut Script<'_, '_>) -> ModelResult {
+    open_with(cx, 2)
+}
+
+fn open_with(cx: &mut Script<'_, '_>, flags: usize) -> ModelResult {
+    const CREATE: u64 = 0o100;
+    if cx.arg(flags) & CREATE != 0 {
+        return Err(cx.unsupported("making files"));
+    }
+    cx.fail(ENOENT)
+}
+
+fn missing(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.fail(ENOENT)
+}
+
+/// As `missing`, for results of pointer size.
+fn missing_link(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.set_errno(ENOENT)?;
+    Ok(Outcome::Return(u64::MAX))
+}
+
+fn no_path(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.set_errno(ENOENT)?;
+    Ok(Outcome::Return(0))
+}
+
+/// `(file, …)`: standard input is at its end.
+fn read(cx: &mut Script<'_, '_>) -> ModelResult {
+    if cx.arg_i32(0) != 0 {
+        return Err(cx.unsupported("files"));
+    }
+    Ok(Outcome::Return(0))
+}
 
 /// `(signal, new, old)`. Signals are ignored: a runtime that is told so leaves them alone, and needs no stack for them.
 fn sigaction(cx: &mut Script<'_, '_>) -> ModelResult {

@@ -41,6 +41,7 @@ mod containers;
 mod convert;
 mod cxx;
 mod errno;
+mod exceptions;
 mod externs;
 mod format;
 mod futex;
@@ -51,23 +52,27 @@ mod linux;
 mod locks;
 mod math;
 mod memory;
+pub(crate) mod panics;
 mod process;
 mod pthread;
 mod rust;
 mod script;
 mod semaphore;
 mod sort;
+mod stdexcept;
 mod stdio;
 mod strings;
 mod thread;
 mod time;
+mod typeinfo;
 mod verifier;
 mod waiting;
 
-pub(crate) use externs::{contents, is_constant};
+pub(crate) use externs::{contents, is_constant, size};
 pub use process::runs_functions_at_exit;
 pub(crate) use rust::{has_plain_channels, parks};
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
+pub(crate) use stdexcept::declare as declare_library_classes;
 pub use time::looks_at_clocks;
 
 use raddle_ir::{FuncId, Module};
@@ -97,6 +102,8 @@ pub struct Model {
     pub waits: bool,
     /// Is it for programs only whose channels wait in the simplest way?
     pub for_plain_channels: bool,
+    /// Does it take two slots of what functions return that it calls?
+    pub takes_pairs: bool,
 }
 
 /// A model that captures no pointer and yields to a definition.
@@ -112,6 +119,7 @@ pub const fn model(name: &'static str, run: fn(&mut Script<'_, '_>) -> ModelResu
         signature: "",
         waits: false,
         for_plain_channels: false,
+        takes_pairs: false,
     }
 }
 
@@ -124,6 +132,13 @@ impl Model {
             self.captures |= 1 << params[index];
             index += 1;
         }
+        self
+    }
+
+    /// Takes two slots of what functions return that it calls.
+    #[must_use]
+    pub const fn taking_pairs(mut self) -> Self {
+        self.takes_pairs = true;
         self
     }
 
@@ -206,6 +221,11 @@ const TABLES: &[&[Model]] = &[
     time::MODELS,
     verifier::MODELS,
     cxx::MODELS,
+    exceptions::MODELS,
+    panics::MODELS,
+    stdexcept::MODELS,
+    stdexcept::CLASS_MODELS,
+    typeinfo::MODELS,
     iostream::MODELS,
     containers::MODELS,
     futex::MODELS,

@@ -91,10 +91,12 @@ fn abort(cx: &mut Script<'_, '_>) -> ModelResult {
 fn exit(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.run_thread_exit_functions()?;
     cx.run_exit_functions()?;
+    cx.look_for_unseen_panics(false)?;
     Ok(Outcome::ExitProcess(cx.arg_i32(0)))
 }
 
 fn exit_at_once(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.look_for_unseen_panics(false)?;
     Ok(Outcome::ExitProcess(cx.arg_i32(0)))
 }
 

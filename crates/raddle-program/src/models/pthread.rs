@@ -41,7 +41,7 @@ pub(super) const MODELS: &[Model] = &[
     model("__sigsetjmp", zero),
     model("pthread_setconcurrency", zero),
     model("pthread_getconcurrency", zero),
-    model("pthread_setname_np", zero),
+    model("pthread_setname_np", set_name),
     model("pthread_getname_np", get_name),
     model("pthread_setschedparam", zero),
     model("pthread_setschedprio", zero),
@@ -49,6 +49,17 @@ pub(super) const MODELS: &[Model] = &[
     model("pthread_getaffinity_np", get_affinity),
     model("pthread_sigmask", zero),
 ];
+
+/// `(thread, name)`: only reports show it.
+fn set_name(cx: &mut Script<'_, '_>) -> ModelResult {
+    let thread = cx.thread();
+    let own = cx.tables().handle_of_thread(thread);
+    if !cx.asks() && cx.arg(0) == own {
+        let name = cx.text(cx.arg(1))?;
+        cx.tables().give_name(thread, &name);
+    }
+    int(0)
+}
 
 /// The kind of thread value that counts cleanup handlers.
 const CLEANUPS: u32 = 4;
@@ -80,6 +91,7 @@ fn create(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn join(cx: &mut Script<'_, '_>) -> ModelResult {
     let value = cx.join(cx.arg(0))?;
+    cx.receive_panic(value)?;
     cx.store_if_wanted(cx.arg(1), 8, value)?;
     Ok(Outcome::Return(0))
 }

@@ -8,7 +8,7 @@ use crate::interp::memory::{Place, private_place};
 use crate::models::ModelId;
 use crate::op::{ChoiceOf, NumberKind, Op, Order, RmwKind, SyncAction, Value};
 use crate::tables::{Exhausted, Tables};
-use raddle_ir::FuncId;
+use raddle_ir::{BlockId, FuncId};
 
 /// What a memory access needs: nothing more, or a visible operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +173,13 @@ pub enum Outcome {
     Original,
     /// Goes back without the caller noticing: a model below is run again as it stands.
     Unnoticed,
+    /// Raises an exception: what `raddle.unwind` takes.
+    Raise(Vec<u64>),
+    /// Goes on at a landing pad of the function that called this one, with these values.
+    Land {
+        block: BlockId,
+        values: Vec<u64>,
+    },
     /// Leaves the thread at once. (`pthread_exit` and its like use [`Script::leave_thread`], which tidies up first.)
     ExitThread(u64),
     /// `main` has returned, and other threads go on.
@@ -492,6 +499,12 @@ impl<'m, 'a> Script<'m, 'a> {
         } else {
             Pause::Call { function, args }
         })
+    }
+
+    /// [`Self::call`] for models that take pairs: two slots of the result.
+    pub(super) fn call_pair(&mut self, address: u64, args: &[u64]) -> Result<(u64, u64), Pause> {
+        let first = self.call(address, args)?;
+        Ok((first, self.replayed().unwrap_or(0)))
     }
 
     /// Starts a thread that runs `entry` with `args`, and returns its handle.

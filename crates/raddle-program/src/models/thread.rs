@@ -23,6 +23,8 @@ fn main(cx: &mut Script<'_, '_>) -> ModelResult {
     let (argc, argv) = cx.machine.program_arguments()?;
     let status = cx.call(cx.arg(0), &[argc, argv])?;
     after_main(cx)?;
+    let goes_on = cx.machine.world.options.on_main_return == OnMainReturn::Wait;
+    cx.look_for_unseen_panics(goes_on)?;
     Ok(match cx.machine.world.options.on_main_return {
         OnMainReturn::Exit => Outcome::ExitProcess(status as u32 as i32),
         OnMainReturn::Wait => Outcome::ReturnFromMain(status),
@@ -54,7 +56,11 @@ fn thread(cx: &mut Script<'_, '_>) -> ModelResult {
     let args: Vec<u64> = cx.frame.args.iter().skip(1).copied().collect();
     let value = cx.call(cx.arg(0), &args)?;
     cx.run_destructors()?;
-    Ok(Outcome::ExitThread(value))
+    // Rust's threads return nothing else.
+    Ok(Outcome::ExitThread(match cx.panic_of_thread()? {
+        0 => value,
+        panic => panic,
+    }))
 }
 
 /// The rest of a thread that leaves from the middle: its value, and the stack variables to free.

@@ -5,3 +5,4 @@ mod instructions;
 mod models;
 mod mutants;
 mod programs;
+mod unwinding;

@@ -2,7 +2,8 @@
 
 use crate::driver::{End, load, run, run_with};
 use raddle_program::{
-    Fault, InterpOptions, Interpreter, Limit, LoadError, OnMainReturn, Op, Stop, Unsupported,
+    Fault, InterpOptions, Interpreter, Limit, LoadError, OnMainReturn, Op, PanicEnd, Stop,
+    Unsupported,
 };
 
 const SPIN: &str = r"
@@ -337,9 +338,9 @@ fn thread_locals_that_nobody_shows_are_private() {
 #[test]
 fn rust_panics_are_faults() {
     let text = "@m = private constant [4 x i8] c\"oops\"\ndefine i32 @main() {\n call void @_ZN4core9panicking5panic17h0123456789abcdefE(ptr @m, i64 4, ptr null)\n unreachable\n}\ndeclare void @_ZN4core9panicking5panic17h0123456789abcdefE(ptr, i64, ptr)";
-    let message = "oops".into();
+    let (message, end) = ("oops".into(), PanicEnd::Here);
     assert_eq!(
         run(text).end,
-        End::Stopped(Stop::Fault(Fault::Panic { message }))
+        End::Stopped(Stop::Fault(Fault::Panic { message, end }))
     );
 }

@@ -195,9 +195,7 @@ impl Rules {
         if !self.reductions.purity || !self.reductions.awaits {
             return found;
         }
-        let can_wait = Attempt::of(program, state).is_some_and(|attempt| {
-            attempt.can_wait(program) && !program.tables().loc_info(attempt.loc).mixed
-        });
+        let can_wait = Attempt::of(program, state).is_some_and(|attempt| attempt.can_wait(program));
         if !can_wait {
             return found;
         }

@@ -85,7 +85,7 @@ impl Cells {
                 all
             }
             A::CondAwait => all,
-            A::OnceBegin if failed => all,
+            A::OnceBegin => all,
             A::WriteLock | A::TryWriteLock if !failed => clocks.joined(all, readers),
             // The last arrival knows of all others.
             A::BarrierArrive if value & 1 == 1 => all,
@@ -117,7 +117,7 @@ impl Cells {
         let mut new = self.released[from as usize];
         match action {
             A::Unlock if failed => return from,
-            A::Unlock | A::SemPost | A::Signal | A::Broadcast | A::OnceEnd => {
+            A::Unlock | A::SemPost | A::Signal | A::Broadcast | A::OnceEnd | A::OnceAbort => {
                 let present = present(clocks);
                 new.all = clocks.joined(new.all, present);
             }

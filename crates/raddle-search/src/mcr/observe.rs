@@ -532,14 +532,21 @@ fn synchronises(action: SyncAction, value: Value) -> (Acquires, Releases) {
         | A::TryReadLock
         | A::WriteLock
         | A::TryWriteLock => value == 0,
-        A::OnceBegin => value != 0,
+        // Who runs the initialiser first finds nothing that was released.
+        A::OnceBegin => true,
         A::BarrierArrive => value & 1 == 1,
         A::BarrierAwait { .. } => true,
         _ => false,
     };
     let releases = match action {
         A::Unlock => value == 0,
-        A::SemPost | A::Signal | A::Broadcast | A::OnceEnd | A::RwUnlock | A::BarrierArrive => true,
+        A::SemPost
+        | A::Signal
+        | A::Broadcast
+        | A::OnceEnd
+        | A::OnceAbort
+        | A::RwUnlock
+        | A::BarrierArrive => true,
         _ => false,
     };
     (

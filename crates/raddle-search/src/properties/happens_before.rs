@@ -200,6 +200,7 @@ fn sync_edge(steps: &Execution, earlier: usize, later: usize) -> bool {
         }
         (A::Signal | A::Broadcast, A::CondAwait) => true,
         (A::OnceEnd, A::OnceBegin) => b.value == 1,
+        (A::OnceAbort, A::OnceBegin) => true,
         (A::BarrierArrive, A::BarrierAwait { generation }) => a.value >> 1 == u64::from(generation),
         (A::BarrierArrive, A::BarrierArrive) => a.value | 1 == b.value,
         (A::RwUnlock, A::WriteLock | A::TryWriteLock) => b.value == 0,

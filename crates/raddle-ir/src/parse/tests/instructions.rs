@@ -1,8 +1,8 @@
 use super::{constant, function, inst, insts};
 use crate::constant::Constant;
 use crate::inst::{
-    ArithFlags, AtomicOrdering as O, BinaryOp, CastOp, FloatPredicate, InstKind, IntPredicate,
-    Operand, RmwOp, SyncScope, Terminator,
+    ArithFlags, AtomicOrdering as O, BinaryOp, CastOp, Clause, FloatPredicate, InstKind,
+    IntPredicate, Operand, RmwOp, SyncScope, Terminator,
 };
 use crate::types::Type;
 
@@ -446,9 +446,17 @@ bad:
         &body.blocks[1].terminator,
         Terminator::Invoke { result: None, .. }
     ));
+    let InstKind::LandingPad {
+        cleanup: true,
+        clauses,
+        ..
+    } = &body.blocks[3].insts[0].kind
+    else {
+        panic!("landingpad")
+    };
     assert!(matches!(
-        body.blocks[3].insts[0].kind,
-        InstKind::LandingPad { cleanup: true, .. }
+        clauses[..],
+        [Clause::Catch(_), Clause::Filter(_), Clause::Catch(_)]
     ));
     assert!(matches!(
         body.blocks[3].terminator,

@@ -1,0 +1,221 @@
+//! Inline assembly that updates memory with a lock prefix: `lock not qword ptr [{0}]`, `lock; incl %0`. Libraries write full fences
+//! like that, on a variable of their own, and old C its atomic counters.
+//!
+//! Only updates whose result nobody sees: what leaves something in a register (`xadd`, `cmpxchg`) is not known here.
+
+use super::code::Code;
+use super::exec::Done;
+use super::machine::Machine;
+use crate::fault::{Stop, Unsupported};
+use crate::models::Access;
+use crate::op::{Op, Order, RmwKind, mask};
+use raddle_ir::inst::Call;
+
+/// An update of memory as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Locked {
+    kind: RmwKind,
+    size: u8,
+    /// Which argument is the address.
+    address: usize,
+    operand: Source,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Number(u64),
+    Argument(usize),
+}
+
+impl Machine<'_> {
+    /// Runs such an update. None if the text is something else.
+    pub(super) fn locked_update(
+        &mut self,
+        code: &Code,
+        call: &Call,
+        (text, constraints): (&str, &str),
+    ) -> Result<Option<Done>, Stop> {
+        let Some(update) = locked(text, constraints) else {
+            return Ok(None);
+        };
+        let unknown = || Stop::Unsupported(Unsupported::InlineAsm { text: text.into() });
+        // It orders whatever comes before and after it, which an atomic update does not do in every memory model.
+        match self.frame().log.len() {
+            0 => {
+                let order = Order::SeqCst;
+                return Ok(Some(Done::Visible(Op::Fence { order })));
+            }
+            1 => {}
+            _ => return Ok(Some(Done::Next)),
+        }
+        let argument = |index: usize| call.args.get(index).copied().ok_or_else(unknown);
+        let address = self.scalar(code, argument(update.address)?)?;
+        let operand = match update.operand {
+            Source::Number(number) => number,
+            Source::Argument(index) => self.scalar(code, argument(index)?)?,
+        };
+        let operand = operand & mask(update.size);
+        match self.rmw_piece(address, update.size, update.kind, operand, Order::SeqCst)? {
+            Access::Done(_) => Ok(Some(Done::Next)),
+            Access::Visible(op) => Ok(Some(Done::Visible(op))),
+        }
+    }
+}
+
+fn locked(text: &str, constraints: &str) -> Option<Locked> {
+    let operands: Vec<&str> = constraints
+        .split(',')
+        .filter(|constraint| !constraint.starts_with('~'))
+        .collect();
+    // What leaves something in a register is no argument, and others are then counted differently.
+    if operands
+        .iter()
+        .any(|it| it.starts_with('=') && !it.contains('*'))
+    {
+        return None;
+    }
+    let lower = text.to_ascii_lowercase();
+    let rest = lower.trim().strip_prefix("lock")?;
+    let rest = rest.trim_start_matches([';', '\n', '\t', ' ']);
+    let (name, arguments) = rest.split_once([' ', '\t'])?;
+    let arguments = arguments.trim();
+    let is_memory = |index: usize| operands.get(index).is_some_and(|it| it.contains('*'));
+    // Intel's way names the size in words, and the place first.
+    let sizes = [
+        ("qword ptr", 8),
+        ("dword ptr", 4),
+        ("word ptr", 2),
+        ("byte ptr", 1),
+    ];
+    let intel = sizes
+        .iter()
+        .find_map(|&(words, size)| Some((arguments.strip_prefix(words)?.trim(), size)));
+    let (name, size, place, source) = if let Some((arguments, size)) = intel {
+        let (place, source) = match arguments.split_once(',') {
+            Some((place, source)) => (place.trim(), Some(source.trim())),
+            None => (arguments, None),
+        };
+        let place = place.strip_prefix('[')?.strip_suffix(']')?;
+        (name, size, operand(place)?, source)
+    } else {
+        let (source, place) = match arguments.rsplit_once(',') {
+            Some((source, place)) => (Some(source.trim()), place.trim()),
+            None => (None, arguments),
+        };
+        let size = match name.chars().last()? {
+            'q' => 8,
+            'l' => 4,
+            'w' => 2,
+            'b' => 1,
+            _ => return None,
+        };
+        let place = match place.strip_prefix('(') {
+            Some(inside) => operand(inside.strip_suffix(')')?)?,
+            None => operand(place).filter(|&index| is_memory(index))?,
+        };
+        (&name[..name.len() - 1], size, place, source)
+    };
+    let source = match source {
+        Some(text) => Some(match operand(text) {
+            Some(index) if !is_memory(index) => Source::Argument(index),
+            Some(_) => return None,
+            None => Source::Number(number(text)?),
+        }),
+        None => None,
+    };
+    let (kind, operand) = match (name, source) {
+        ("not", None) => (RmwKind::Xor, Source::Number(u64::MAX)),
+        ("inc", None) => (RmwKind::Add, Source::Number(1)),
+        ("dec", None) => (RmwKind::Sub, Source::Number(1)),
+        ("add", Some(source)) => (RmwKind::Add, source),
+        ("sub", Some(source)) => (RmwKind::Sub, source),
+        ("and", Some(source)) => (RmwKind::And, source),
+        ("or", Some(source)) => (RmwKind::Or, source),
+        ("xor", Some(source)) => (RmwKind::Xor, source),
+        _ => return None,
+    };
+    Some(Locked {
+        kind,
+        size,
+        address: place,
+        operand,
+    })
+}
+
+/// `$0`, `${0:q}`, `${0}`.
+fn operand(text: &str) -> Option<usize> {
+    let inside = text.strip_prefix('$')?;
+    let digits = match inside.strip_prefix('{') {
+        Some(braced) => braced.strip_suffix('}')?.split(':').next()?,
+        None => inside,
+    };
+    digits.parse().ok()
+}
+
+/// `1`, `0x10`, `$$1`, `-1`.
+fn number(text: &str) -> Option<u64> {
+    let text = text.strip_prefix("$$").unwrap_or(text);
+    if let Some(digits) = text.strip_prefix("0x") {
+        return u64::from_str_radix(digits, 16).ok();
+    }
+    text.parse::<i64>().ok().map(i64::cast_unsigned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str, constraints: &str) -> Option<(RmwKind, u8, usize, Source)> {
+        locked(text, constraints).map(|it| (it.kind, it.size, it.address, it.operand))
+    }
+
+    #[test]
+    fn updates_are_known_in_both_ways_to_write_them() {
+        use Source::{Argument, Number};
+        let clobbers = "r,~{memory}";
+        assert_eq!(
+            parts("lock not qword ptr [${0:q}]", clobbers),
+            Some((RmwKind::Xor, 8, 0, Number(u64::MAX)))
+        );
+        assert_eq!(
+            parts("lock or dword ptr [${0:q}], 0", clobbers),
+            Some((RmwKind::Or, 4, 0, Number(0)))
+        );
+        assert_eq!(
+            parts("lock add dword ptr [${0:q}], ${1:e}", "r,r,~{memory}"),
+            Some((RmwKind::Add, 4, 0, Argument(1)))
+        );
+        assert_eq!(
+            parts("lock; incl $0", "=*m,*m,~{memory},~{dirflag}"),
+            Some((RmwKind::Add, 4, 0, Number(1)))
+        );
+        assert_eq!(
+            parts("lock\n\taddq $1,$0", "=*m,er,*m,~{memory}"),
+            Some((RmwKind::Add, 8, 0, Argument(1)))
+        );
+        assert_eq!(
+            parts("lock subl $$2, ($0)", "r,~{memory}"),
+            Some((RmwKind::Sub, 4, 0, Number(2)))
+        );
+    }
+
+    #[test]
+    fn everything_else_is_not_for_us() {
+        for (text, constraints) in [
+            // Without the prefix it is no atomic update.
+            ("not qword ptr [${0:q}]", "r"),
+            // The old value goes to a register.
+            ("lock; xaddl $0, $1", "=r,=*m,0,*m"),
+            ("lock xadd dword ptr [${0:q}], ${1:e}", "r,r"),
+            ("lock cmpxchg dword ptr [${0:q}], ${1:e}", "r,r"),
+            // Two of them.
+            ("lock incl $0; lock incl $1", "=*m,=*m"),
+            // A register is no place in memory.
+            ("lock incl $0", "r"),
+            ("lock; addl $$0,0(%rsp)", ""),
+            ("mfence", ""),
+        ] {
+            assert_eq!(parts(text, constraints), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,4 @@
+#[test]
+fn does_not_compile() {
+    let number: u32 = "text";
+}
