@@ -258,7 +258,7 @@ pub fn check(
     };
     watch.set_engine(kind);
     watch.enter(Phase::Exploring);
-    let leaves_out = reductions.purity && kind.knows_purity();
+    let leaves_out = reductions.purity && (kind.knows_purity() || kind == EngineKind::Graph);
     let minds_races = options.checks.races;
     let mut frame = Frame::new(options, watch);
     // `main` may stop before it does anything.

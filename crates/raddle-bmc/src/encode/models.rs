@@ -200,11 +200,11 @@ impl Encoder<'_> {
                 return Ok(Answered::Gone);
             }
             ModelStep::Ends(Outcome::AssumeFailed) => return Ok(Answered::Gone),
-            ModelStep::Ends(Outcome::Raise(_) | Outcome::Land { .. }) => {
-                return Err(Stop::Unsupported(Unsupported::Unwind));
-            }
             ModelStep::Ends(Outcome::Original) => {
                 return Err(self.too_vague(models, "its own code would have to be run"));
+            }
+            ModelStep::Ends(Outcome::Raise(_) | Outcome::Land { .. }) => {
+                return Err(Stop::Unsupported(Unsupported::Unwind));
             }
             ModelStep::Ends(Outcome::Unnoticed | Outcome::Become(..)) => {
                 return Err(unsupported("the end of a thread inside of a function"));

@@ -63,12 +63,12 @@ pub(crate) struct World {
     pub(crate) weak: WeakOrderings,
     /// May threads try to lock a mutex, and see that another one has it?
     pub(crate) has_try_locks: bool,
+    /// Does a Rust program park threads? Found out when first needed.
+    parks: Option<bool>,
     /// What panics need, if the module is one of Rust's.
     pub(crate) panics: PanicRuntime,
     /// Panics that were met, by number.
     pub(crate) known_panics: FxHashMap<u64, KnownPanic>,
-    /// Does a Rust program park threads? Found out when first needed.
-    parks: Option<bool>,
 }
 
 impl World {
@@ -80,8 +80,8 @@ impl World {
             .filter(|&id| module.global(id).thread_local)
             .collect();
         let has_try_locks = module.functions.iter().any(|it| is_try_lock(&it.name));
-        let panics = PanicRuntime::of(&module);
         let bodies = Bodies::new(&module, &options);
+        let panics = PanicRuntime::of(&module);
         Self {
             module,
             panics,

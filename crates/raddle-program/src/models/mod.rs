@@ -95,8 +95,6 @@ pub struct Model {
     pub is_no_op: bool,
     /// Is the memory that it allocates full of zeros?
     pub zeroes: bool,
-    /// Does it take two slots of what functions return that it calls?
-    pub takes_pairs: bool,
     /// Of functions of Rust's standard library: what they must be declared as to be replaced. Their names are paths.
     pub signature: &'static str,
     /// Does it do nothing but a compare-exchange, again and again until that succeeds, where the engine leaves out pure
@@ -104,6 +102,8 @@ pub struct Model {
     pub waits: bool,
     /// Is it for programs only whose channels wait in the simplest way?
     pub for_plain_channels: bool,
+    /// Does it take two slots of what functions return that it calls?
+    pub takes_pairs: bool,
 }
 
 /// A model that captures no pointer and yields to a definition.
@@ -116,10 +116,10 @@ pub const fn model(name: &'static str, run: fn(&mut Script<'_, '_>) -> ModelResu
         overrides: false,
         is_no_op: false,
         zeroes: false,
-        takes_pairs: false,
         signature: "",
         waits: false,
         for_plain_channels: false,
+        takes_pairs: false,
     }
 }
 

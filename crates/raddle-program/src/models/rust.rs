@@ -257,11 +257,7 @@ fn back_off(_: &mut Script<'_, '_>) -> ModelResult {
 /// without generic arguments.
 pub(super) fn names_of(symbol: &str) -> Option<[String; 2]> {
     let is_rust = symbol.starts_with("_R") || symbol.starts_with("_ZN");
-    if !is_rust
-        || !MODELS
-            .iter()
-            .any(|it| symbol.contains(telling_part(it.name)))
-    {
+    if !is_rust || !MODELS.iter().any(|it| may_be(symbol, it.name)) {
         return None;
     }
     let demangled = format!("{:#}", rustc_demangle::try_demangle(symbol).ok()?);
@@ -272,15 +268,17 @@ pub(super) fn names_of(symbol: &str) -> Option<[String; 2]> {
     Some([demangled, path])
 }
 
-/// A part of the name that few symbols have.
-fn telling_part(name: &str) -> &str {
+/// Has the symbol the parts of the name that few have? Demangling takes longer.
+fn may_be(symbol: &str, name: &str) -> bool {
+    if name == CHANNEL_WAIT {
+        return symbol.contains("7Context4with");
+    }
     match name.strip_prefix('<') {
-        _ if name == CHANNEL_WAIT => "7Context4with",
         Some(rest) => {
             let end = rest.find([',', '>']).unwrap_or(rest.len());
-            last_part(&rest[..end])
+            symbol.contains(last_part(&rest[..end])) && symbol.contains("drop")
         }
-        None => last_part(name),
+        None => name.rsplit("::").take(2).all(|part| symbol.contains(part)),
     }
 }
 
@@ -387,5 +385,62 @@ mod tests {
         }
         assert_eq!(names_of("_ZN4user4lock17h0123456789abcdefE"), None);
         assert_eq!(names_of("lock_contended"), None);
+    }
+
+    #[test]
+    fn waits_of_channels_with_a_buffer_are_known() {
+        let with = "<std::sync::mpmc::context::Context>::with::<<std::sync::mpmc::";
+        for caller in [
+            "list::Channel<i32>>::recv::{closure#1}, ()>",
+            "array::Channel<alloc::vec::Vec<u8>>>::recv::{closure#1}, ()>",
+            "array::Channel<alloc::boxed::Box<dyn core::ops::function::FnOnce() -> u8>>>::send::{closure#0}, ()>",
+        ] {
+            assert!(is_channel_wait(&format!("{with}{caller}")), "{caller}");
+        }
+        for caller in [
+            "zero::Channel<i32>>::recv::{closure#1}, ()>",
+            "list::Channel<i32>>::recv::{closure#1}, ()>::{closure#2}",
+            "list::Channel<i32>>::send::{closure#1}, ()>",
+        ] {
+            assert!(!is_channel_wait(&format!("{with}{caller}")), "{caller}");
+        }
+    }
+
+    #[test]
+    fn functions_are_replaced_only_if_they_are_declared_as_expected() {
+        let name = "_ZN3std3sys4sync5mutex5futex5Mutex14lock_contended17h0123456789abcdefE";
+        let replaced = |declared: &str| {
+            let text = format!(
+                "define {} {{\n  unreachable\n}}\n",
+                declared.replace('@', &format!("@{name}"))
+            );
+            let module = raddle_ir::parse_module(&text, "test").expect("a module");
+            let id = module.function_named(name).expect("a function");
+            super::super::overriding(&module, id, false).is_some()
+        };
+        assert!(replaced("void @(ptr %lock)"));
+        assert!(!replaced("i1 @(ptr %lock)"));
+        assert!(!replaced("void @(ptr %lock, i32 %spins)"));
+    }
+
+    #[test]
+    fn whether_a_program_parks_is_seen_by_who_mentions_it() {
+        let park = "_ZN3std6thread9functions4park17h0123456789abcdefE";
+        let timed = "_ZN3std6thread9functions12park_timeout17h0123456789abcdefE";
+        let in_ms = "_ZN3std6thread9functions15park_timeout_ms17h0123456789abcdefE";
+        let library = format!(
+            "define void @{park}() {{\n  ret void\n}}\ndefine void @{timed}() {{\n  ret void\n}}\n\
+             define void @{in_ms}() {{\n  call void @{timed}()\n  ret void\n}}\n"
+        );
+        let parks = |user: &str| {
+            let text = format!("{library}{user}");
+            parks(&raddle_ir::parse_module(&text, "test").expect("a module"))
+        };
+        assert!(!parks(""));
+        assert!(!parks("define void @main() {\n  ret void\n}\n"));
+        assert!(parks(&format!(
+            "define void @main() {{\n  call void @{park}()\n  ret void\n}}\n"
+        )));
+        assert!(parks(&format!("@table = global ptr @{timed}\n")));
     }
 }
