@@ -10,7 +10,7 @@ static LAZY: LazyLock<u32> = LazyLock::new(|| 5);
 
 fn work() -> u32 {
     ONCE.call_once(|| {
-        RUNS.fetch_add(1, Ordering::Relaxed);
+        RUNS.fetch_add(1, Ordering::SeqCst);
     });
     CELL.get_or_init(|| 7) + *LAZY
 }
@@ -19,5 +19,5 @@ fn main() {
     let thread = thread::spawn(work);
     assert_eq!(work(), 12);
     assert_eq!(thread.join().unwrap(), 12);
-    assert_eq!(RUNS.load(Ordering::Relaxed), 1);
+    assert_eq!(RUNS.load(Ordering::SeqCst), 1);
 }
