@@ -414,7 +414,7 @@ mod tests {
                 "define {} {{\n  unreachable\n}}\n",
                 declared.replace('@', &format!("@{name}"))
             );
-            let module = raddle_ir::parse_module(&text, "test").expect("a module");
+            let module = raddle_ir::parse_module(text.as_str(), "test").expect("a module");
             let id = module.function_named(name).expect("a function");
             super::super::overriding(&module, id, false).is_some()
         };
@@ -434,7 +434,7 @@ mod tests {
         );
         let parks = |user: &str| {
             let text = format!("{library}{user}");
-            parks(&raddle_ir::parse_module(&text, "test").expect("a module"))
+            parks(&raddle_ir::parse_module(text.as_str(), "test").expect("a module"))
         };
         assert!(!parks(""));
         assert!(!parks("define void @main() {\n  ret void\n}\n"));
