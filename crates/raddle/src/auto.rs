@@ -3,7 +3,8 @@
 //!
 //! If no memory model was asked for, that of the language counts. A program that uses no ordering weaker than `seq_cst` itself cannot tell it
 //! from sequential consistency (a data race is a violation), and whatever goes wrong under sequential consistency may go wrong under it as well. So
-//! execution graphs are explored only if such an ordering is met and nothing was found before.
+//! execution graphs are explored after that, if such an ordering was met and nothing was found. Where graphs cannot be explored, the answer says that
+//! weak orderings were taken for stronger ones.
 //!
 //! Exploring finds most violations at once and needs no bounds; but the number of executions may be beyond all
 //! measure where a solver sees the answer. Who is asked when is decided by counting, so that nothing depends on the machine.
@@ -24,14 +25,6 @@ pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
     let mut loaded = source(options, job).load()?;
     let began = Instant::now();
     let engine = choose_engine(&mut loaded.program, options.reductions);
-    if options.follows_language && loaded.program.weak_orderings().user.is_some() {
-        let checked = by_language(options, job, began, loaded)?;
-        if !matches!(checked.outcome.verdict, Verdict::Unsupported(_)) {
-            return Ok(checked);
-        }
-        // What graphs cannot handle; the answer will say that weak orderings were taken for stronger ones.
-        loaded = source(options, job).load()?;
-    }
     // What the second opinion was formed on: its answer speaks of that program.
     let asked: Rc<RefCell<Option<Checked>>> = Rc::default();
     let opinion = is_worth_asking(options).then(|| {
