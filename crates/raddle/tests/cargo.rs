@@ -6,6 +6,7 @@ use common::{Scratch, says};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A project of its own: building must not leave anything in the source.
 struct Project {
@@ -14,7 +15,10 @@ struct Project {
 
 impl Project {
     fn new(name: &str) -> Self {
-        let scratch = Scratch::new(&format!("cargo-{name}"));
+        // Two tests may have the same project.
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let scratch = Scratch::new(&format!("cargo-{name}-{number}"));
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cargo");
         copy(&source.join(name), &scratch.0);
         Self { scratch }
@@ -138,7 +142,12 @@ fn the_tests_of_a_project_are_checked_each_by_itself() {
         ],
     );
     // Limits are those of each test.
-    let limited = project.run(&["test", "paid", "--max-executions", "1"]);
+    let limited = project.run(&[
+        "test",
+        "careless_sales_are_not_always_lost",
+        "--max-executions",
+        "1",
+    ]);
     says(
         &limited,
         3,

@@ -258,8 +258,12 @@ fn engines_are_compared_in_one_table() {
         output.unwrap()
     };
     let output = compare(&correct, &[]);
-    let engines = raddle::options::ENGINES.iter().map(|(name, _)| *name);
-    let engines: Vec<&str> = engines.filter(|name| *name != "auto").collect();
+    // Engine `graph` does not answer for every program under sc.
+    let engines = raddle::options::ENGINES.iter();
+    let engines: Vec<&str> = engines
+        .map(|(name, _)| *name)
+        .filter(|name| *name != "auto" && *name != "graph")
+        .collect();
     says(&output, 0, &engines);
     says(&output, 0, &["engine  ", "verified"]);
     let output = compare(&correct, &["--format", "json"]);

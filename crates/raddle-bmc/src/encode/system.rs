@@ -18,6 +18,9 @@ const CLOCK: usize = 0xF_FFFE;
 const CLEANUPS: usize = 0xF_FFFD;
 const SLEPT: usize = 0xF_FFFC;
 const PASSED: usize = 0xF_FFFB;
+/// Rust's ids of threads that a thread has made, and what runs at its end: under key 1.
+const IDS: usize = 0xF_FFF4;
+const GUARD: usize = 0xF_FFF6;
 const KEYS: usize = 0xF_F000;
 const EXIT_FUNCTIONS: usize = 0xF_E000;
 const EXIT_ARGUMENTS: usize = 0xF_D000;
@@ -294,6 +297,8 @@ fn first_position(kind: u32) -> Option<usize> {
         7 => Some(SLEPT),
         8 => Some(PASSED),
         9 => Some(WOKEN),
+        10 => Some(IDS),
+        11 => Some(GUARD),
         _ => None,
     }
 }
@@ -301,6 +306,7 @@ fn first_position(kind: u32) -> Option<usize> {
 fn position(kind: u32, key: u64) -> Result<usize, Stop> {
     let room = match kind {
         1..=3 | 6 | 9 => KEYS_OF_A_KIND,
+        10 | 11 => 2,
         _ => 1,
     };
     let first = first_position(kind).filter(|_| key < room as u64);

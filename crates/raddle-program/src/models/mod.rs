@@ -296,7 +296,8 @@ pub fn lookup(name: &str) -> Option<ModelId> {
 /// their arguments are trusted.
 #[must_use]
 pub fn lookup_function(name: &str) -> Option<ModelId> {
-    let is_internal = name.starts_with("raddle.") || name == cxx::THREAD || name.contains("::");
+    let is_path = name.contains("::") && !stdexcept::is_of_category(name);
+    let is_internal = name.starts_with("raddle.") || name == cxx::THREAD || is_path;
     lookup(name).filter(|_| !is_internal)
 }
 

@@ -146,6 +146,11 @@ pub(super) const MODELS: &[Model] = &[
     model(CATEGORY_FUNCTIONS[5], category_is_code),
 ];
 
+/// Is it one of the functions that categories of errors are declared with?
+pub(super) fn is_of_category(name: &str) -> bool {
+    CATEGORY_FUNCTIONS.contains(&name)
+}
+
 /// What categories of errors are asked, under names of our own. (The message of old strings has no model.)
 const CATEGORY_FUNCTIONS: [&str; 7] = [
     "std::error_category (destructor)",
