@@ -141,21 +141,6 @@ fn the_tests_of_a_project_are_checked_each_by_itself() {
             "9 tests",
         ],
     );
-    // Limits are those of each test.
-    let limited = project.run(&[
-        "test",
-        "careless_sales_are_not_always_lost",
-        "--max-executions",
-        "1",
-    ]);
-    says(
-        &limited,
-        3,
-        &[
-            "... inconclusive (",
-            "test result: incomplete. 0 passed; 0 failed; 1 inconclusive;",
-        ],
-    );
     let bounded = project.run(&["test", "paid", "--engine", "nonsense"]);
     says(&bounded, 2, &["invalid value 'nonsense'"]);
 }

@@ -26,11 +26,11 @@ mod writes;
 
 use crate::driver::Reductions;
 use crate::frame::Frame;
-use event::{Ev, Event, Kind};
+use event::{Ev, Event, Kind, Place};
 use model::Judge;
 use ops::{Part, Rules};
 use raddle_memory::{Machine, MemoryModel};
-use raddle_program::{Fault, Misuse, Op, Program, ThreadId};
+use raddle_program::{Fault, Misuse, Op, Program, ThreadId, Unsupported};
 use std::ops::ControlFlow;
 use store::{Cursor, Graph, Halt, Mark};
 
@@ -190,6 +190,15 @@ impl Search {
         }
         let Cursor { state, part, .. } = self.graph.threads[thread].cursor;
         match ops::part(program, state, part) {
+            // Others know what a block is under sequential consistency.
+            Part::Read { place, .. }
+                if place == Place::BLOCKS && self.judge.memory != MemoryModel::C11 =>
+            {
+                let what = Unsupported::Instruction {
+                    what: "an atomic block, with engine graph under this memory model,".into(),
+                };
+                return self.refuse(program, frame, thread, what);
+            }
             Part::Read { place, is_cell } => {
                 if let Some(step) = self.extend_alone(program, frame, thread, place)? {
                     return ControlFlow::Continue(step);

@@ -140,7 +140,7 @@ impl Search {
         ControlFlow::Continue(Step::Done)
     }
 
-    fn refuse(
+    pub(super) fn refuse(
         &mut self,
         program: &mut Program,
         frame: &mut Frame,
