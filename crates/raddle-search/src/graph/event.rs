@@ -96,8 +96,6 @@ pub(super) struct Event {
     pub(super) is_cell: bool,
     /// The thread goes no further: what it met is wrong.
     pub(super) is_fault: bool,
-    /// The write was the last of its location when it was added.
-    pub(super) was_last: bool,
     pub(super) place: Place,
     /// When it was added: the order `<` of the algorithm.
     pub(super) stamp: u32,
@@ -142,7 +140,6 @@ impl Event {
             is_update: false,
             is_cell: false,
             is_fault: false,
-            was_last: false,
             place: Place::NOWHERE,
             stamp: 0,
             value: 0,

@@ -333,7 +333,6 @@ impl Graph {
     ) -> Ev {
         self.stamp += 1;
         event.stamp = self.stamp;
-        event.was_last = event.kind == Kind::Write && position > self.writes(event.place).len();
         let before = std::mem::replace(&mut self.threads[thread].cursor, cursor);
         self.put(program, thread, event, position);
         self.trail.push(Undo::Added {
