@@ -14,6 +14,7 @@ mod gathered;
 mod graph;
 pub mod guided;
 mod icb;
+mod listener;
 mod mcr;
 mod naive;
 pub mod oracle;

@@ -2,8 +2,8 @@
 
 use super::spinning::reachable;
 use super::{Summary, awaits_as_dpor, families, for_each_program, violations};
-use crate::dpor::Listener;
 use crate::driver::{Reductions, ViolationKey};
+use crate::listener::Listener;
 use crate::mcr::{Search, Setup};
 use crate::naive::{self, Sequence};
 use crate::oracle::{self, Mode};

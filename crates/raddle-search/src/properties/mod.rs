@@ -12,8 +12,9 @@ mod sequences;
 mod spinning;
 mod weak;
 
-use crate::dpor::{self, Listener};
+use crate::dpor;
 use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
+use crate::listener::Listener;
 use crate::naive::{self, Sequence};
 use crate::oracle::{self, FinalStates, Mode};
 use crate::replay::{self, Schedule};

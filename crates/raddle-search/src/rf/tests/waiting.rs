@@ -2,8 +2,8 @@
 
 use super::super::Search;
 use super::{explore, explore_with};
-use crate::dpor::Listener;
 use crate::driver::Reductions;
+use crate::listener::Listener;
 use crate::spinning::{Done, Purity, for_each_end, run_again, seeds, spinning, spinning_otherwise};
 use crate::{Bound, Checks, EngineKind, SearchOptions, Verdict, ViolationKind, check};
 use raddle_memory::{Machine, StepEnd};
