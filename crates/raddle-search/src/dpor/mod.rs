@@ -19,7 +19,6 @@ mod wakeup;
 use crate::driver::Reductions;
 use crate::listener::Listener;
 use crate::purity::Attempt;
-use crate::replay::Schedule;
 use awaits::{Closing, closing};
 use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
