@@ -5,18 +5,15 @@
 //! ids. Nothing here knows of other threads' progress, of memory contents or of search.
 
 pub mod automaton;
-pub mod builder;
 pub mod coverage;
 pub mod errno;
 pub mod fault;
-pub mod generate;
 pub mod ids;
 pub mod interp;
-pub mod litmus;
 pub mod models;
 pub mod names;
+mod nothing;
 pub mod op;
-pub mod samples;
 pub mod tables;
 mod uses;
 

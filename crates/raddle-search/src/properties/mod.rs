@@ -22,9 +22,9 @@ use crate::{ending, verdict};
 use raddle_memory::{
     DelayedStore, Machine, MemoryModel, MicroStep, RaceDetector, Readiness, StepEnd,
 };
-use raddle_program::builder::BuiltProgram;
-use raddle_program::generate::{GenOptions, Random, generate};
 use raddle_program::{LocId, Program, ReleaseSequences, StateId, ThreadId, Value};
+use raddle_testing::builder::BuiltProgram;
+use raddle_testing::generate::{GenOptions, Random, generate};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
