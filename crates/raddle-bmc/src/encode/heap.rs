@@ -70,6 +70,14 @@ impl Encoder<'_> {
         Ok(())
     }
 
+    /// The heap block that begins at a known address.
+    pub(super) fn heap_block(&self, address: &Sym) -> Option<ObjectId> {
+        let tables = self.view.tables();
+        let (object, offset) = tables.resolve(address.as_constant()?)?;
+        let is_block = offset == 0 && tables.object_info(object).kind == ObjectKind::Heap;
+        is_block.then_some(object)
+    }
+
     /// The object dies if `condition` holds.
     pub(super) fn free_object(
         &mut self,
@@ -200,17 +208,13 @@ impl Encoder<'_> {
         old: &Sym,
         size: &Sym,
     ) -> Result<Sym, Stop> {
-        let Some(address) = old.as_constant() else {
-            return Err(unsupported_call(name, "an address that is not known"));
-        };
-        if address == 0 {
-            return self.allocate(state, name, size, MALLOC_ALIGN);
+        match old.as_constant() {
+            Some(0) => return self.allocate(state, name, size, MALLOC_ALIGN),
+            Some(_) => {}
+            None => return Err(unsupported_call(name, "an address that is not known")),
         }
-        let tables = self.view.tables();
-        let block = tables.resolve(address).filter(|&(object, offset)| {
-            offset == 0 && tables.object_info(object).kind == ObjectKind::Heap
-        });
-        let Some((object, _)) = block.filter(|_| size.as_constant() != Some(0)) else {
+        let block = self.heap_block(old);
+        let Some(object) = block.filter(|_| size.as_constant() != Some(0)) else {
             self.free(state, old)?;
             return Ok(Sym::zero(64));
         };

@@ -109,7 +109,11 @@ impl Encoder<'_> {
         if let Some(at) = length_of(name)
             && args.get(at).is_some_and(|it| it.as_constant().is_none())
         {
-            for (mut state, number) in self.open_lengths(state, &args[at]) {
+            let addresses = match name.contains("memset") {
+                true => &args[..1],
+                false => &args[..2],
+            };
+            for (mut state, number) in self.open_lengths(state, addresses, &args[at]) {
                 let after = match number {
                     Some(number) => {
                         let mut args = args.clone();
@@ -351,6 +355,10 @@ impl Encoder<'_> {
                 };
                 self.allocate(state, name, &Sym::constant(64, size), MALLOC_ALIGN)?
             }
+            "malloc_usable_size" => match self.usable_size(&args[0]) {
+                Some(size) => size,
+                None => return Ok(None),
+            },
             "realloc" => self.reallocate(state, name, &args[0], &args[1])?,
             "memset" | "__memset_chk" => {
                 self.fill(state, args)?;
@@ -635,7 +643,7 @@ pub(super) fn misused(misuse: Misuse) -> Fault {
 /// Arguments that must be numbers: if they are one of a few, each is considered by itself.
 fn numbers_needed(name: &str) -> &'static [usize] {
     match name {
-        "malloc" | "valloc" | "pvalloc" => &[0],
+        "malloc" | "valloc" | "pvalloc" | "malloc_usable_size" => &[0],
         "calloc" | "realloc" | "aligned_alloc" | "memalign" => &[0, 1],
         "reallocarray" => &[0, 1, 2],
         "posix_memalign" => &[1, 2],

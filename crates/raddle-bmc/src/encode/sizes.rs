@@ -33,6 +33,8 @@ const OPEN_SPREAD: u64 = 512;
 pub(super) const OPEN_SITE: u64 = 0x6F70_656E_0000_0000;
 /// Copies, fills and comparisons of an unknown length: up to here there is one state for each.
 const LONGEST_OPEN_COPY: u64 = 32;
+/// Where they may begin.
+const MOST_OPEN_PLACES: usize = 4;
 
 /// What `malloc` aligns to.
 pub(super) const MALLOC_ALIGN: u64 = 16;
@@ -64,12 +66,23 @@ impl Encoder<'_> {
         let mut failing = state.clone();
         failing.path.push(&mut self.out.bits, too_large);
         if !failing.path.is_impossible() {
-            let mut args = args.clone();
-            for &at in sizes_of(name) {
-                args[at] = Sym::constant(64, u64::MAX);
-            }
-            let callee = (function, name);
-            let after = self.library_with(&mut failing, callee, (call, result), args);
+            let after = match name {
+                "realloc" | "reallocarray" => {
+                    if self.heap_block(&args[0]).is_none() && args[0].as_constant() != Some(0) {
+                        self.free(&mut failing, &args[0])?;
+                    }
+                    self.set(&mut failing, result, vec![Sym::zero(64)]);
+                    self.after_call(&mut failing, After::Next)
+                }
+                _ => {
+                    let mut args = args.clone();
+                    for &at in sizes_of(name) {
+                        args[at] = Sym::constant(64, u64::MAX);
+                    }
+                    let callee = (function, name);
+                    self.library_with(&mut failing, callee, (call, result), args)
+                }
+            };
             self.settle(failing, after)?;
         }
         state.path.push(&mut self.out.bits, !too_large);
@@ -82,7 +95,10 @@ impl Encoder<'_> {
                 .reallocate_open(state, name, (&args[0], &size), result)
                 .map(Some);
         }
-        let block = self.open_block(state, name, &size, request.align)?;
+        let block = match size.as_constant() {
+            Some(_) => self.allocate(state, name, &size, request.align)?,
+            None => self.open_block(state, name, &size, request.align)?,
+        };
         let value = match name {
             "posix_memalign" => {
                 self.store(state, &args[0], 8, &block, raddle_program::Order::Plain)?;
@@ -102,7 +118,8 @@ impl Encoder<'_> {
 
     fn open_request(&mut self, name: &str, args: &Args) -> Result<Option<Request>, Stop> {
         let sizes = sizes_of(name);
-        if sizes.iter().all(|&at| args[at].as_constant().is_some()) {
+        let moves_open = matches!(name, "realloc" | "reallocarray") && self.is_open(&args[0]);
+        if sizes.iter().all(|&at| args[at].as_constant().is_some()) && !moves_open {
             return Ok(None);
         }
         let align = match name {
@@ -133,6 +150,21 @@ impl Encoder<'_> {
                 overflows: Bit::FALSE,
             },
         }))
+    }
+
+    /// Does an address lead to the beginning of a block whose size is not known?
+    fn is_open(&self, address: &Sym) -> bool {
+        let found = address
+            .as_constant()
+            .and_then(|at| self.view.tables().resolve(at));
+        found.is_some_and(|(object, offset)| offset == 0 && self.facts.open_size(object).is_some())
+    }
+
+    /// What `malloc_usable_size` returns for a block whose size is not known.
+    pub(super) fn usable_size(&mut self, address: &Sym) -> Option<Sym> {
+        let (object, offset) = self.view.tables().resolve(address.as_constant()?)?;
+        let size = self.promised_size(object).filter(|_| offset == 0)?;
+        Some(Sym::of(size))
     }
 
     /// A heap block of this size, which is not too large.
@@ -280,12 +312,21 @@ impl Encoder<'_> {
 
     // ---- copies
 
-    /// A copy of a length that is not known: one state for each of the shorter ones, and a refusal for the others.
+    /// A copy of a length that is not known: one state for each of the shorter ones, and a refusal for the others. Where it is not
+    /// known either where bytes are copied to or from, that would be too much.
     pub(super) fn open_lengths(
         &mut self,
         state: &State,
+        addresses: &[Sym],
         length: &Sym,
     ) -> Vec<(State, Option<u64>)> {
+        let is_plain = |address: &Sym| {
+            let values = address.set.values();
+            values.is_some_and(|values| values.len() <= MOST_OPEN_PLACES)
+        };
+        if !addresses.iter().all(is_plain) {
+            return vec![(state.clone(), None)];
+        }
         let longest = most(&length.word).min(LONGEST_OPEN_COPY);
         self.lengths_up_to(state, length, longest)
     }
@@ -328,15 +369,11 @@ impl Encoder<'_> {
         (old, size): (&Sym, &Sym),
         result: Option<ValueId>,
     ) -> Result<After, Stop> {
-        let Some(address) = old.as_constant() else {
+        if old.as_constant().is_none() {
             return Err(unsupported_call(name, "an address that is not known"));
-        };
-        let tables = self.view.tables();
-        let block = tables.resolve(address).filter(|&(object, offset)| {
-            offset == 0 && tables.object_info(object).kind == ObjectKind::Heap
-        });
-        let kept = match block {
-            Some((object, _)) => {
+        }
+        let kept = match self.heap_block(old) {
+            Some(object) => {
                 let room = self.size_of_block(object);
                 let is_less = self.out.bits.ult(&size.word, &room);
                 self.out.bits.ite(is_less, &size.word, &room)
