@@ -27,6 +27,9 @@ Examples:
   raddle check spin.c --unroll 3 --time-limit 60
   raddle check peterson.c --memory tso
   raddle check stack.c --report stack.html --trace stack.trace; raddle replay stack.trace
+  raddle check main.c queue.c -- -Iinclude
+  raddle check -p build test_queue
+  raddle check -p build --entry stress test.c --args 3 fast
   raddle check task.i --property unreach-call.prp --witness witness.yml
   raddle check program.cpp --format json -- -std=c++20 -DTHREADS=2";
 
@@ -75,8 +78,26 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// The program: .c .i .cc .cpp .cxx .C .rs, or LLVM IR as text (.ll)
-    pub file: PathBuf,
+    /// The program: .c .i .cc .cpp .cxx .c++ .C .rs, or LLVM IR (.ll, .bc). Several files are linked. With `-p`, also targets of the build system
+    #[arg(value_name = "FILE", required_unless_present = "build")]
+    pub files: Vec<PathBuf>,
+
+    /// A build directory with a compile_commands.json: files are compiled as it says, and its sources that define what is missing are linked. Without
+    /// FILE, the one source with `main` is where the program begins
+    #[arg(short = 'p', value_name = "BUILD")]
+    pub build: Option<PathBuf>,
+
+    /// Begin with this function, which has no parameters (or those of `main`), instead of `main`
+    #[arg(long, value_name = "FUNCTION")]
+    pub entry: Option<String>,
+
+    /// Arguments for the program (`argv` behind its name): all that follow, up to `--`
+    #[arg(long, value_name = "ARG", num_args = 1.., allow_hyphen_values = true)]
+    pub args: Vec<String>,
+
+    /// Compile anew, and keep nothing of it (what was compiled is kept in $XDG_CACHE_HOME/raddle, or ~/.cache/raddle)
+    #[arg(long)]
+    pub no_cache: bool,
 
     /// How to look for violations
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
@@ -298,12 +319,7 @@ pub fn hint(error: &clap::Error) -> Option<String> {
             .map(|name| format!("to check a program: `raddle check {name}`")),
         ErrorKind::UnknownArgument => {
             let arg = text(ContextKind::InvalidArg)?;
-            if is_program(&arg) {
-                Some(format!(
-                    "one file is checked: `#include \"{arg}\"` in it, or link both with `llvm-link -S`"
-                ))
-            } else if ["-I", "-D", "-s", "-f", "-W", "-O", "-l", "-p", "-m"].contains(&arg.as_str())
-            {
+            if ["-I", "-D", "-s", "-f", "-W", "-O", "-l", "-m"].contains(&arg.as_str()) {
                 Some(
                     "arguments for clang go after `--`: `raddle check FILE -- -Iinclude`"
                         .to_owned(),
