@@ -92,7 +92,7 @@ pub struct CheckArgs {
     pub entry: Option<String>,
 
     /// Arguments for the program (`argv` behind its name): all that follow, up to `--`
-    #[arg(long, value_name = "ARG", num_args = 1.., allow_hyphen_values = true)]
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     pub args: Vec<String>,
 
     /// Compile anew, and keep nothing of it (what was compiled is kept in $XDG_CACHE_HOME/raddle, or ~/.cache/raddle)
@@ -297,6 +297,31 @@ pub enum When {
     Always,
 }
 
+/// A command line in which every argument for the program has its own `--args=`: what follows `--args`, up to `--`, is theirs, whatever it looks
+/// like.
+#[must_use]
+pub fn with_program_args(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut out: Vec<OsString> = Vec::new();
+    let mut args = args.peekable();
+    while let Some(arg) = args.next_if(|arg| arg != "--") {
+        if arg != "--args" {
+            out.push(arg);
+            continue;
+        }
+        // Without any, the option lacks its value, which is said as for others.
+        if args.peek().is_none_or(|next| next == "--") {
+            out.push(arg);
+        }
+        while let Some(next) = args.next_if(|next| next != "--") {
+            let mut option = OsString::from("--args=");
+            option.push(next);
+            out.push(option);
+        }
+    }
+    out.extend(args);
+    out
+}
+
 /// What to do about a command line that cannot be read, where more can be said than what is wrong with it.
 #[must_use]
 pub fn hint(error: &clap::Error) -> Option<String> {
@@ -366,6 +391,21 @@ mod tests {
             panic!("another command")
         };
         assert_eq!(args.clang_args, ["-DN=2", "--check"]);
+    }
+
+    #[test]
+    fn arguments_for_the_program_end_where_those_for_clang_begin() {
+        let line = [
+            "raddle", "check", "a.c", "--args", "-x", "--check", "--", "-DN",
+        ];
+        let cli = Cli::try_parse_from(with_program_args(line.iter().map(OsString::from)));
+        let Command::Check(args) = cli.unwrap().command else {
+            panic!("another command")
+        };
+        assert_eq!(args.args, ["-x", "--check"]);
+        assert_eq!(args.clang_args, ["-DN"]);
+        let line = ["raddle", "check", "a.c", "--args", "--", "-DN"];
+        assert!(Cli::try_parse_from(with_program_args(line.iter().map(OsString::from))).is_err());
     }
 
     #[test]

@@ -160,7 +160,11 @@ impl<'a> Search<'a> {
             .partition(|(_, text)| is_candidate(text));
         self.left = left;
         let units: Vec<Unit> = (candidates.iter())
-            .map(|(command, _)| command.unit.clone())
+            .map(|(command, _)| {
+                let mut unit = command.unit.clone();
+                (unit.args).extend(self.project.clang_args.iter().cloned());
+                unit
+            })
             .collect();
         for (compiled, unit) in in_parallel(&units, self.project, job)
             .into_iter()

@@ -117,6 +117,8 @@ pub(crate) struct Project {
     pub(crate) entry: Option<String>,
     /// `argv` behind the program's name.
     pub(crate) args: Vec<String>,
+    /// For every source.
+    clang_args: Vec<OsString>,
     cache: Option<Cache>,
     /// What all of it is, once somebody has asked.
     gathered: Arc<Mutex<Option<Arc<Gathered>>>>,
@@ -153,6 +155,7 @@ impl Project {
             build: named.build.map(Path::to_owned),
             entry: named.entry.map(str::to_owned),
             args: named.args.to_vec(),
+            clang_args: named.clang_args.to_vec(),
             cache: named.cache.then(Cache::of_user).flatten(),
             gathered: Arc::default(),
         };
