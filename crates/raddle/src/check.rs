@@ -11,8 +11,7 @@ use crate::progress::{self, Clock, StatusLine};
 use crate::project;
 use crate::supervise::{Ended, Job};
 use raddle_bmc::BmcOptions;
-use raddle_program::Unsupported;
-use raddle_program::builder::ProgramBuilder;
+use raddle_program::{Program, Unsupported};
 use raddle_report::source::Sources;
 use raddle_report::text::Look;
 use raddle_report::trace_file::{RunOptions, SavedProgram, TraceFile};
@@ -163,10 +162,10 @@ fn unfinished(options: &Options, job: &Job) -> Result<Told, Error> {
     }
     let outcome = unfinished_outcome(options, job)?;
     // Nothing of the program is part of such an answer.
-    let nothing = ProgramBuilder::new("nothing").build();
+    let nothing = Program::nothing();
     let report = Report {
         outcome: &outcome,
-        program: &nothing.program(),
+        program: &nothing,
         file: &options.project.file().display().to_string(),
     };
     let origin = Origin {
