@@ -251,8 +251,8 @@ fn cleaned(words: &[String], source: &Path, directory: &Path) -> (String, Vec<Os
         }
         let begins = |prefix: &&str| word.starts_with(*prefix);
         let is_dropped = DROPPED.contains(&word.as_str())
-            || DROPPED_PREFIXES.iter().any(|prefix| begins(&prefix))
-            || DROPPED_WITH_VALUE[1..].iter().any(|prefix| begins(&prefix));
+            || DROPPED_PREFIXES.iter().any(begins)
+            || DROPPED_WITH_VALUE[1..].iter().any(begins);
         let is_source = !word.starts_with('-') && normal(&directory.join(word)) == wanted;
         if !is_dropped && !is_source {
             args.push(OsString::from(word));
