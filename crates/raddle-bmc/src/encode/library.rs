@@ -350,7 +350,7 @@ impl Encoder<'_> {
             "calloc" => {
                 let sizes = (args[0].as_constant(), args[1].as_constant());
                 let size = match sizes {
-                    (Some(count), Some(size)) => count.checked_mul(size).unwrap_or(u64::MAX),
+                    (Some(count), Some(size)) => count.saturating_mul(size),
                     _ => return Err(unsupported_call(name, "a size that is not known")),
                 };
                 self.allocate(state, name, &Sym::constant(64, size), MALLOC_ALIGN)?
