@@ -72,7 +72,7 @@ const TOPICS: &[Topic] = &[
         names: &["graph"],
         text: "Engine `graph` explores execution graphs: which write each read reads from, and the order of the writes to each \
                location. It visits each graph that the memory model allows once (TruSt), and needs no more memory than one graph \
-               takes. It knows the memory models `c11` and `sc`.",
+               takes. It knows all memory models.",
     },
     Topic {
         names: &["c11"],
