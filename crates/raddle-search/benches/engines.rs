@@ -5,12 +5,12 @@
 
 use raddle_memory::goodwrites::Decisions;
 use raddle_program::Order;
-use raddle_program::builder::BuiltProgram;
-use raddle_program::samples::{
+use raddle_search::{EngineKind, MemoryModel, RvfHeuristics, SearchOptions, check};
+use raddle_testing::builder::BuiltProgram;
+use raddle_testing::samples::{
     casrot, casrot_with, control_flow, exponential_bug, fib_bench, fib_bench_with, lastwrite,
     lastwrite_with, readers, readers_with, sigma, sigma_with, ttaslock,
 };
-use raddle_search::{EngineKind, MemoryModel, RvfHeuristics, SearchOptions, check};
 use std::time::{Duration, Instant};
 
 const RUNS: u32 = 3;

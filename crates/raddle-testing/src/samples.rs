@@ -1,7 +1,7 @@
 //! Programs of the papers, made by the builder: for tests and benches of engines. `benchmarks/` has them in C.
 
 use crate::builder::{BuiltProgram, Compare, Place, ProgramBuilder};
-use crate::op::Order;
+use raddle_program::op::Order;
 
 /// Two threads add each other's sum to theirs, `rounds` times each; `main` looks on.
 #[must_use]
