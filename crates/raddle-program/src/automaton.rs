@@ -718,6 +718,14 @@ impl Program {
         self.skeleton.ops.len()
     }
 
+    /// Has a thread come to an attempt to have a lock or a token of a semaphore, which may fail? A failure tells of another thread's operation
+    /// and does not synchronise with it.
+    #[must_use]
+    pub fn makes_attempts(&self) -> bool {
+        let mut ops = self.skeleton.ops.iter();
+        ops.any(|op| matches!(op, Op::Sync { action, .. } if action.is_try()))
+    }
+
     /// Bytes that automata and snapshots take, roughly.
     #[must_use]
     pub fn bytes(&self) -> usize {

@@ -1,8 +1,8 @@
 //! `--engine auto` under sequential consistency: executions are explored, and a formula is asked where that takes long or
 //! cannot give an answer.
 //!
-//! If no memory model was asked for, that of the language counts. A program that uses no ordering weaker than `seq_cst` itself cannot tell it
-//! from sequential consistency (a data race is a violation), and whatever goes wrong under sequential consistency may go wrong under it as well. So
+//! If no memory model was asked for, that of the language counts. A program that uses no ordering weaker than `seq_cst` itself, and no attempt to lock that
+//! may fail, cannot tell it from sequential consistency (a data race is a violation; docs/soundness.md), and whatever goes wrong under sequential consistency may go wrong under it as well. So
 //! execution graphs are explored after that, if such an ordering was met and nothing was found. Where graphs cannot be explored, the answer says that
 //! weak orderings were taken for stronger ones.
 //!
@@ -55,7 +55,8 @@ pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
         }
         return explore_the_rest(options, job, engine, began, checked);
     }
-    let is_weak = outcome.coverage.weak.user.is_some();
+    let is_weak = outcome.coverage.weak.user.is_some()
+        || outcome.statistics.threads > 1 && loaded.program.makes_attempts();
     if options.follows_language && is_weak && matches!(outcome.verdict, Verdict::Verified(_)) {
         let again = source(options, job).load()?;
         let checked = by_language(options, job, began, again)?;
