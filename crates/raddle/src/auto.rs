@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::load::Loaded;
 use crate::options::Options;
 use crate::supervise::Job;
-use raddle_program::Unsupported;
+use raddle_program::{Op, Program, StateId, Unsupported};
 use raddle_search::driver::{self, Conflicts, SearchOptions, SecondOpinion};
 use raddle_search::{EngineKind, MemoryModel, Outcome, Reductions, Verdict, choose_engine};
 use std::cell::RefCell;
@@ -56,7 +56,9 @@ pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
         return explore_the_rest(options, job, engine, began, checked);
     }
     let is_weak = outcome.coverage.weak.user.is_some()
-        || outcome.statistics.threads > 1 && loaded.program.makes_attempts();
+        || outcome.statistics.threads > 1
+            && loaded.program.makes_attempts()
+            && !has_blocks(&loaded.program);
     if options.follows_language && is_weak && matches!(outcome.verdict, Verdict::Verified(_)) {
         let again = source(options, job).load()?;
         let checked = by_language(options, job, began, again)?;
@@ -65,6 +67,12 @@ pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
         }
     }
     Ok(Checked { loaded, outcome })
+}
+
+/// Atomic blocks are no part of the language: what they exclude besides each other is known under sequential consistency only.
+fn has_blocks(program: &Program) -> bool {
+    let mut states = (0..program.state_count()).map(StateId::from_index);
+    states.any(|state| *program.op(state) == Op::AtomicBegin)
 }
 
 /// Explores execution graphs under the memory model of the language.
