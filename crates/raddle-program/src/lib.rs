@@ -16,6 +16,7 @@ pub mod litmus;
 pub mod models;
 pub mod names;
 pub mod op;
+pub mod orderings;
 pub mod samples;
 pub mod tables;
 mod uses;
@@ -31,4 +32,5 @@ pub use names::{NoThreadName, ThreadName};
 pub use op::{
     ChoiceOf, MutexKind, NumberKind, Op, Order, ReleaseSequences, RmwKind, SyncAction, Value,
 };
+pub use orderings::{Met, OrderOf, OrderSite, Orderings};
 pub use tables::{LocInfo, ObjectInfo, ObjectKind, SourceLoc, Tables, ThreadInfo};

@@ -3,6 +3,7 @@
 //! Engines hand over data ([`raddle_search::Outcome`]); every word that a user reads about it is chosen here. Nothing
 //! here prints: callers get strings.
 
+pub mod advice;
 pub mod compare;
 mod covered;
 pub mod html;
@@ -10,6 +11,7 @@ pub mod json;
 pub mod names;
 mod number;
 mod operands;
+pub mod orderings;
 pub mod repeat;
 pub mod sarif;
 pub mod source;

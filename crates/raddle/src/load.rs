@@ -6,13 +6,14 @@ use crate::error::Error;
 use crate::standard;
 use crate::supervise::Job;
 use raddle_ir::Module;
-use raddle_program::Program;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{self, InterpOptions, Interpreter, LoadError};
+use raddle_program::{Orderings, Program};
 use raddle_report::trace_file;
 use raddle_search::{Checks, Phase};
 use std::ffi::OsString;
 use std::path::Path;
+use std::rc::Rc;
 
 /// All that decides what the program does.
 #[derive(Clone, Copy)]
@@ -42,17 +43,55 @@ pub(crate) struct Loaded {
     pub(crate) on_main_return: OnMainReturn,
 }
 
+/// A program that was compiled and read.
+pub(crate) struct Compiled {
+    module: Module,
+    options: InterpOptions,
+    fingerprint: String,
+    on_main_return: OnMainReturn,
+}
+
+impl Compiled {
+    /// The program with some orderings of its own atomics replaced.
+    pub(crate) fn program(
+        &self,
+        source: &Source<'_>,
+        orderings: &Orderings,
+    ) -> Result<Program, Error> {
+        let options = InterpOptions {
+            orderings: Rc::new(orderings.clone()),
+            ..self.options.clone()
+        };
+        source.program(self.module.clone(), options)
+    }
+
+    pub(crate) fn load(&self, source: &Source<'_>) -> Result<Loaded, Error> {
+        Ok(Loaded {
+            program: self.program(source, &Orderings::new())?,
+            fingerprint: self.fingerprint.clone(),
+            on_main_return: self.on_main_return,
+        })
+    }
+}
+
 impl Source<'_> {
     pub(crate) fn load(&self) -> Result<Loaded, Error> {
-        let ir = self.ir()?;
-        let fingerprint = trace_file::fingerprint(&ir);
-        let on_main_return = self.on_main_return(&ir);
-        let options = self.interpretation(&ir);
-        let program = self.program(self.module(ir)?, options)?;
+        let compiled = self.compile()?;
         Ok(Loaded {
-            program,
-            fingerprint,
-            on_main_return,
+            program: self.program(compiled.module, compiled.options)?,
+            fingerprint: compiled.fingerprint,
+            on_main_return: compiled.on_main_return,
+        })
+    }
+
+    /// The program as it is read, to be run several times.
+    pub(crate) fn compile(&self) -> Result<Compiled, Error> {
+        let ir = self.ir()?;
+        Ok(Compiled {
+            fingerprint: trace_file::fingerprint(&ir),
+            on_main_return: self.on_main_return(&ir),
+            options: self.interpretation(&ir),
+            module: self.module(ir)?,
         })
     }
 
