@@ -518,7 +518,7 @@ a.c:3:5  update of x  relaxed   relaxed
 a.c:3:5  update of x  release   release  relaxed: data race on d
 a.c:3:5  update of x  seq_cst   relaxed  stronger than needed
 verified: 1 of 3 orderings is stronger than the program needs, others unchanged
-(3 checks; 1.5 s)
+(3 checks; 1.50 s)
 ";
         assert_eq!(text(&answer, &Sources::default(), false), expected);
     }

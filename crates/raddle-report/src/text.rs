@@ -149,9 +149,9 @@ pub(crate) fn circumstances(outcome: &Outcome) -> String {
         let count = words::executions(statistics.complete + statistics.blocked);
         format!(" after {count} with {}", explorer.name())
     });
-    // Only of programs for which the question may come up.
-    let because = match outcome.coverage.memory_because {
-        Some(MemoryReason::AllSeqCst) => ": all atomics are seq_cst",
+    // Only where the question may come up: what goes wrong under sequential consistency goes wrong.
+    let because = match (&outcome.verdict, outcome.coverage.memory_because) {
+        (Verdict::Verified(_), Some(MemoryReason::AllSeqCst)) => ": all atomics are seq_cst",
         _ => "",
     };
     format!(
