@@ -2,7 +2,6 @@
 //! are written out, so that no engine's order of exploration shows here.
 
 use raddle_memory::{Machine, RaceAccess, RaceInfo, StepEnd};
-use raddle_program::builder::{Compare, ProgramBuilder, deref};
 use raddle_program::{Fault, Op, Order, Program, SrcId, Stop, ThreadId, Unsupported};
 use raddle_report::source::Sources;
 use raddle_report::text::{self, Look};
@@ -13,6 +12,7 @@ use raddle_search::{
     Bound, Coverage, EngineKind, MemoryLimit, MemoryModel, Outcome, Phase, Reason, Statistics,
     Trace, TraceStep, UnsupportedAt, Verdict, Violation, ViolationKind,
 };
+use raddle_testing::builder::{Compare, ProgramBuilder, deref};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -407,7 +407,7 @@ fn unsupported_input_says_what_to_do() {
     assert_eq!(
         nothing().text(verdict, look(80)),
         "unsupported: `mystery` is called, and Raddle does not know what it does\n\
-         help: define it in the checked file; a stub that does what matters here is enough\n\
+         help: name the file that defines it as well, or a build directory (`-p`); a stub that does what matters here is enough\n\
          inconclusive: executions reach something that Raddle cannot run (1 239 executions, 5 of them blocked; 1.25 s; engine naive, memory sc)\n"
     );
 }

@@ -19,6 +19,7 @@ mod manual;
 pub mod options;
 pub mod orderings;
 mod progress;
+mod project;
 pub mod property;
 pub mod replay;
 mod rustc;

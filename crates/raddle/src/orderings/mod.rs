@@ -51,7 +51,7 @@ pub fn orderings(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Erro
         Ended::Abandoned => (unfinished(&job), 0),
         Ended::Panicked => return Ok(Status::Failure),
     };
-    let file = options.file.display().to_string();
+    let file = options.project.file().display().to_string();
     let answer = report::Orderings {
         file: &file,
         findings,
