@@ -43,7 +43,7 @@ pub(crate) mod woken;
 mod world;
 
 pub use local::Local;
-pub use memory::Place;
+pub use memory::{MAX_BLOCK, Place};
 
 use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, TakenFor, Transition};
 use crate::coverage::{CodeCoverage, WeakOrderings};
