@@ -423,6 +423,8 @@ pub enum MemoryReason {
     NotExplored,
     /// That of the language: the program uses weaker orderings.
     WeakOrderings,
+    /// That of the language: its attempts to lock may fail, which orders nothing.
+    Attempts,
 }
 
 /// Behaviour that the standards allow.

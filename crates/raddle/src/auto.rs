@@ -26,7 +26,8 @@ use std::time::Instant;
 pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
     let mut checked = answered(options, job)?;
     if options.follows_language {
-        checked.outcome.coverage.memory_because = Some(reason(&checked));
+        let known = checked.outcome.coverage.memory_because;
+        checked.outcome.coverage.memory_because = known.or_else(|| Some(reason(&checked)));
     }
     Ok(checked)
 }
@@ -83,13 +84,18 @@ fn answered(options: &Options, job: &Job) -> Result<Checked, Error> {
         }
         return explore_the_rest(options, job, engine, began, checked);
     }
-    let is_weak = outcome.coverage.weak.user.is_some()
+    let is_weak = outcome.coverage.weak.user.is_some();
+    let can_tell = is_weak
         || outcome.statistics.threads > 1
             && loaded.program.makes_attempts()
             && !has_blocks(&loaded.program);
-    if options.follows_language && is_weak && matches!(outcome.verdict, Verdict::Verified(_)) {
+    if options.follows_language && can_tell && matches!(outcome.verdict, Verdict::Verified(_)) {
         let again = compiled.load(&source)?;
-        let checked = by_language(options, job, began, again)?;
+        let mut checked = by_language(options, job, began, again)?;
+        checked.outcome.coverage.memory_because = Some(match is_weak {
+            true => MemoryReason::WeakOrderings,
+            false => MemoryReason::Attempts,
+        });
         if !matches!(checked.outcome.verdict, Verdict::Unsupported(_)) {
             return Ok(checked);
         }
