@@ -75,12 +75,17 @@ impl Encoder<'_> {
         let cases = self.resolve(state, address, u64::from(size), AccessKind::Read)?;
         self.check_alignment(state, &cases, (size, AccessKind::Read, order));
         let mut accesses = Vec::new();
+        let mut candidates = Vec::new();
         let mut value: Option<Sym> = None;
         let is_split = self.is_split(state, &cases, size);
         for case in cases {
             let here = match self.contended(state, case.target) {
-                None => self.known(state, case.target)?.load(case.offset, size),
+                None => {
+                    self.check_written(state, &case, size)?;
+                    self.known(state, case.target)?.load(case.offset, size)
+                }
                 Some(region) => {
+                    candidates.extend(self.candidate(state, (region, &case), size)?);
                     let place = (region, case.offset);
                     self.read(state, place, size, case.condition, &mut accesses)?
                 }
@@ -90,13 +95,16 @@ impl Encoder<'_> {
                 Some(before) => Sym::ite(&mut self.out.bits, case.condition, &here, &before),
             });
         }
+        let mut done = None;
         if !accesses.is_empty() {
             self.note_touches(&accesses, order);
             self.note_weak(state, &accesses, order);
             let step = self.step(state, StepKind::Load, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].is_atomic = is_split;
+            done = Some(step);
         }
+        self.add_candidates(candidates, done);
         // Nowhere to read from: a fault, whatever follows.
         Ok(value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8)))
     }
@@ -157,12 +165,14 @@ impl Encoder<'_> {
         let cases = self.resolve(state, address, u64::from(size), AccessKind::Update)?;
         self.check_alignment(state, &cases, (size, AccessKind::Update, order));
         let mut accesses = Vec::new();
+        let mut candidates = Vec::new();
         let mut value: Option<Sym> = None;
         let is_visible = is_visible(&cases);
         for case in cases {
             let place_size = (case.offset, size);
             let here = match self.contended(state, case.target) {
                 None => {
+                    self.check_written(state, &case, size)?;
                     let old = self.known(state, case.target)?.load(case.offset, size);
                     let Updated { new, writes } = change(self, &old)?;
                     let condition = self.out.bits.bit_and(case.condition, writes);
@@ -176,6 +186,7 @@ impl Encoder<'_> {
                     old
                 }
                 Some(region) => {
+                    candidates.extend(self.candidate(state, (region, &case), size)?);
                     let place = (region, case.offset);
                     let old = self.read(state, place, size, case.condition, &mut accesses)?;
                     let Updated { new, writes } = change(self, &old)?;
@@ -189,15 +200,18 @@ impl Encoder<'_> {
                 Some(before) => Sym::ite(&mut self.out.bits, case.condition, &here, &before),
             });
         }
+        let mut done = None;
         if !accesses.is_empty() {
             self.note_touches(&accesses, order);
             self.note_weak(state, &accesses, order.min(failure));
             let step = self.step(state, StepKind::Update, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].failure = failure;
+            done = Some(step);
         } else if is_visible {
             self.drain(state);
         }
+        self.add_candidates(candidates, done);
         Ok(value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8)))
     }
 
@@ -317,7 +331,8 @@ impl Encoder<'_> {
             value.sum = Some((self.reads, 0));
         }
         // Whoever reads what never changes may race with whoever writes it once more.
-        if !is_known || self.options.checks.races {
+        let is_unwritten = self.first_unwritten(cell)? != Bit::FALSE;
+        if !is_known || self.options.checks.races || is_unwritten {
             self.note_first(cell)?;
             accesses.push(Access {
                 cell,
@@ -428,7 +443,8 @@ impl Encoder<'_> {
             for (offset, size, value) in contents.parts() {
                 let mut accesses = Vec::new();
                 debug_assert_eq!(u32::from(size) * 8, value.width());
-                self.write(state, (region, offset), value, Bit::TRUE, &mut accesses)?;
+                let is_unwritten = contents.is_unwritten(&mut self.out.bits, offset, size);
+                self.write(state, (region, offset), value, !is_unwritten, &mut accesses)?;
                 // They come before all that others do.
                 self.note_touches(&accesses, Order::SeqCst);
                 let step = self.step(state, StepKind::Flush, Order::Plain);

@@ -118,14 +118,19 @@ impl Encoder<'_> {
         match kind {
             InstKind::Call(call) => self.call(state, call, result),
             InstKind::Load { .. } | InstKind::Store { .. } => {
-                self.load_or_store(state, kind, result)
+                self.look_at_needs(state);
+                let after = self.load_or_store(state, kind, result);
+                self.needs_contents = false;
+                after
             }
             InstKind::Alloca { .. }
             | InstKind::Fence { .. }
             | InstKind::CmpXchg { .. }
             | InstKind::AtomicRmw { .. } => {
-                self.access(state, kind, result)?;
-                Ok(After::Next)
+                self.look_at_needs(state);
+                let done = self.access(state, kind, result);
+                self.needs_contents = false;
+                done.map(|()| After::Next)
             }
             _ => {
                 let values = self.compute(state, kind)?;

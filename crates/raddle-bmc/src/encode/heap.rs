@@ -42,6 +42,7 @@ impl Encoder<'_> {
             site: 0,
         };
         let object = self.new_object(state, new, None)?;
+        self.note_block(state, object, name == "calloc");
         Ok(Sym::constant(64, self.view.tables().address(object, 0)))
     }
 

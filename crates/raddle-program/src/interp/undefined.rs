@@ -9,7 +9,6 @@
 //! the sake of a part of it (bit-fields, structs passed in registers) is not taken for a mistake.
 
 use super::code::{Code, Point, ResultUse};
-use super::local::IrFrame;
 use super::machine::{Machine, Values};
 use crate::fault::{Fault, Stop};
 use raddle_ir::inst::{BinaryOp, CastOp, RmwOp};
@@ -329,9 +328,9 @@ fn undefined_slots(module: &Module, id: ConstId, slots: &mut usize, mask: &mut M
 impl Code {
     /// Does what the instruction at hand reads from memory decide about anything? A read that only copies does not: of an
     /// aggregate, of a struct that is passed in registers, of the unit that a bit-field is written into.
-    pub(crate) fn needs_contents(&self, module: &Module, frame: &IrFrame) -> bool {
-        let block = &self.body.blocks[frame.block as usize];
-        let Some(inst) = block.insts.get(frame.index as usize) else {
+    pub(crate) fn needs_contents(&self, module: &Module, (block, index): (u32, u32)) -> bool {
+        let insts = &self.body.blocks[block as usize].insts;
+        let Some(inst) = insts.get(index as usize) else {
             return false;
         };
         match &inst.kind {
@@ -345,8 +344,7 @@ impl Code {
             }
             InstKind::CmpXchg { .. } => true,
             InstKind::AtomicRmw { op, .. } => {
-                *op != RmwOp::Xchg
-                    || self.use_of_result(frame.block, frame.index) != ResultUse::Unused
+                *op != RmwOp::Xchg || self.use_of_result(block, index) != ResultUse::Unused
             }
             _ => false,
         }
