@@ -108,10 +108,23 @@ impl Contents {
 
     pub(crate) fn store(&mut self, offset: u64, size: u8, value: Sym) {
         if let Some(unwritten) = &mut self.unwritten {
-            let written = Sym::zero(u32::from(size) * 8);
-            Rc::make_mut(unwritten).put(offset, size, written);
+            let bits = all_bits(value.undefined, size);
+            Rc::make_mut(unwritten).put(offset, size, bits);
         }
-        self.put(offset, size, value);
+        self.put(offset, size, value.defined());
+    }
+
+    /// Which of the bytes nobody has written: bits of ones.
+    pub(crate) fn unwritten_bytes(&self, offset: u64, size: u8) -> Option<Sym> {
+        let unwritten = self.unwritten.as_ref()?;
+        Some(unwritten.load(offset, size))
+    }
+
+    /// Lets nobody have written bytes that are ones.
+    pub(crate) fn forget_bytes(&mut self, offset: u64, size: u8, bytes: Sym) {
+        if let Some(unwritten) = &mut self.unwritten {
+            Rc::make_mut(unwritten).put(offset, size, bytes);
+        }
     }
 
     /// Stores, whoever has written.
@@ -147,13 +160,13 @@ impl Contents {
             Some(true) => self.store(offset, size, value.clone()),
             None => {
                 if let Some(unwritten) = &mut self.unwritten {
-                    let written = Sym::zero(u32::from(size) * 8);
+                    let all = all_bits(value.undefined, size);
                     let unwritten = Rc::make_mut(unwritten);
-                    unwritten.store_if(bits, condition, (offset, size), &written);
+                    unwritten.store_if(bits, condition, (offset, size), &all);
                 }
                 let old = self.load(offset, size);
                 let value = Sym::ite(bits, condition, value, &old);
-                self.put(offset, size, value);
+                self.put(offset, size, value.defined());
             }
         }
     }
@@ -211,6 +224,10 @@ impl Contents {
         }
         chosen
     }
+}
+
+fn all_bits(bit: Bit, size: u8) -> Sym {
+    Sym::of(Word::from_bits(vec![bit; usize::from(size) * 8]))
 }
 
 #[cfg(test)]

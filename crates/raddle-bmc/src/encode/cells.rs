@@ -2,6 +2,7 @@
 
 use super::Encoder;
 use super::access::{Case, Target, Updated};
+use super::unwritten::NOT_WRITTEN;
 use crate::events::{Access, StepKind};
 use crate::facts::{Cell, Region};
 use crate::state::State;
@@ -26,17 +27,25 @@ impl Encoder<'_> {
             self.begin_block_of(state);
         }
         let mut parts: Vec<Vec<(u8, Sym)>> = vec![Vec::new(); layout.widths.len()];
+        // A value is undefined if all of its bytes are.
+        let mut undefined = vec![Bit::TRUE; layout.widths.len()];
         for piece in pieces {
             let at = self.plus(address, &Sym::constant(64, piece.offset));
-            let value = self.load(state, &at, piece.size, order)?;
+            let (value, is_unwritten) = self.load_piece(state, &at, piece.size, order)?;
             parts[piece.slot].push((piece.shift, value));
+            let slot = &mut undefined[piece.slot];
+            *slot = self.out.bits.bit_and(*slot, is_unwritten);
         }
         if is_block {
             self.end_block_of(state);
         }
-        let slots = parts.into_iter().zip(&layout.widths);
+        let slots = parts.into_iter().zip(&layout.widths).zip(undefined);
         Ok(slots
-            .map(|(parts, &width)| assemble(parts, width))
+            .map(|((parts, &width), undefined)| {
+                let mut value = assemble(parts, width);
+                value.undefined = undefined;
+                value
+            })
             .collect())
     }
 
@@ -53,7 +62,8 @@ impl Encoder<'_> {
         }
         for piece in pieces {
             let at = self.plus(address, &Sym::constant(64, piece.offset));
-            let value = part_of(&values[piece.slot], piece.shift, piece.size);
+            let mut value = part_of(&values[piece.slot], piece.shift, piece.size);
+            value.undefined = values[piece.slot].undefined;
             self.store(state, &at, piece.size, &value, order)?;
         }
         if is_block {
@@ -72,6 +82,19 @@ impl Encoder<'_> {
         size: u8,
         order: Order,
     ) -> Result<Sym, Stop> {
+        let (value, _) = self.load_piece(state, address, size, order)?;
+        Ok(value)
+    }
+
+    /// The same; and whether it is private memory that nobody has written.
+    fn load_piece(
+        &mut self,
+        state: &mut State,
+        address: &Sym,
+        size: u8,
+        order: Order,
+    ) -> Result<(Sym, Bit), Stop> {
+        let mut undefined = Bit::FALSE;
         let cases = self.resolve(state, address, u64::from(size), AccessKind::Read)?;
         self.check_alignment(state, &cases, (size, AccessKind::Read, order));
         let mut accesses = Vec::new();
@@ -82,6 +105,8 @@ impl Encoder<'_> {
             let here = match self.contended(state, case.target) {
                 None => {
                     self.check_written(state, &case, size)?;
+                    let unwritten = self.private_unwritten(state, &case, size)?;
+                    undefined = self.out.bits.bit_or(undefined, unwritten);
                     self.known(state, case.target)?.load(case.offset, size)
                 }
                 Some(region) => {
@@ -106,7 +131,8 @@ impl Encoder<'_> {
         }
         self.add_candidates(candidates, done);
         // Nowhere to read from: a fault, whatever follows.
-        Ok(value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8)))
+        let value = value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8));
+        Ok((value, undefined))
     }
 
     pub(super) fn store(
@@ -126,6 +152,11 @@ impl Encoder<'_> {
             match self.contended(state, case.target) {
                 None => {
                     self.note_own_store(state, &case, value);
+                    // What is in shared memory is taken for written.
+                    let value = &match case.target {
+                        Target::Shared(_) => value.clone().defined(),
+                        Target::Private(_) | Target::ThreadLocal(_) => value.clone(),
+                    };
                     let contents = self.known(state, case.target)?;
                     let place = (case.offset, size);
                     Rc::make_mut(contents).store_if(
@@ -173,6 +204,8 @@ impl Encoder<'_> {
             let here = match self.contended(state, case.target) {
                 None => {
                     self.check_written(state, &case, size)?;
+                    let unwritten = self.private_unwritten(state, &case, size)?;
+                    self.fault_if(state, unwritten, NOT_WRITTEN);
                     let old = self.known(state, case.target)?.load(case.offset, size);
                     let Updated { new, writes } = change(self, &old)?;
                     let condition = self.out.bits.bit_and(case.condition, writes);

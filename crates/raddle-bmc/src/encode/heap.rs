@@ -164,6 +164,7 @@ impl Encoder<'_> {
             let target = self.plus(&to, &Sym::constant(64, done));
             let value = self.load(state, &source, size, Order::Plain)?;
             self.store(state, &target, size, &value, Order::Plain)?;
+            self.copy_unwritten(state, &target, &source, size);
             done += u64::from(size);
         }
         Ok(())

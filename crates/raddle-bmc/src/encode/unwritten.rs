@@ -1,19 +1,31 @@
-//! Reads of shared memory that nobody has written.
+//! What nobody has written, in shared and in private memory.
 //!
-//! What counts is what `raddle_memory::uninit` says: a read none of whose bytes was written before, of a heap block that was not made full of
+//! Private memory and registers are as in `raddle_program::interp`, `undefined`: reading what nobody has written makes a register undefined, copies of it are, any
+//! other use is a fault. For each byte and register there is a bit that says so.
+//!
+//! Of reads of shared memory those count that `raddle_memory::uninit` finds: none of whose bytes was written before, of a heap block that was not made full of
 //! zeros or of a stack variable, by an instruction that something depends on. Like a race, it does not stop its thread.
 //!
 //! Memory that a state knows for sure knows what was written, too. A cell that others access holds what nobody has written if it is read from
 //! the first contents, and these were written by nobody: that is seen from the literals for reads-from (`Problem::add_unwritten_reads`).
 
 use super::Encoder;
-use super::access::{Case, Target};
+use super::access::{Case, POSITION_BITS, Target, private_variable};
 use crate::events::{ErrorCondition, StepIndex, UnwrittenRead};
 use crate::facts::{Cell, Region, Zeroed};
 use crate::state::State;
+use crate::value::Sym;
+use raddle_ir::inst::{BinaryOp, Call, CastOp};
+use raddle_ir::{InstKind, Operand, Type};
 use raddle_order::bits::Bit;
 use raddle_program::{Fault, ObjectId, Stop};
 use std::rc::Rc;
+
+/// Something depends on a register or private memory that nobody has written.
+pub(super) const NOT_WRITTEN: Fault = Fault::Uninitialised {
+    object: None,
+    offset: 0,
+};
 
 /// A read of cells that others access, before its step is known.
 pub(super) struct Candidate {
@@ -35,6 +47,119 @@ impl Encoder<'_> {
                 .needs_contents(&frame.code, frame.block, frame.index)
         });
     }
+
+    /// Is it private memory that nobody has written, at one of several places?
+    pub(super) fn private_unwritten(
+        &mut self,
+        state: &mut State,
+        case: &Case,
+        size: u8,
+    ) -> Result<Bit, Stop> {
+        if matches!(case.target, Target::Shared(_)) || !self.checks_uninit() {
+            return Ok(Bit::FALSE);
+        }
+        let contents = Rc::clone(self.known(state, case.target)?);
+        let unwritten = contents.is_unwritten(&mut self.out.bits, case.offset, size);
+        Ok(self.out.bits.bit_and(case.condition, unwritten))
+    }
+
+    /// After a copy between private variables: what nobody has written at the source, nobody has written at the target.
+    pub(super) fn copy_unwritten(&self, state: &mut State, to: &Sym, from: &Sym, size: u8) {
+        let place = |state: &State, address: &Sym| {
+            let address = address.as_constant()?;
+            let number = (address >> 32) as u32;
+            let (base, contents) = private_variable(state, number)?;
+            let offset = address.checked_sub(base)?;
+            let fits = offset + u64::from(size) <= contents.size;
+            let position = (number & ((1 << POSITION_BITS) - 1)) as usize;
+            (fits && position < state.private.len()).then_some((position, offset))
+        };
+        if let (Some((source, first)), Some((target, offset))) =
+            (place(state, from), place(state, to))
+            && let Some(bytes) = state.private[source].unwritten_bytes(first, size)
+        {
+            Rc::make_mut(&mut state.private[target]).forget_bytes(offset, size, bytes);
+        }
+    }
+
+    // ---- registers
+
+    /// Something depends on the operand: it must be defined.
+    pub(super) fn use_operand(&mut self, state: &mut State, operand: Operand) {
+        if !self.checks_uninit() {
+            return;
+        }
+        let undefined = match operand {
+            Operand::Const(id) => Bit::constant(self.view.is_undefined(id)),
+            Operand::Value(value) => {
+                let Some(frame) = state.frames.last() else {
+                    return;
+                };
+                let slots = frame.regs[frame.code.slots(value)].iter().flatten();
+                let undefined: Vec<Bit> = slots.map(|slot| slot.undefined).collect();
+                self.out.bits.any(undefined)
+            }
+        };
+        self.fault_if(state, undefined, NOT_WRITTEN);
+    }
+
+    /// The operands of an instruction must be defined, but for those that it merely copies, or whose bits it moves about. Calls are
+    /// looked at where they are done.
+    pub(super) fn use_operands(&mut self, state: &mut State, kind: &InstKind) {
+        match kind {
+            InstKind::Call(_)
+            | InstKind::Freeze { .. }
+            | InstKind::ExtractValue { .. }
+            | InstKind::InsertValue { .. } => {}
+            InstKind::Binary { op, .. } if moves_bits(*op) => {}
+            InstKind::Cast { op, .. } if !converts(*op) => {}
+            InstKind::Select { condition, .. } => self.use_operand(state, *condition),
+            InstKind::Store { ptr, .. } => self.use_operand(state, *ptr),
+            _ => {
+                let mut operands = Vec::new();
+                kind.visit_operands(|_, operand| operands.push(*operand));
+                for operand in operands {
+                    self.use_operand(state, operand);
+                }
+            }
+        }
+    }
+
+    /// The arguments of a function of the library must be defined.
+    pub(super) fn use_arguments(&mut self, state: &mut State, call: &Call) {
+        for (&arg, &ty) in call.args.iter().zip(&call.arg_types) {
+            if !matches!(self.view.module().types.get(ty), Type::Metadata) {
+                self.use_operand(state, arg);
+            }
+        }
+    }
+
+    /// What an instruction returns that moves bits about: undefined, if these are. Where one operand of `|` is defined, so is the result.
+    pub(super) fn propagate(&mut self, kind: &InstKind, operands: &[&[Sym]], values: &mut [Sym]) {
+        let mut first = operands
+            .iter()
+            .map(|values| values.first().map_or(Bit::FALSE, |value| value.undefined));
+        match kind {
+            InstKind::Binary { op, .. } if moves_bits(*op) => {
+                let undefined = match op {
+                    BinaryOp::Or => self.out.bits.all(first),
+                    _ => self.out.bits.any(first),
+                };
+                if let Some(value) = values.first_mut() {
+                    value.undefined = undefined;
+                }
+            }
+            InstKind::Cast { op, .. } if !converts(*op) => {
+                let undefined = first.next().unwrap_or(Bit::FALSE);
+                values
+                    .iter_mut()
+                    .for_each(|value| value.undefined = undefined);
+            }
+            _ => {}
+        }
+    }
+
+    // ---- shared memory
 
     /// A heap block is made, full of zeros or not.
     pub(super) fn note_block(&mut self, state: &State, object: ObjectId, is_zeroed: bool) {
@@ -151,6 +276,32 @@ impl Encoder<'_> {
             }
         }
     }
+}
+
+fn moves_bits(op: BinaryOp) -> bool {
+    matches!(
+        op,
+        BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::Xor
+            | BinaryOp::Shl
+            | BinaryOp::LShr
+            | BinaryOp::AShr
+    )
+}
+
+/// Does a cast compute, instead of moving bits?
+fn converts(op: CastOp) -> bool {
+    !matches!(
+        op,
+        CastOp::Trunc
+            | CastOp::ZExt
+            | CastOp::SExt
+            | CastOp::Bitcast
+            | CastOp::AddrSpaceCast
+            | CastOp::PtrToInt
+            | CastOp::IntToPtr
+    )
 }
 
 fn fault(object: ObjectId, offset: u64) -> Fault {

@@ -35,6 +35,10 @@ impl Mask {
         self.0 != 0
     }
 
+    pub(crate) fn slots(self) -> impl Iterator<Item = usize> {
+        (0..Self::SLOTS).filter(move |&slot| self.contains(slot))
+    }
+
     pub(crate) fn contains(self, slot: usize) -> bool {
         slot < Self::SLOTS && self.0 >> slot & 1 == 1
     }
@@ -245,15 +249,7 @@ impl Machine<'_> {
         if !self.world.options.check_uninit {
             return Mask::NONE;
         }
-        match self.world.module.constant(id) {
-            Constant::Undef(_) | Constant::Poison(_) | Constant::Aggregate(..) => {
-                let mut slots = 0;
-                let mut mask = Mask::NONE;
-                undefined_slots(&self.world.module, id, &mut slots, &mut mask);
-                mask
-            }
-            _ => Mask::NONE,
-        }
+        slots_of(&self.world.module, id)
     }
 
     /// The result of an instruction that moves bits about, some of which are undefined: it is undefined, too. Nothing where
@@ -296,6 +292,19 @@ impl Machine<'_> {
                 .then(|| Mask::all(Mask::SLOTS)),
             _ => None,
         }
+    }
+}
+
+/// The slots of a constant that are `undef` or `poison`.
+pub(crate) fn slots_of(module: &Module, id: ConstId) -> Mask {
+    match module.constant(id) {
+        Constant::Undef(_) | Constant::Poison(_) | Constant::Aggregate(..) => {
+            let mut slots = 0;
+            let mut mask = Mask::NONE;
+            undefined_slots(module, id, &mut slots, &mut mask);
+            mask
+        }
+        _ => Mask::NONE,
     }
 }
 

@@ -415,6 +415,19 @@ impl View {
         self.world.options.check_uninit
     }
 
+    /// The slots of a constant that are `undef` or `poison`.
+    #[must_use]
+    pub fn undefined_slots(&self, id: raddle_ir::ConstId) -> Vec<usize> {
+        let undefined = super::undefined::slots_of(&self.world.module, id);
+        undefined.slots().collect()
+    }
+
+    /// Is a slot of a constant `undef` or `poison`?
+    #[must_use]
+    pub fn is_undefined(&self, id: raddle_ir::ConstId) -> bool {
+        super::undefined::slots_of(&self.world.module, id).any()
+    }
+
     /// Does what an instruction reads from memory decide about anything?
     #[must_use]
     pub fn needs_contents(
