@@ -52,6 +52,11 @@ pub(crate) fn run(
             check.extend([option.into(), here.join(file).into()]);
         }
     }
+    for arg in &args.args {
+        let mut option = OsString::from("--args=");
+        option.push(arg);
+        check.push(option);
+    }
     // Positions in debug information are relative to it.
     std::env::set_current_dir(&project.root).map_err(|error| CargoError::Start { error })?;
     match <crate::cli::Cli as clap::Parser>::try_parse_from(check) {
