@@ -16,13 +16,41 @@ use crate::options::Options;
 use crate::supervise::Job;
 use raddle_program::Unsupported;
 use raddle_search::driver::{self, Conflicts, SearchOptions, SecondOpinion};
-use raddle_search::{EngineKind, MemoryModel, Outcome, Reductions, Verdict, choose_engine};
+use raddle_search::{
+    EngineKind, MemoryModel, MemoryReason, Outcome, Reductions, Verdict, choose_engine,
+};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
 
 pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
-    let mut loaded = source(options, job).load()?;
+    let mut checked = answered(options, job)?;
+    if options.follows_language {
+        checked.outcome.coverage.memory_because = Some(reason(&checked));
+    }
+    Ok(checked)
+}
+
+/// Why the answer is about this memory model.
+fn reason(checked: &Checked) -> MemoryReason {
+    let outcome = &checked.outcome;
+    let weak = outcome.coverage.weak;
+    match outcome.memory {
+        MemoryModel::C11 => MemoryReason::WeakOrderings,
+        _ if weak.user.is_some() && matches!(outcome.verdict, Verdict::Verified(_)) => {
+            MemoryReason::NotExplored
+        }
+        _ if weak.user.is_some() => MemoryReason::EnoughAlready,
+        _ if weak.library.is_some() => MemoryReason::WeakInLibraries,
+        _ if checked.loaded.program.tables().has_own_atomics() => MemoryReason::AllSeqCst,
+        _ => MemoryReason::NoAtomics,
+    }
+}
+
+fn answered(options: &Options, job: &Job) -> Result<Checked, Error> {
+    let source = source(options, job);
+    let compiled = source.compile()?;
+    let mut loaded = compiled.load(&source)?;
     let began = Instant::now();
     let engine = choose_engine(&mut loaded.program, options.reductions);
     // What the second opinion was formed on: its answer speaks of that program.
@@ -57,7 +85,7 @@ pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
     }
     let is_weak = outcome.coverage.weak.user.is_some();
     if options.follows_language && is_weak && matches!(outcome.verdict, Verdict::Verified(_)) {
-        let again = source(options, job).load()?;
+        let again = compiled.load(&source)?;
         let checked = by_language(options, job, began, again)?;
         if !matches!(checked.outcome.verdict, Verdict::Unsupported(_)) {
             return Ok(checked);
