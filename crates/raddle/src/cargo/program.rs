@@ -4,7 +4,7 @@ use super::build::{Built, Order};
 use super::cli::RunArgs;
 use super::error::CargoError;
 use super::project::{Project, Toolchain};
-use super::wrapper::Wanted;
+use super::wrapper::{self, Wanted};
 use crate::Status;
 use crate::cli::name_of;
 use std::ffi::OsString;
@@ -34,8 +34,15 @@ pub(crate) fn run(
         targets,
         options: &args.build,
     };
-    let built = order.build(&project, &toolchain)?;
-    let (name, module) = only(built)?;
+    let (mut name, mut module) = only(order.build(&project, &toolchain)?)?;
+    if !module.exists() {
+        // It was built for tests, which only need it to be there. cargo builds again what it does not find.
+        wrapper::remove_stub(&module).map_err(|error| CargoError::Read {
+            file: module.clone(),
+            error,
+        })?;
+        (name, module) = only(order.build(&project, &toolchain)?)?;
+    }
     let size = fs::metadata(&module).map_err(|error| CargoError::Read {
         file: module.clone(),
         error,

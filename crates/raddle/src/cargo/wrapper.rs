@@ -52,6 +52,11 @@ fn write_stub(executable: &Path) -> io::Result<()> {
     fs::write(executable, format!("{STUB}{}\n", module.display()))
 }
 
+/// Removes what takes the place of the program with this module.
+pub(crate) fn remove_stub(module: &Path) -> io::Result<()> {
+    fs::remove_file(module.with_extension(""))
+}
+
 fn module_beside(executable: &Path) -> PathBuf {
     let mut name = executable.file_name().unwrap_or_default().to_owned();
     name.push(".ll");
