@@ -60,7 +60,7 @@ impl EngineKind {
     }
 
     /// Does it explore every program under this memory model? Engine `graph` refuses atomics of several sizes, and takes atomic blocks for
-    /// critical sections of one lock: under the model of the language nobody says better, under sequential consistency others do.
+    /// critical sections of one lock: under the model of the language nobody says better, under other models others do.
     #[must_use]
     pub fn handles_everything(self, memory: MemoryModel) -> bool {
         self.supports(memory) && (self != Self::Graph || memory == MemoryModel::C11)
@@ -83,7 +83,9 @@ impl EngineKind {
     pub fn supports(self, memory: MemoryModel) -> bool {
         match memory {
             MemoryModel::Sc => true,
-            MemoryModel::Tso | MemoryModel::Pso => matches!(self, Self::Naive | Self::Bmc),
+            MemoryModel::Tso | MemoryModel::Pso => {
+                matches!(self, Self::Naive | Self::Bmc | Self::Graph)
+            }
             MemoryModel::C11 => self == Self::Graph,
         }
     }

@@ -1,8 +1,8 @@
 //! `--engine auto` under sequential consistency: executions are explored, and a formula is asked where that takes long or
 //! cannot give an answer.
 //!
-//! If no memory model was asked for, that of the language counts. A program that uses no ordering weaker than `seq_cst` itself cannot tell it
-//! from sequential consistency (a data race is a violation), and whatever goes wrong under sequential consistency may go wrong under it as well. So
+//! If no memory model was asked for, that of the language counts. A program that uses no ordering weaker than `seq_cst` itself, and no attempt to lock that
+//! may fail, cannot tell it from sequential consistency (a data race is a violation; docs/soundness.md), and whatever goes wrong under sequential consistency may go wrong under it as well. So
 //! execution graphs are explored after that, if such an ordering was met and nothing was found. Where graphs cannot be explored, the answer says that
 //! weak orderings were taken for stronger ones.
 //!
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::load::Loaded;
 use crate::options::Options;
 use crate::supervise::Job;
-use raddle_program::Unsupported;
+use raddle_program::{Op, Program, StateId, Unsupported};
 use raddle_search::driver::{self, Conflicts, SearchOptions, SecondOpinion};
 use raddle_search::{
     EngineKind, MemoryModel, MemoryReason, Outcome, Reductions, Verdict, choose_engine,
@@ -83,7 +83,10 @@ fn answered(options: &Options, job: &Job) -> Result<Checked, Error> {
         }
         return explore_the_rest(options, job, engine, began, checked);
     }
-    let is_weak = outcome.coverage.weak.user.is_some();
+    let is_weak = outcome.coverage.weak.user.is_some()
+        || outcome.statistics.threads > 1
+            && loaded.program.makes_attempts()
+            && !has_blocks(&loaded.program);
     if options.follows_language && is_weak && matches!(outcome.verdict, Verdict::Verified(_)) {
         let again = compiled.load(&source)?;
         let checked = by_language(options, job, began, again)?;
@@ -92,6 +95,12 @@ fn answered(options: &Options, job: &Job) -> Result<Checked, Error> {
         }
     }
     Ok(Checked { loaded, outcome })
+}
+
+/// Atomic blocks are no part of the language: what they exclude besides each other is known under sequential consistency only.
+fn has_blocks(program: &Program) -> bool {
+    let mut states = (0..program.state_count()).map(StateId::from_index);
+    states.any(|state| *program.op(state) == Op::AtomicBegin)
 }
 
 /// Explores execution graphs under the memory model of the language.

@@ -125,7 +125,7 @@ pub struct CheckArgs {
     pub engine: Engine,
 
     /// Memory model: that of C, C++ and Rust (c11, engine graph), sequential consistency, or store buffers as in x86-TSO or PSO
-    /// (engines bmc and naive)
+    /// (engines bmc, graph and naive)
     ///
     /// Without it, programs whose own atomics are all seq_cst are explored under sc, which they cannot tell from c11, and others
     /// under c11; an engine that is asked for by name other than graph has sc.

@@ -80,7 +80,7 @@ const TOPICS: &[Topic] = &[
         names: &["graph"],
         text: "Engine `graph` explores execution graphs: which write each read reads from, and the order of the writes to each \
                location. It visits each graph that the memory model allows once (TruSt), and needs no more memory than one graph \
-               takes. It knows the memory models `c11` and `sc`.",
+               takes. It knows all memory models.",
     },
     Topic {
         names: &["c11"],
@@ -186,8 +186,7 @@ const TOPICS: &[Topic] = &[
         text: "Check `uninit` (on by default for C and C++) finds violation `uninitialised`: something depends on memory from \
                `malloc`, or on a local variable, that nobody has written. On a real machine it holds anything. Copying it is \
                no mistake (a struct with a field that is not used); comparing it, computing with it, using it as an address is. \
-               Initialise the variable, or use `calloc`. Engine `bmc` does not look for it; `rvf` and `mcr` look at the \
-               executions that they run.",
+               Initialise the variable, or use `calloc`. Engines `rvf` and `mcr` look at the executions that they run.",
     },
     Topic {
         names: &["abort"],
