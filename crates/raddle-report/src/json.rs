@@ -356,11 +356,11 @@ fn memory_reason(reason: MemoryReason) -> &'static str {
     match reason {
         MemoryReason::NoAtomics => "no-atomics",
         MemoryReason::AllSeqCst => "all-seq-cst",
-        MemoryReason::Attempts => "attempts",
         MemoryReason::WeakInLibraries => "weak-in-libraries",
         MemoryReason::EnoughAlready => "decided-under-sc",
         MemoryReason::NotExplored => "c11-not-explored",
         MemoryReason::WeakOrderings => "weak-orderings",
+        MemoryReason::LockAttempts => "lock-attempts",
     }
 }
 
