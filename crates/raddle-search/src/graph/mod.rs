@@ -91,7 +91,14 @@ pub(crate) fn explore(
     reductions: Reductions,
     frame: &mut Frame,
 ) -> ControlFlow<()> {
-    Search::new(program, memory, reductions, frame).run(program, frame)
+    loop {
+        let mut search = Search::new(program, memory, reductions, frame);
+        let flow = search.run(program, frame);
+        // Sizes that were met late.
+        if !search.takes_sizes_for_one(program) || !frame.begins_anew() {
+            return flow;
+        }
+    }
 }
 
 impl Search {
@@ -106,13 +113,22 @@ impl Search {
             judge: Judge::new(memory),
             levels: Vec::new(),
             pool: Vec::new(),
-            plain_is_relaxed: !checks.races,
+            plain_is_relaxed: !checks.races && !program.tables().has_mixed_sizes(),
             checks_uninit: checks.uninit,
         }
     }
 
+    /// Relaxed accesses of several sizes to the same bytes have no meaning here: where there are such, plain accesses have to be those of
+    /// programs without races.
+    fn takes_sizes_for_one(&self, program: &Program) -> bool {
+        self.plain_is_relaxed && program.tables().has_mixed_sizes()
+    }
+
     fn run(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
         loop {
+            if self.takes_sizes_for_one(program) {
+                return ControlFlow::Break(());
+            }
             let step = match self.next(program) {
                 Some(thread) => self.extend(program, frame, thread)?,
                 None => {
@@ -182,7 +198,7 @@ impl Search {
         frame: &mut Frame,
         thread: usize,
     ) -> ControlFlow<(), Step> {
-        frame.event(self.graph.count)?;
+        frame.event(program, self.graph.count)?;
         let first = self.pool.len();
         if let Some(read) = self.waiting_read(thread) {
             self.offer_going_on(program, read);

@@ -3,11 +3,34 @@
 use super::Search;
 use super::event::{Ev, Kind, Place};
 use crate::frame::Frame;
+use crate::replay::{Causes, Schedule, ScheduleStep, needed};
 use crate::verdict::ViolationKind;
-use raddle_memory::{RaceAccess, RaceInfo};
+use raddle_memory::{MemoryModel, RaceAccess, RaceInfo};
 use raddle_program::tables::NO_SLOT;
-use raddle_program::{Fault, ObjectId, Program, ThreadId};
+use raddle_program::{
+    AccessKind, Fault, LocId, ObjectId, Op, Program, SrcId, Stop, ThreadId, Unsupported,
+};
+use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
+
+/// Why races end what is known of a program whose races are not looked for.
+const RACE_OF_SIZES: &str = "a data race that is not looked for, in a program that accesses the same bytes in several sizes (not supported by \
+    graph without `--check race`)";
+
+/// The access to memory that was freed.
+pub(super) fn freed(program: &Program, op: &Op, loc: LocId) -> Fault {
+    let access = match op {
+        Op::Load { .. } => AccessKind::Read,
+        Op::Store { .. } => AccessKind::Write,
+        _ => AccessKind::Update,
+    };
+    let info = program.tables().loc_info(loc);
+    Fault::UseAfterFree {
+        access,
+        object: info.object,
+        offset: info.offset as i64,
+    }
+}
 
 impl Search {
     /// Reports a race of an event, which was just added, with an earlier one.
@@ -40,9 +63,27 @@ impl Search {
             found = freed.filter(|&freed| !self.graph.happens_before(freed, event));
         }
         match found {
-            Some(other) => self.report_race(program, frame, other, event),
+            Some(other) if frame.checks().races => self.report_race(program, frame, other, event),
+            Some(_) => {
+                let at = program.at(self.graph.event(event).state);
+                self.refuse_race(program, frame, event, at)
+            }
             None => ControlFlow::Continue(()),
         }
+    }
+
+    /// Plain accesses are those of programs without races here, which this one is not.
+    fn refuse_race(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        event: Ev,
+        at: SrcId,
+    ) -> ControlFlow<()> {
+        let what = RACE_OF_SIZES.into();
+        let stop = Stop::Unsupported(Unsupported::Instruction { what });
+        let thread = ThreadId::from_index(event.of());
+        frame.graph_stop(program, thread, at, stop, |program| self.schedule(program))
     }
 
     /// An access at a place that races with an event.
@@ -76,18 +117,99 @@ impl Search {
         object: ObjectId,
     ) -> ControlFlow<()> {
         let accesses = self.graph.last_at_object(object.index());
-        let mut unordered = accesses.filter(|&access| {
-            access.thread != free.thread && !self.graph.happens_before(access, free)
-        });
-        let Some(access) = unordered.next() else {
+        let unordered: Vec<Ev> = accesses
+            .filter(|&access| {
+                access.thread != free.thread && !self.graph.happens_before(access, free)
+            })
+            .collect();
+        if frame.checks().races {
+            return match unordered.first() {
+                Some(&access) => self.report_race(program, frame, access, free),
+                None => ControlFlow::Continue(()),
+            };
+        }
+        unordered
+            .into_iter()
+            .try_for_each(|access| self.free_before(program, frame, access, free))
+    }
+
+    /// The free could have come first, unless it depends on the access: then the access is one to freed memory. Where races are looked for
+    /// it is one of those.
+    fn free_before(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        access: Ev,
+        free: Ev,
+    ) -> ControlFlow<()> {
+        let event = self.graph.event(access);
+        let (state, place) = (event.state, event.place);
+        let Some(loc) = place.loc() else {
             return ControlFlow::Continue(());
         };
-        drop(unordered);
-        if self.plain_is_relaxed {
-            // The free could have come first.
+        let fault = freed(program, program.op(state), loc);
+        let at = program.at(state);
+        if frame.is_known_fault(&fault, at) {
             return ControlFlow::Continue(());
         }
-        self.report_race(program, frame, access, free)
+        match self.schedule_with_free_before(program, access, free) {
+            Some(schedule) => {
+                let thread = ThreadId::from_index(access.of());
+                frame.graph_fault(program, thread, at, fault, |_| schedule)
+            }
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    /// What the free depends on, and what comes before the access; then the access. That is closed under program order and reads-from, so it is
+    /// an execution as well.
+    fn schedule_with_free_before(
+        &self,
+        program: &mut Program,
+        access: Ev,
+        free: Ev,
+    ) -> Option<Schedule> {
+        let (schedule, steps) = self.linearised_as(program, MemoryModel::C11);
+        let causes = Causes::of(program, &schedule)?;
+        let (access, free) = (steps.of(access), steps.of(free));
+        let mut wanted = causes.right_before.get(access)?.clone();
+        wanted.push(free);
+        let needed = needed(&causes, wanted)?;
+        if needed[access] {
+            return None;
+        }
+        let thread = schedule.steps[access].thread();
+        if self.judge.memory == MemoryModel::C11 {
+            let kept: Vec<usize> = (0..needed.len()).filter(|&step| needed[step]).collect();
+            let mut part = causes.part(&schedule, &kept);
+            part.steps.push(ScheduleStep::Place {
+                thread,
+                choices: Vec::new(),
+                reads: None,
+                after: None,
+            });
+            return Some(part);
+        }
+        // The n-th step of a thread is the same operation in whatever order threads take turns.
+        let mut kept: FxHashMap<ThreadId, usize> = FxHashMap::default();
+        for (step, _) in schedule
+            .steps
+            .iter()
+            .zip(&needed)
+            .filter(|(_, needed)| **needed)
+        {
+            *kept.entry(step.thread()).or_default() += 1;
+        }
+        let mut part = self.schedule(program);
+        part.steps.retain(|step| {
+            let left = kept.entry(step.thread()).or_default();
+            let is_kept = *left > 0;
+            *left = left.saturating_sub(1);
+            is_kept
+        });
+        let choices = Vec::new();
+        part.steps.push(ScheduleStep::Run { thread, choices });
+        Some(part)
     }
 
     fn report_race(
