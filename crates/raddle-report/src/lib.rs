@@ -2,6 +2,33 @@
 //!
 //! Engines hand over data ([`raddle_search::Outcome`]); every word that a user reads about it is chosen here. Nothing
 //! here prints: callers get strings.
+//!
+//! ```
+//! use raddle_program::{InterpOptions, Interpreter};
+//! use raddle_report::{Report, source::Sources, text::{self, Look}};
+//! use raddle_search::{EngineKind, SearchOptions, check};
+//!
+//! let ir = "
+//! @x = global i32 0
+//! declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+//! define ptr @thread(ptr %argument) {
+//!   store i32 1, ptr @x
+//!   ret ptr null
+//! }
+//! define i32 @main() {
+//!   %handle = alloca i64
+//!   %error = call i32 @pthread_create(ptr %handle, ptr null, ptr @thread, ptr null)
+//!   store i32 2, ptr @x
+//!   ret i32 0
+//! }";
+//! let module = raddle_ir::parse_module(ir.to_owned(), "race.ll")?;
+//! let mut program = Interpreter::load(module, InterpOptions::default())?;
+//! let outcome = check(&mut program, EngineKind::Rf, SearchOptions::default())?;
+//! let report = Report { outcome: &outcome, program: &program, file: "race.ll" };
+//! let said = text::render(&report, &Sources::default(), Look::default());
+//! assert!(said.contains("data race"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod compare;
 mod covered;

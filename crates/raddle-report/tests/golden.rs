@@ -2,7 +2,6 @@
 //! are written out, so that no engine's order of exploration shows here.
 
 use raddle_memory::{Machine, RaceAccess, RaceInfo, StepEnd};
-use raddle_program::builder::{Compare, ProgramBuilder, deref};
 use raddle_program::{Fault, Op, Order, Program, SrcId, Stop, ThreadId, Unsupported};
 use raddle_report::source::Sources;
 use raddle_report::text::{self, Look};
@@ -13,6 +12,7 @@ use raddle_search::{
     Bound, Coverage, EngineKind, MemoryLimit, MemoryModel, Outcome, Phase, Reason, Statistics,
     Trace, TraceStep, UnsupportedAt, Verdict, Violation, ViolationKind,
 };
+use raddle_testing::builder::{Compare, ProgramBuilder, deref};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -4,11 +4,11 @@
 //! of different ones.
 
 use raddle_memory::goodwrites::Decisions;
-use raddle_program::builder::BuiltProgram;
-use raddle_program::samples::{
+use raddle_search::{EngineKind, RvfHeuristics, SearchOptions, check};
+use raddle_testing::builder::BuiltProgram;
+use raddle_testing::samples::{
     casrot, control_flow, exponential_bug, fib_bench, lastwrite, readers, ttaslock,
 };
-use raddle_search::{EngineKind, RvfHeuristics, SearchOptions, check};
 use std::time::{Duration, Instant};
 
 const RUNS: u32 = 3;

@@ -93,8 +93,8 @@ fn adds(program: &Program, machine: &Machine) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_program::builder::{Compare, ProgramBuilder};
-    use raddle_program::samples;
+    use raddle_testing::builder::{Compare, ProgramBuilder};
+    use raddle_testing::samples;
 
     fn choice(build: impl FnOnce(&mut ProgramBuilder)) -> EngineKind {
         let mut b = ProgramBuilder::new("choice");

@@ -1,7 +1,7 @@
 //! Counts executions, for tests.
 
-use crate::dpor::Listener;
 use crate::ending;
+use crate::listener::Listener;
 use raddle_memory::{Machine, StepEnd};
 use raddle_program::{Program, ThreadId};
 use std::ops::ControlFlow;

@@ -13,10 +13,10 @@
 //!   but for the bound on loop iterations that the user asked for.
 
 use crate::dpor;
-use crate::dpor::Listener;
 use crate::frame::Frame;
 use crate::graph;
 use crate::icb;
+use crate::listener::Listener;
 use crate::mcr;
 use crate::naive;
 use crate::replay::{Mismatch, Schedule};

@@ -2,10 +2,10 @@
 
 mod graphs;
 
-use crate::dpor::Listener;
 use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
 use crate::gathered::Gathered;
+use crate::listener::Listener;
 use crate::replay::{self, Mismatch, Schedule};
 use crate::simplify;
 use crate::verdict::{

@@ -1,9 +1,9 @@
 //! Runs one execution that something else than exploring found, and judges it like any other.
 
-use crate::dpor::Listener;
 use crate::driver::{InternalError, SearchOptions};
 use crate::ending;
 use crate::frame::Frame;
+use crate::listener::Listener;
 use crate::naive::{self, Next};
 use crate::replay::ScheduleStep;
 use crate::verdict::{EngineKind, Outcome, Verdict};

@@ -2,7 +2,7 @@
 //!
 //! Under TSO and PSO an interleaving also says when each delayed store reaches memory. Nothing is left out there.
 
-use crate::dpor::Listener;
+use crate::listener::Listener;
 use raddle_memory::{Machine, Mark, MemoryModel, Readiness, StepEnd};
 use raddle_program::{Program, ThreadId};
 use std::ops::ControlFlow;

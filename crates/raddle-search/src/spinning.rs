@@ -3,9 +3,9 @@
 
 use crate::purity::Attempt;
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
-use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder, ThreadBuilder};
-use raddle_program::generate::Random;
 use raddle_program::{Op, Order, Program, StateId, ThreadId, Value};
+use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder, ThreadBuilder};
+use raddle_testing::generate::Random;
 
 /// An event of an execution in the machine.
 #[derive(Clone, Copy)]

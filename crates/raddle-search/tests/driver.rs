@@ -1,11 +1,11 @@
 //! Verdicts, limits and reports of the driver, with each engine.
 
-use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder, deref};
 use raddle_program::{Fault, Limit, Program, Stop, ThreadId, Unsupported};
 use raddle_search::{
     Bound, Cause, Checks, EngineKind, Limits, MemoryLimit, MemoryModel, Outcome, Phase, Reason,
     SearchOptions, Verdict, Violation, ViolationKind, Watch, check,
 };
+use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder, deref};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
-//! The memory model of C, C++ and Rust: litmus tests whose answers are known by argument (`raddle_program::litmus::c11_tests`), against the axioms
+//! The memory model of C, C++ and Rust: litmus tests whose answers are known by argument (`raddle_testing::litmus::c11_tests`), against the axioms
 //! and the brute force over execution graphs that everything else is compared with.
 
 use raddle_memory::Machine;
 use raddle_memory::axioms::PlainAccesses;
-use raddle_program::litmus::{Litmus, Outcome, c11_tests};
 use raddle_program::{LocId, Op, Program, ReleaseSequences, ThreadId};
 use raddle_search::oracle::c11::{GraphEnd, GraphOptions, for_each_final_graph};
+use raddle_testing::litmus::{Litmus, Outcome, c11_tests};
 use std::collections::BTreeSet;
 
 const RULES: [ReleaseSequences; 2] = [ReleaseSequences::UpdatesOnly, ReleaseSequences::SameThread];

@@ -10,7 +10,7 @@ use crate::options::{self, AnswerFormat, Options};
 use crate::progress::{self, Clock, StatusLine};
 use crate::supervise::{Ended, Job};
 use raddle_bmc::BmcOptions;
-use raddle_program::builder::ProgramBuilder;
+use raddle_program::Program;
 use raddle_report::source::Sources;
 use raddle_report::text::Look;
 use raddle_report::trace_file::{RunOptions, TraceFile};
@@ -144,10 +144,10 @@ fn unfinished(options: &Options, job: &Job) -> Result<Told, Error> {
     }
     let outcome = unfinished_outcome(options, job)?;
     // Nothing of the program is part of such an answer.
-    let nothing = ProgramBuilder::new("nothing").build();
+    let nothing = Program::nothing();
     let report = Report {
         outcome: &outcome,
-        program: &nothing.program(),
+        program: &nothing,
         file: &options.file.display().to_string(),
     };
     let origin = Origin {

@@ -3,9 +3,9 @@
 //!
 //! The first seeds are run with the other tests; `cargo xtask fuzz SECONDS` tries new ones.
 
-use raddle_program::generate::{GenOptions, generate};
 use raddle_report::words::violation_kind;
 use raddle_search::{EngineKind, MemoryModel, Outcome, SearchOptions, Verdict, check};
+use raddle_testing::generate::{GenOptions, generate};
 use std::time::{Duration, Instant, SystemTime};
 
 /// The verdict as far as all engines must agree on it. Which violation is found first is their own choice, so all are

@@ -2,10 +2,10 @@
 //! engines that know weak memory models must agree with the store-buffer machine.
 
 use raddle_memory::{Machine, MemoryModel};
-use raddle_program::generate::Random;
-use raddle_program::litmus::{Litmus, Outcome, c11_tests, classics};
 use raddle_program::{LocId, Op, Program, ThreadId};
 use raddle_search::oracle::for_each_end;
+use raddle_testing::generate::Random;
+use raddle_testing::litmus::{Litmus, Outcome, c11_tests, classics};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,5 +1,5 @@
 use super::{CellId, EventId, Graph, INIT, NewEvent, Phases};
-use raddle_program::generate::Random;
+use raddle_testing::generate::Random;
 
 const X: CellId = 0;
 const Y: CellId = 1;

@@ -1,7 +1,7 @@
 //! VerifySC against the enumeration of all interleavings.
 
 use super::{CellId, Decisions, EventId, Heuristics, INIT, NewEvent, Ordinals, Problem};
-use raddle_program::generate::Random;
+use raddle_testing::generate::Random;
 
 #[derive(Clone, Debug)]
 struct Event {

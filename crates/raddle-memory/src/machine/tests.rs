@@ -1,8 +1,8 @@
 //! Store buffers, case by case.
 
 use super::{Effect, Machine, MemoryModel, Readiness, StepEnd};
-use raddle_program::builder::{BuiltProgram, Object, ProgramBuilder, ThreadBuilder, deref};
 use raddle_program::{Fault, Op, Order, Program, RmwKind, ThreadId, Value};
+use raddle_testing::builder::{BuiltProgram, Object, ProgramBuilder, ThreadBuilder, deref};
 
 const WEAK: [MemoryModel; 2] = [MemoryModel::Tso, MemoryModel::Pso];
 const A: ThreadId = ThreadId(1);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::machine::{Machine, Readiness};
-use raddle_program::builder::{Compare, ProgramBuilder, ThreadBuilder, deref};
 use raddle_program::{Order, ReleaseSequences};
+use raddle_testing::builder::{Compare, ProgramBuilder, ThreadBuilder, deref};
 
 /// Runs threads in the given order, one event each time (a repeated thread is run again), and returns the races as pairs
 /// of step indices. `main` runs first as far as it can.
@@ -52,8 +52,8 @@ fn check_truncation(program: &Program, steps: &[MicroStep], expected: &[Option<R
 /// Message passing: the left thread writes `x` plainly and then does `publish`; the right one does `learn`, which returns
 /// whether to read `x`. Run left first, then right.
 fn message(
-    publish: impl FnOnce(&mut ThreadBuilder, raddle_program::builder::Place),
-    learn: impl FnOnce(&mut ThreadBuilder, raddle_program::builder::Place),
+    publish: impl FnOnce(&mut ThreadBuilder, raddle_testing::builder::Place),
+    learn: impl FnOnce(&mut ThreadBuilder, raddle_testing::builder::Place),
 ) -> bool {
     let mut p = ProgramBuilder::new("message");
     let (x, y) = (p.var("x", 4), p.var("y", 4));

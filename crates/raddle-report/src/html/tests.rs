@@ -1,6 +1,6 @@
 use super::*;
-use raddle_program::builder::ProgramBuilder;
 use raddle_search::{EngineKind, SearchOptions};
+use raddle_testing::builder::ProgramBuilder;
 
 fn page(build: impl FnOnce(&mut ProgramBuilder), source: &str) -> (String, serde_json::Value) {
     let mut builder = ProgramBuilder::new("test.c");
@@ -61,7 +61,7 @@ fn the_data_holds_orders_and_states() {
                 t.store(x, seen + 1);
                 t.store(x, 7);
                 let seen = t.load(x);
-                t.assert(raddle_program::builder::Compare::is(seen, 8));
+                t.assert(raddle_testing::builder::Compare::is(seen, 8));
             });
         },
         "",

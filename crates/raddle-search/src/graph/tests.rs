@@ -3,9 +3,9 @@
 use crate::driver::{Limits, Reductions, SearchOptions, ViolationKey, check};
 use crate::oracle::c11::{GraphEnd, GraphOptions, final_graphs};
 use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, Violation, ViolationKind};
-use raddle_program::builder::BuiltProgram;
-use raddle_program::generate::{C11Options, Features, GenOptions, generate, generate_c11};
-use raddle_program::samples;
+use raddle_testing::builder::BuiltProgram;
+use raddle_testing::generate::{C11Options, Features, GenOptions, generate, generate_c11};
+use raddle_testing::samples;
 
 /// A number that people may set to try more.
 fn number(name: &str, default: u64) -> u64 {

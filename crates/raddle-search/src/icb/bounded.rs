@@ -6,8 +6,8 @@
 //! there at no cost. Without these points a bound and the reduction together miss executions.
 
 use super::Preempted;
-use crate::dpor::Listener;
 use crate::ending;
+use crate::listener::Listener;
 use raddle_memory::access::{Access, AccessMode, conflict};
 use raddle_memory::{Machine, Mark, MicroStep, Readiness, accesses};
 use raddle_program::{Op, Program, Tables, ThreadId};

@@ -10,8 +10,8 @@
 
 pub(crate) mod bounded;
 
-use crate::dpor::Listener;
 use crate::ending;
+use crate::listener::Listener;
 use crate::naive::other_choices;
 use raddle_memory::{Machine, Mark, Readiness};
 use raddle_program::{Program, ThreadId};

@@ -16,9 +16,9 @@ mod plain;
 mod races;
 mod solve;
 
-use crate::dpor::Listener;
 use crate::driver::Reductions;
 use crate::ending;
+use crate::listener::Listener;
 use crate::purity::Attempt;
 use crate::replay::{self, Schedule, ScheduleStep};
 use crate::verdict::Causality;

@@ -10,9 +10,9 @@ use crate::simplify;
 use crate::verdict::{MemoryModel, ViolationKind};
 use crate::watch::Watch;
 use raddle_memory::axioms::PlainAccesses;
-use raddle_program::builder::{Compare, ProgramBuilder};
-use raddle_program::generate::{C11Options, generate_c11};
 use raddle_program::{LocId, Order, Program, ReleaseSequences, RmwKind, ThreadId};
+use raddle_testing::builder::{Compare, ProgramBuilder};
+use raddle_testing::generate::{C11Options, generate_c11};
 
 /// Programs in CI; the variable asks for more.
 fn cases(usual: u64) -> u64 {
@@ -177,7 +177,7 @@ fn races_faults_and_deadlocks_are_found() {
         p.thread("b", |t| {
             let block = t.load_order(pointer, Order::Acquire);
             t.if_(block.differs(0), |t| {
-                t.load_order(raddle_program::builder::deref(block, 4), Relaxed);
+                t.load_order(raddle_testing::builder::deref(block, 4), Relaxed);
             });
         });
     });

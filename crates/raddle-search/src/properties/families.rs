@@ -1,6 +1,6 @@
 //! Kinds of generated programs that several engines are tried on.
 
-use raddle_program::generate::{Features, GenOptions};
+use raddle_testing::generate::{Features, GenOptions};
 
 pub(super) fn larger() -> GenOptions {
     GenOptions {

@@ -6,7 +6,7 @@ use crate::naive::{self, Sequence};
 use crate::oracle::{self, Mode};
 use crate::verdict::EngineKind;
 use raddle_memory::MemoryModel;
-use raddle_program::generate::GenOptions;
+use raddle_testing::generate::GenOptions;
 
 #[test]
 fn icb_explores_every_interleaving_once() {

@@ -2,16 +2,16 @@
 
 use super::spinning::reachable;
 use super::{Summary, awaits_as_dpor, families, for_each_program, violations};
-use crate::dpor::Listener;
 use crate::driver::{Reductions, ViolationKey};
+use crate::listener::Listener;
 use crate::mcr::{Search, Setup};
 use crate::naive::{self, Sequence};
 use crate::oracle::{self, Mode};
 use crate::verdict::EngineKind;
 use raddle_memory::{Machine, MemoryModel, MicroStep, StepEnd};
-use raddle_program::builder::BuiltProgram;
-use raddle_program::generate::{Features, GenOptions};
 use raddle_program::{Op, Program, StateId, ThreadId, Value};
+use raddle_testing::builder::BuiltProgram;
+use raddle_testing::generate::{Features, GenOptions};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;

@@ -12,8 +12,9 @@ mod sequences;
 mod spinning;
 mod weak;
 
-use crate::dpor::{self, Listener};
+use crate::dpor;
 use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
+use crate::listener::Listener;
 use crate::naive::{self, Sequence};
 use crate::oracle::{self, FinalStates, Mode};
 use crate::replay::{self, Schedule};
@@ -22,9 +23,9 @@ use crate::{ending, verdict};
 use raddle_memory::{
     DelayedStore, Machine, MemoryModel, MicroStep, RaceDetector, Readiness, StepEnd,
 };
-use raddle_program::builder::BuiltProgram;
-use raddle_program::generate::{GenOptions, Random, generate};
 use raddle_program::{LocId, Program, ReleaseSequences, StateId, ThreadId, Value};
+use raddle_testing::builder::BuiltProgram;
+use raddle_testing::generate::{GenOptions, Random, generate};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -5,7 +5,7 @@ use crate::driver::Reductions;
 use crate::oracle::{self, Mode};
 use crate::rf;
 use crate::verdict::EngineKind;
-use raddle_program::generate::GenOptions;
+use raddle_testing::generate::GenOptions;
 
 /// Exactly one execution of each reads-from class, and all that can be seen in any execution is seen.
 fn explores_each_class_once(cases: u64, options: GenOptions) {

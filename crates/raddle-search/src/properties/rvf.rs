@@ -4,8 +4,8 @@ use super::{Summary, awaits_as_dpor, families, finds_all_violations, for_each_pr
 use crate::oracle::{self, Mode};
 use crate::rvf::{self, RvfHeuristics, RvfOptions};
 use crate::verdict::EngineKind;
-use raddle_program::builder::BuiltProgram;
-use raddle_program::generate::{GenOptions, generate};
+use raddle_testing::builder::BuiltProgram;
+use raddle_testing::generate::{GenOptions, generate};
 use std::cell::Cell;
 
 /// Executions, dead ends, classes by reads-from and by reads-value-from.

@@ -4,9 +4,9 @@ use super::{for_each_of, for_some_executions, happens_before};
 use crate::driver::{SearchOptions, check};
 use crate::verdict::{Checks, EngineKind, MemoryModel, Verdict};
 use raddle_memory::RaceDetector;
-use raddle_program::builder::{BuiltProgram, Compare, Place, ProgramBuilder, ThreadBuilder};
-use raddle_program::generate::Random;
 use raddle_program::{Order, ReleaseSequences, RmwKind};
+use raddle_testing::builder::{BuiltProgram, Compare, Place, ProgramBuilder, ThreadBuilder};
+use raddle_testing::generate::Random;
 
 const RULES: [ReleaseSequences; 2] = [ReleaseSequences::UpdatesOnly, ReleaseSequences::SameThread];
 

@@ -20,9 +20,9 @@ use crate::rvf::{self, RvfOptions};
 use crate::spinning::glancing;
 use crate::verdict::{self, Checks, EngineKind, Verdict, ViolationKind, Waiting};
 use raddle_memory::{Ending, Machine, RaceDetector, Readiness, StepEnd};
-use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
-use raddle_program::generate::GenOptions;
 use raddle_program::{LocId, Op, Program, SrcId, StateId, Stop, ThreadId, Value};
+use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder};
+use raddle_testing::generate::GenOptions;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 

@@ -4,9 +4,9 @@ use super::{for_each_program, happens_before, look};
 use crate::naive::possible;
 use crate::replay::{self, Schedule};
 use raddle_memory::{Effect, Machine, MemoryModel, RaceDetector};
-use raddle_program::builder::BuiltProgram;
-use raddle_program::generate::{GenOptions, Random};
 use raddle_program::{Op, Program, ReleaseSequences};
+use raddle_testing::builder::BuiltProgram;
+use raddle_testing::generate::{GenOptions, Random};
 
 const WEAK: [MemoryModel; 2] = [MemoryModel::Tso, MemoryModel::Pso];
 /// The definition of races works with sets of so many steps.

@@ -9,7 +9,7 @@ use super::Search;
 use super::event::{Cell, EXTRA, Event, NO_EVENT, Pos};
 use super::simulate::{Plan, Start};
 use super::trace::Trace;
-use crate::dpor::Listener;
+use crate::listener::Listener;
 use raddle_memory::consistency::CellId;
 use raddle_program::{Op, Program, ThreadId};
 use smallvec::SmallVec;

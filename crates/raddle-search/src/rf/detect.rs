@@ -13,7 +13,7 @@ use super::event::{
     sync_of,
 };
 use super::simulate::{Plan, Start};
-use crate::dpor::Listener;
+use crate::listener::Listener;
 use raddle_memory::Readiness;
 use raddle_memory::consistency::CellId;
 use raddle_program::{Op, Program, ThreadId};

@@ -19,8 +19,8 @@ mod store;
 mod tests;
 mod trace;
 
-use crate::dpor::Listener;
 use crate::driver::Reductions;
+use crate::listener::Listener;
 use awaits::{Awaits, OpName, Spin};
 use event::{Branching, Cell, ChoiceId, Event, Fingerprint, NO_EVENT, Pos};
 use observe::{Before, note_values, parent_of};

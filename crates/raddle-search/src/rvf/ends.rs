@@ -7,7 +7,7 @@ use super::{
     effect::CellsChanged,
     outcomes::{Allowed, Path},
 };
-use crate::dpor::Listener;
+use crate::listener::Listener;
 use crate::purity::{Attempt, completes_iteration};
 use crate::rf::event::Cell;
 use raddle_memory::consistency::CellId;

@@ -20,8 +20,8 @@ mod signals;
 mod tests;
 mod trace;
 
-use crate::dpor::Listener;
 use crate::driver::Reductions;
+use crate::listener::Listener;
 use crate::rf::cells::Cells;
 use crate::rf::event::may_wait;
 use clocks::Clocks;

@@ -11,7 +11,7 @@ use super::Search;
 use super::effect::CellsChanged;
 use super::ends::Spin;
 use super::event::{Event, Part};
-use crate::dpor::Listener;
+use crate::listener::Listener;
 use crate::rf::event::Cell;
 use raddle_memory::consistency::CellId;
 use raddle_memory::goodwrites::{Ordinal, Ordinals};

@@ -5,8 +5,8 @@ use crate::counting::Count;
 use crate::driver::Reductions;
 use crate::{Checks, EngineKind, SearchOptions, Statistics, Verdict, check};
 use raddle_program::Order;
-use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
-use raddle_program::samples::{casrot, control_flow, fib_bench, readers, ttaslock};
+use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder};
+use raddle_testing::samples::{casrot, control_flow, fib_bench, readers, ttaslock};
 
 /// Complete and blocked executions.
 fn explore(built: &BuiltProgram, heuristics: RvfHeuristics) -> (u64, u64) {

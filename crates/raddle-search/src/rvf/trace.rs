@@ -3,7 +3,7 @@
 use super::contest::{self, Access, Contest, Name};
 use super::event::{Event, NO_EVENT, Part};
 use super::{NOWHERE, Place, Search};
-use crate::dpor::Listener;
+use crate::listener::Listener;
 use crate::rf::event::Cell;
 use raddle_memory::Readiness;
 use raddle_memory::goodwrites::{EventId, NewEvent};

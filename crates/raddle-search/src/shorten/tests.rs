@@ -3,8 +3,8 @@ use crate::driver::{self, SearchOptions};
 use crate::simplify;
 use crate::verdict::{EngineKind, MemoryModel, Verdict, Violation};
 use crate::watch::{Cause, Watch};
-use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder, SyncVar, ThreadBuilder};
-use raddle_program::generate::{GenOptions, generate};
+use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder, SyncVar, ThreadBuilder};
+use raddle_testing::generate::{GenOptions, generate};
 
 fn first_violation(built: &BuiltProgram, engine: EngineKind) -> Violation {
     let options = SearchOptions::default();

@@ -2,8 +2,8 @@ use super::*;
 use crate::driver::{self, SearchOptions, ViolationKey};
 use crate::verdict::{Checks, EngineKind, MemoryModel, Verdict, Violation};
 use raddle_program::Order;
-use raddle_program::builder::{Compare, ProgramBuilder};
-use raddle_program::generate::{GenOptions, Random, generate};
+use raddle_testing::builder::{Compare, ProgramBuilder};
+use raddle_testing::generate::{GenOptions, Random, generate};
 
 fn violations(program: &mut Program, engine: EngineKind, memory: MemoryModel) -> Vec<Violation> {
     let options = SearchOptions {

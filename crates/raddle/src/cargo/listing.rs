@@ -325,6 +325,10 @@ fn read_string(text: &str, into: &mut Vec<u8>) -> Option<usize> {
     loop {
         match bytes.get(at)? {
             b'"' => return Some(at + 1),
+            b'\\' if bytes.get(at + 1) == Some(&b'\\') => {
+                into.push(b'\\');
+                at += 2;
+            }
             b'\\' => {
                 into.push(u8::from_str_radix(text.get(at + 1..at + 3)?, 16).ok()?);
                 at += 3;
@@ -347,7 +351,7 @@ mod tests {
 @file = private unnamed_addr constant [10 x i8] c"src/lib.rs", align 1
 @slow = private unnamed_addr constant [4 x i8] c"slow", align 1
 @test_a = private unnamed_addr constant <{ [8 x i8], ptr, [8 x i8], ptr, [20 x i8], [20 x i8], [1 x i8], [7 x i8], ptr, [35 x i8], ptr }> <{ [8 x i8] zeroinitializer, ptr @name_a, [8 x i8] c"\08\00\00\00\00\00\00\00", ptr @file, [20 x i8] c"\0A\00\00\00\00\00\00\00\15\00\00\00\00\00\00\00\00\00\00\00", [20 x i8] undef, [1 x i8] c"\01", [7 x i8] undef, ptr @slow, [35 x i8] c"\04\00\00\00\00\00\00\00\08\00\00\00\00\00\00\00\15\00\00\00\00\00\00\00\0F\00\00\00\00\00\00\00\00\00\00", ptr @run_a }>, align 8
-@test_b = private unnamed_addr constant <{ [8 x i8], ptr, [8 x i8], ptr, [20 x i8], [20 x i8], [1 x i8], [7 x i8], [8 x i8], ptr }> <{ [8 x i8] zeroinitializer, ptr @name_b, [8 x i8] c"\08\00\00\00\00\00\00\00", ptr @file, [20 x i8] c"\0A\00\00\00\00\00\00\00\03\00\00\00\00\00\00\00\01\00\00\00", [20 x i8] undef, [1 x i8] zeroinitializer, [7 x i8] undef, [8 x i8] zeroinitializer, ptr @run_b }>, align 8
+@test_b = private unnamed_addr constant <{ [8 x i8], ptr, [8 x i8], ptr, [20 x i8], [20 x i8], [1 x i8], [7 x i8], [8 x i8], ptr }> <{ [8 x i8] zeroinitializer, ptr @name_b, [8 x i8] c"\08\00\00\00\00\00\00\00", ptr @file, [20 x i8] c"\0A\00\00\00\00\00\00\00\\\00\00\00\00\00\00\00\01\00\00\00", [20 x i8] undef, [1 x i8] zeroinitializer, [7 x i8] undef, [8 x i8] zeroinitializer, ptr @run_b }>, align 8
 @table = private unnamed_addr constant <{ ptr, ptr }> <{ ptr @test_a, ptr @test_b }>, align 8
 @RADDLE_TEST = global [8 x i8] zeroinitializer, align 8
 define void @run_a() {
@@ -379,7 +383,7 @@ define void @_ZN4test22test_main_static_abort17h53E(ptr align 8 %0, i64 %1) {
         assert_eq!((a.name.as_str(), a.line), ("tests::a", 21));
         assert_eq!(a.ignored.as_deref(), Some("slow"));
         assert!(!a.should_panic);
-        assert_eq!((b.file.as_str(), b.line), ("src/lib.rs", 3));
+        assert_eq!((b.file.as_str(), b.line), ("src/lib.rs", 92));
         assert_eq!(b.ignored, None);
         assert!(b.should_panic);
     }

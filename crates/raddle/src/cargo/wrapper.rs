@@ -204,7 +204,9 @@ fn common(rustc: &OsStr, call: &Call<'_>) -> Command {
     command
         .args(["--cfg", "raddle", "--check-cfg", "cfg(raddle)"])
         .args(["-Copt-level=0", "-Cdebuginfo=2", "-Ccodegen-units=1"])
-        .args(["-Cembed-bitcode=yes", "-Cstrip=none"]);
+        .args(["-Cembed-bitcode=yes", "-Cstrip=none"])
+        // Names then tell generic arguments, by which functions of the standard library are known.
+        .arg("-Csymbol-mangling-version=v0");
     // What a project forbids itself is for others to see to: `deny(warnings)` is no reason not to check it.
     if call.value("--cap-lints").is_none() {
         command.args(["--cap-lints", "warn"]);

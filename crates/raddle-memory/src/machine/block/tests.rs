@@ -2,8 +2,8 @@
 
 use crate::machine::{Effect, Ending, Machine, MemoryModel, Readiness, StepEnd};
 use crate::{AccessMode, accesses};
-use raddle_program::builder::{ProgramBuilder, ThreadBuilder};
 use raddle_program::{Fault, Limit, LocId, Op, Program, Stop, ThreadId};
+use raddle_testing::builder::{ProgramBuilder, ThreadBuilder};
 
 const A: ThreadId = ThreadId(1);
 const B: ThreadId = ThreadId(2);

@@ -1,13 +1,14 @@
 //! Generated programs: exactly one execution per class of an independent enumeration.
 
-use super::super::{Listener, Search};
+use super::super::Search;
 use crate::driver::Reductions;
+use crate::listener::Listener;
 use crate::spinning::{Done, Purity, for_each_end, run_again, seeds, spinning_otherwise};
 use raddle_memory::access::conflict;
 use raddle_memory::{Access, AccessMode, Machine, MicroStep, StepEnd};
-use raddle_program::builder::BuiltProgram;
-use raddle_program::generate::{GenOptions, generate};
 use raddle_program::{Op, Program, RmwKind, ThreadId};
+use raddle_testing::builder::BuiltProgram;
+use raddle_testing::generate::{GenOptions, generate};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 

@@ -4,8 +4,8 @@ use super::super::Search;
 use crate::counting::Count;
 use crate::driver::{Reductions, SearchOptions, check};
 use crate::verdict::{Bound, Checks, EngineKind, Verdict, ViolationKind};
-use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
-use raddle_program::samples;
+use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder};
+use raddle_testing::samples;
 
 /// Complete and blocked executions; none may be given up.
 fn explore(built: &BuiltProgram) -> (u64, u64) {

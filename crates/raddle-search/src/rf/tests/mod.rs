@@ -8,8 +8,8 @@ use crate::counting::Count;
 use crate::driver::Limits;
 use crate::{EngineKind, Reason, Reductions, SearchOptions, Verdict, check};
 use programs::*;
-use raddle_program::builder::{BuiltProgram, ProgramBuilder};
-use raddle_program::generate::{GenOptions, generate};
+use raddle_testing::builder::{BuiltProgram, ProgramBuilder};
+use raddle_testing::generate::{GenOptions, generate};
 use std::time::Duration;
 
 fn explore_with(built: &BuiltProgram, reductions: Reductions) -> (u64, u64) {

@@ -1,8 +1,8 @@
 //! The programs of the paper's tables, written with the builder.
 
-pub(super) use raddle_program::samples::{casrot, control_flow, exponential_bug, readers};
+pub(super) use raddle_testing::samples::{casrot, control_flow, exponential_bug, readers};
 
-use raddle_program::builder::{BuiltProgram, Compare, Place, ProgramBuilder, ThreadBuilder};
+use raddle_testing::builder::{BuiltProgram, Compare, Place, ProgramBuilder, ThreadBuilder};
 
 pub(super) fn lastzero(n: u32) -> BuiltProgram {
     let mut b = ProgramBuilder::new("lastzero");

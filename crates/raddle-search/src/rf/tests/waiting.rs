@@ -2,14 +2,14 @@
 
 use super::super::Search;
 use super::{explore, explore_with};
-use crate::dpor::Listener;
 use crate::driver::Reductions;
+use crate::listener::Listener;
 use crate::spinning::{Done, Purity, for_each_end, run_again, seeds, spinning, spinning_otherwise};
 use crate::{Bound, Checks, EngineKind, SearchOptions, Verdict, ViolationKind, check};
 use raddle_memory::{Machine, StepEnd};
-use raddle_program::builder::{BuiltProgram, Compare, ProgramBuilder};
-use raddle_program::samples;
 use raddle_program::{LocId, Program, StateId, ThreadId};
+use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder};
+use raddle_testing::samples;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 

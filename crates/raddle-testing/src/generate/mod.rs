@@ -149,7 +149,7 @@ pub fn generate(seed: u64, options: &GenOptions) -> BuiltProgram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::Op;
+    use raddle_program::op::Op;
 
     #[test]
     fn a_seed_gives_one_program() {

@@ -3,12 +3,12 @@
 use super::code::{ALLOCATIONS, Action, SPAWNS, SyncStep, SyncVar, Target};
 use super::compile::{Compiled, FlatCode, Inst, initial_registers};
 use super::{ObjectDef, Source, ThreadDef};
-use crate::Kinds;
-use crate::automaton::{Semantics, Transition};
-use crate::fault::{AccessKind, Fault, Limit, Misuse, Stop};
-use crate::ids::{LocId, ObjectId, SrcId, StateId, ThreadId};
-use crate::op::{ChoiceOf, Op, Order, SyncAction, Value, mask};
-use crate::tables::{Exhausted, NewObject, ObjectKind, SourceLoc, Tables};
+use raddle_program::Kinds;
+use raddle_program::automaton::{Semantics, Transition};
+use raddle_program::fault::{AccessKind, Fault, Limit, Misuse, Stop};
+use raddle_program::ids::{LocId, ObjectId, SrcId, StateId, ThreadId};
+use raddle_program::op::{ChoiceOf, Op, Order, SyncAction, Value, mask};
+use raddle_program::tables::{Exhausted, NewObject, ObjectKind, SourceLoc, Tables};
 use std::rc::Rc;
 
 /// A thread at a visible operation. The resolved operation stands for everything that was read to compute it.

@@ -2,7 +2,7 @@
 
 use super::random::Random;
 use super::{Features, GenOptions};
-use crate::op::{Order, RmwKind};
+use raddle_program::op::{Order, RmwKind};
 
 /// A variable: an index into the program's places.
 pub(super) type Var = u32;

@@ -4,7 +4,7 @@ use super::emit;
 use super::random::Random;
 use super::recipe::{Operand, Piece, Recipe, Spin, Var};
 use crate::builder::BuiltProgram;
-use crate::op::{Order, RmwKind};
+use raddle_program::op::{Order, RmwKind};
 
 /// What a generated program is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

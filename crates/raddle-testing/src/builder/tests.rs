@@ -1,6 +1,6 @@
 use super::*;
-use crate::fault::{Fault, Stop};
-use crate::op::Op;
+use raddle_program::fault::{Fault, Stop};
+use raddle_program::op::Op;
 
 /// Walks one thread on its own: `values` are what its operations return.
 fn walk(program: &mut Program, values: &[Value]) -> Vec<Op> {

@@ -12,7 +12,7 @@ pub use c11::{C11Test, c11_tests};
 pub use classics::{Classic, classics};
 
 use crate::builder::{BuiltProgram, Compare, Expr, Place, ProgramBuilder, Reg, ThreadBuilder};
-use crate::op::{Order, RmwKind, Value};
+use raddle_program::op::{Order, RmwKind, Value};
 use std::fmt::Write;
 
 /// One operation of a thread. Locations are numbered from 0; all are 0 at first.

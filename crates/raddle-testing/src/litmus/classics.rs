@@ -1,7 +1,7 @@
 //! The tests that every memory model is introduced with.
 
 use super::{Action, Litmus, Outcome};
-use crate::op::{Order, Value};
+use raddle_program::op::{Order, Value};
 
 /// A test and its well-known answer.
 #[derive(Clone, Debug)]

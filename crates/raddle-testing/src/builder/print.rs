@@ -2,7 +2,7 @@
 
 use super::code::{Action, Code, Place, Stmt, StmtKind, SyncStep, SyncVar, Target};
 use super::{BuiltProgram, Source};
-use crate::op::{Order, SyncAction};
+use raddle_program::op::{Order, SyncAction};
 use std::fmt::{self, Write};
 
 /// Gives every statement the line that [`BuiltProgram`]'s `Display` prints it on.

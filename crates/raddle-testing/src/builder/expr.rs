@@ -1,6 +1,6 @@
 //! Arithmetic on a thread's registers.
 
-use crate::op::Value;
+use raddle_program::op::Value;
 use std::fmt;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Sub};
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! Small programs written without any compiler, for tests and examples.
 //!
 //! ```
-//! use raddle_program::builder::{Compare, ProgramBuilder};
+//! use raddle_testing::builder::{Compare, ProgramBuilder};
 //! let mut p = ProgramBuilder::new("store buffering");
 //! let (x, y) = (p.var("x", 4), p.var("y", 4));
 //! p.thread("left", |t| {
@@ -31,10 +31,10 @@ mod run;
 pub use code::{Object, Place, SyncVar, Target, ThreadBuilder, deref};
 pub use expr::{BinaryOp, Compare, Expr, Reg};
 
-use crate::automaton::Program;
-use crate::op::{MutexKind, SyncAction, Value};
 use code::Code;
 use compile::Compiled;
+use raddle_program::automaton::Program;
+use raddle_program::op::{MutexKind, SyncAction, Value};
 use std::rc::Rc;
 
 /// The code of a thread. May be spawned any number of times: each is a thread of its own.

@@ -9,7 +9,7 @@ mod relaxed;
 mod sequences;
 
 use super::{Action, Litmus, Outcome};
-use crate::op::{Order, Value};
+use raddle_program::op::{Order, Value};
 
 /// A test and its answer.
 #[derive(Clone, Debug)]

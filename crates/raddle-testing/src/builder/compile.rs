@@ -3,7 +3,7 @@
 use super::code::{ALLOCATIONS, ARGUMENT, Action, Code, SPAWNS, Stmt, StmtKind, SyncStep, Target};
 use super::expr::{Expr, Reg};
 use super::{Source, ThreadDef};
-use crate::fault::Stop;
+use raddle_program::fault::Stop;
 use std::rc::Rc;
 
 #[derive(Clone, Debug)]

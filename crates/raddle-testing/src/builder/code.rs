@@ -2,8 +2,8 @@
 
 use super::ThreadDef;
 use super::expr::{Compare, Expr, Reg};
-use crate::fault::Stop;
-use crate::op::{Order, RmwKind, SyncAction};
+use raddle_program::fault::Stop;
+use raddle_program::op::{Order, RmwKind, SyncAction};
 use std::rc::Rc;
 
 /// A shared object of the program: an index into the builder's list, which is the order of its globals.

@@ -5,7 +5,7 @@ use crate::builder::{
     BuiltProgram, Compare, Expr, Place, ProgramBuilder, Reg, SyncVar, ThreadBuilder, ThreadDef,
     deref,
 };
-use crate::op::{Order, RmwKind};
+use raddle_program::op::{Order, RmwKind};
 
 /// What pieces refer to.
 struct Names {

@@ -2,7 +2,7 @@
 
 use super::{Action, Litmus};
 use crate::generate::Random;
-use crate::op::{Order, Value};
+use raddle_program::op::{Order, Value};
 
 /// Threads of a test together do at most this many operations, so that all executions can be enumerated.
 const MOST_OF_TWO: u64 = 5;
