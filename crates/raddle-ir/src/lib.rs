@@ -19,6 +19,9 @@ pub use debug::{DebugInfo, DebugLoc};
 pub use ids::{BlockId, ConstId, DebugLocId, FuncId, GlobalId, TypeId, ValueId};
 pub use inst::{Block, Body, Inst, InstKind, Operand, Phi, Terminator};
 pub use module::{Function, Global, Module, Symbol};
-pub use parse::{ParseError, ParseErrorKind, parse_module};
+pub use parse::{
+    LinkError, LinkInput, LinkSymbols, ParseError, ParseErrorKind, link_modules, link_symbols,
+    parse_module,
+};
 pub use types::{DataLayout, FloatKind, Type, TypeTable};
 pub use verify::{VerifyError, verify};

@@ -1,7 +1,7 @@
 //! Saved executions: written by `raddle check --trace`, read by `raddle replay`.
 //!
 //! One JSON object. `raddle_trace` is the version of the format: a reader refuses those it does not know, and ignores members
-//! that it does not know. What is needed to repeat the execution is `file`, `clang_args`, `options`, `memory` and
+//! that it does not know. What is needed to repeat the execution is `file`, `clang_args` (and what else makes the program: other sources, a build directory, arguments), `options`, `memory` and
 //! `schedule`; `fingerprint` tells whether the program is still the same, `checksum` whether the file is; all else is for
 //! people, and to tell where an execution of a changed program becomes another one.
 //!
@@ -30,8 +30,8 @@ pub struct TraceFile {
     pub raddle: String,
     /// The program, as the user named it.
     pub file: String,
-    #[serde(default)]
-    pub clang_args: Vec<String>,
+    #[serde(flatten)]
+    pub program: SavedProgram,
     #[serde(default)]
     pub options: RunOptions,
     pub engine: String,
@@ -43,6 +43,25 @@ pub struct TraceFile {
     pub checksum: String,
     pub violation: SavedViolation,
     pub schedule: Vec<SavedStep>,
+}
+
+/// What else the program is made from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SavedProgram {
+    pub clang_args: Vec<String>,
+    /// The other sources that were named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more_files: Vec<String>,
+    /// The directory of the compile database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
+    /// The function that it begins with, if it is not `main`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
+    /// `argv` behind the program's name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
 }
 
 /// Options that change what the program does.
@@ -135,7 +154,7 @@ impl TraceFile {
         report: &Report<'_>,
         violation: &Violation,
         options: RunOptions,
-        clang_args: Vec<String>,
+        program: SavedProgram,
         fingerprint: String,
     ) -> Self {
         let names = Names::new(report.program, &violation.trace);
@@ -145,7 +164,7 @@ impl TraceFile {
             raddle_trace: VERSION,
             raddle: env!("CARGO_PKG_VERSION").to_owned(),
             file: report.file.to_owned(),
-            clang_args,
+            program,
             options: RunOptions {
                 reads_kinds: report.program.kinds() == Kinds::Read,
                 ..options
@@ -393,7 +412,10 @@ mod tests {
             raddle_trace: VERSION,
             raddle: "0.1.0".to_owned(),
             file: "a.c".to_owned(),
-            clang_args: vec!["-DN=2".to_owned()],
+            program: SavedProgram {
+                clang_args: vec!["-DN=2".to_owned()],
+                ..SavedProgram::default()
+            },
             options: RunOptions::default(),
             engine: "dpor".to_owned(),
             memory: "tso".to_owned(),

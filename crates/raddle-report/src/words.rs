@@ -551,9 +551,9 @@ pub fn violation_hint(violation: &Violation) -> Option<&'static str> {
 pub fn unsupported_hint(what: &Unsupported) -> &'static str {
     match what {
         Unsupported::UnknownFunction { .. } => {
-            "define it in the checked file; a stub that does what matters here is enough"
+            "name the file that defines it as well, or a build directory (`-p`); a stub that does what matters here is enough"
         }
-        Unsupported::UnknownVariable { .. } => "define it in the checked file",
+        Unsupported::UnknownVariable { .. } => "name the file that defines it as well",
         Unsupported::NondetValue { .. } => {
             "`--engine bmc` takes any value into account; or narrow it to a few `__VERIFIER_nondet_bool()`"
         }

@@ -405,7 +405,7 @@ fn unsupported_input_says_what_to_do() {
     assert_eq!(
         nothing().text(verdict, look(80)),
         "unsupported: `mystery` is called, and Raddle does not know what it does\n\
-         help: define it in the checked file; a stub that does what matters here is enough\n\
+         help: name the file that defines it as well, or a build directory (`-p`); a stub that does what matters here is enough\n\
          inconclusive: executions reach something that Raddle cannot run (1 239 executions, 5 of them blocked; 1.25 s; engine naive, memory sc)\n"
     );
 }

@@ -8,17 +8,19 @@ use crate::error::Error;
 use crate::load::{Loaded, Source};
 use crate::options::{self, AnswerFormat, Options};
 use crate::progress::{self, Clock, StatusLine};
+use crate::project;
 use crate::supervise::{Ended, Job};
 use raddle_bmc::BmcOptions;
-use raddle_program::Program;
+use raddle_program::{Program, Unsupported};
 use raddle_report::source::Sources;
 use raddle_report::text::Look;
-use raddle_report::trace_file::{RunOptions, TraceFile};
+use raddle_report::trace_file::{RunOptions, SavedProgram, TraceFile};
 use raddle_report::witness::{self, Task};
 use raddle_report::{Report, html, json, sarif, text, words};
 use raddle_search::driver::{self, Conflicts, Limits, SearchOptions, ViolationSink};
 use raddle_search::{
-    Check, EngineKind, LeftOut, Outcome, Phase, Reason, Trace, Verdict, Violation, ViolationKind,
+    Check, EngineKind, LeftOut, Outcome, Phase, Reason, Trace, UnsupportedAt, Verdict, Violation,
+    ViolationKind,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -69,7 +71,7 @@ struct Told {
 fn reported(options: &Options, job: &Job) -> Result<Told, Error> {
     let Checked { loaded, outcome } = checked(options, job)?;
     job.watch.enter(Phase::Reporting);
-    let file = options.file.display().to_string();
+    let file = options.project.file().display().to_string();
     let report = Report {
         outcome: &outcome,
         program: &loaded.program,
@@ -80,9 +82,25 @@ fn reported(options: &Options, job: &Job) -> Result<Told, Error> {
         on_main_return: loaded.on_main_return,
     };
     let told = told(options, &report, origin);
+    tell_where_looked(options, &outcome);
     // The process ends now, and gives it all back at once.
     std::mem::forget(loaded);
     Ok(told)
+}
+
+/// Where definitions were looked for, if one is missing.
+fn tell_where_looked(options: &Options, outcome: &Outcome) {
+    let is_missing = |it: &UnsupportedAt| matches!(it.what, Unsupported::UnknownFunction { .. });
+    let Some(linked) = options.project.linked() else {
+        return;
+    };
+    let is_project = linked.units.len() > 1 || options.project.build.is_some();
+    if is_project
+        && matches!(&outcome.verdict, Verdict::Unsupported(all) if all.iter().any(is_missing))
+    {
+        let looked_at = project::looked_at(&linked, options.project.build.as_deref());
+        crate::tell(format_args!("note: {looked_at}"));
+    }
 }
 
 /// What saved executions tell of the program besides.
@@ -116,7 +134,7 @@ fn short_answer(options: &Options, job: &Job) -> ViolationSink {
         let report = Report {
             outcome: &outcome,
             program,
-            file: &options.file.display().to_string(),
+            file: &options.project.file().display().to_string(),
         };
         let options = Options {
             quiet: true,
@@ -148,7 +166,7 @@ fn unfinished(options: &Options, job: &Job) -> Result<Told, Error> {
     let report = Report {
         outcome: &outcome,
         program: &nothing,
-        file: &options.file.display().to_string(),
+        file: &options.project.file().display().to_string(),
     };
     let origin = Origin {
         fingerprint: "",
@@ -232,8 +250,7 @@ pub(crate) fn solve(
 pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
     Source {
         job,
-        file: &options.file,
-        clang_args: &options.clang_args,
+        project: &options.project,
         unroll: options.unroll,
         purity: leaves_out_pure_iterations(options),
         on_main_return: options.on_main_return,
@@ -326,20 +343,21 @@ fn write_files(
             report,
             violation,
             run_options(options, report.outcome.engine, origin.on_main_return),
-            clang_args(options)?,
+            saved_program(options)?,
             origin.fingerprint.to_owned(),
         );
         write(file, &trace.render())?;
     }
     if let Some(file) = &options.witness {
-        let contents = std::fs::read(&options.file).map_err(|error| Error::Read {
-            file: options.file.clone(),
+        let program = options.project.file();
+        let contents = std::fs::read(program).map_err(|error| Error::Read {
+            file: program.to_owned(),
             error,
         })?;
         let task = Task {
             contents: &contents,
             specification: specification(options, violation),
-            language: compile::language(&options.file),
+            language: compile::language(program),
         };
         write(file, &witness::render(report, sources, violation, &task))?;
     }
@@ -376,13 +394,24 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
     }
 }
 
-fn clang_args(options: &Options) -> Result<Vec<String>, Error> {
+/// What the program is, for a saved execution.
+fn saved_program(options: &Options) -> Result<SavedProgram, Error> {
     let text = |arg: &std::ffi::OsString| {
         arg.to_str()
             .map(str::to_owned)
             .ok_or_else(|| Error::ArgumentNotText { arg: arg.clone() })
     };
-    options.clang_args.iter().map(text).collect()
+    let project = &options.project;
+    let clang_args: Result<Vec<String>, Error> = options.clang_args.iter().map(text).collect();
+    Ok(SavedProgram {
+        clang_args: clang_args?,
+        more_files: (project.units.iter().skip(1))
+            .map(|unit| unit.file.display().to_string())
+            .collect(),
+        build: (project.build.as_ref()).map(|build| build.display().to_string()),
+        entry: project.entry.clone(),
+        args: project.args.clone(),
+    })
 }
 
 fn write(file: &Path, text: &str) -> Result<(), Error> {

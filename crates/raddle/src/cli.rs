@@ -27,6 +27,9 @@ Examples:
   raddle check spin.c --unroll 3 --time-limit 60
   raddle check peterson.c --memory tso
   raddle check stack.c --report stack.html --trace stack.trace; raddle replay stack.trace
+  raddle check main.c queue.c -- -Iinclude
+  raddle check -p build test_queue
+  raddle check -p build --entry stress test.c --args 3 fast
   raddle check task.i --property unreach-call.prp --witness witness.yml
   raddle check program.cpp --format json -- -std=c++20 -DTHREADS=2";
 
@@ -75,8 +78,26 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// The program: .c .i .cc .cpp .cxx .C .rs, or LLVM IR as text (.ll)
-    pub file: PathBuf,
+    /// The program: .c .i .cc .cpp .cxx .c++ .C .rs, or LLVM IR (.ll, .bc). Several files are linked. With `-p`, also targets of the build system
+    #[arg(value_name = "FILE", required_unless_present = "build")]
+    pub files: Vec<PathBuf>,
+
+    /// A build directory with a compile_commands.json: files are compiled as it says, and its sources that define what is missing are linked. Without
+    /// FILE, the one source with `main` is where the program begins
+    #[arg(short = 'p', value_name = "BUILD")]
+    pub build: Option<PathBuf>,
+
+    /// Begin with this function, which has no parameters (or those of `main`), instead of `main`
+    #[arg(long, value_name = "FUNCTION")]
+    pub entry: Option<String>,
+
+    /// Arguments for the program (`argv` behind its name): all that follow, up to `--`
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    pub args: Vec<String>,
+
+    /// Compile anew, and keep nothing of it (what was compiled is kept in $XDG_CACHE_HOME/raddle, or ~/.cache/raddle)
+    #[arg(long)]
+    pub no_cache: bool,
 
     /// How to look for violations
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
@@ -276,6 +297,31 @@ pub enum When {
     Always,
 }
 
+/// A command line in which every argument for the program has its own `--args=`: what follows `--args`, up to `--`, is theirs, whatever it looks
+/// like.
+#[must_use]
+pub fn with_program_args(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut out: Vec<OsString> = Vec::new();
+    let mut args = args.peekable();
+    while let Some(arg) = args.next_if(|arg| arg != "--") {
+        if arg != "--args" {
+            out.push(arg);
+            continue;
+        }
+        // Without any, the option lacks its value, which is said as for others.
+        if args.peek().is_none_or(|next| next == "--") {
+            out.push(arg);
+        }
+        while let Some(next) = args.next_if(|next| next != "--") {
+            let mut option = OsString::from("--args=");
+            option.push(next);
+            out.push(option);
+        }
+    }
+    out.extend(args);
+    out
+}
+
 /// What to do about a command line that cannot be read, where more can be said than what is wrong with it.
 #[must_use]
 pub fn hint(error: &clap::Error) -> Option<String> {
@@ -298,12 +344,7 @@ pub fn hint(error: &clap::Error) -> Option<String> {
             .map(|name| format!("to check a program: `raddle check {name}`")),
         ErrorKind::UnknownArgument => {
             let arg = text(ContextKind::InvalidArg)?;
-            if is_program(&arg) {
-                Some(format!(
-                    "one file is checked: `#include \"{arg}\"` in it, or link both with `llvm-link -S`"
-                ))
-            } else if ["-I", "-D", "-s", "-f", "-W", "-O", "-l", "-p", "-m"].contains(&arg.as_str())
-            {
+            if ["-I", "-D", "-s", "-f", "-W", "-O", "-l", "-m"].contains(&arg.as_str()) {
                 Some(
                     "arguments for clang go after `--`: `raddle check FILE -- -Iinclude`"
                         .to_owned(),
@@ -350,6 +391,21 @@ mod tests {
             panic!("another command")
         };
         assert_eq!(args.clang_args, ["-DN=2", "--check"]);
+    }
+
+    #[test]
+    fn arguments_for_the_program_end_where_those_for_clang_begin() {
+        let line = [
+            "raddle", "check", "a.c", "--args", "-x", "--check", "--", "-DN",
+        ];
+        let cli = Cli::try_parse_from(with_program_args(line.iter().map(OsString::from)));
+        let Command::Check(args) = cli.unwrap().command else {
+            panic!("another command")
+        };
+        assert_eq!(args.args, ["-x", "--check"]);
+        assert_eq!(args.clang_args, ["-DN"]);
+        let line = ["raddle", "check", "a.c", "--args", "--", "-DN"];
+        assert!(Cli::try_parse_from(with_program_args(line.iter().map(OsString::from))).is_err());
     }
 
     #[test]

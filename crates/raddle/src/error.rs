@@ -2,6 +2,7 @@
 
 use crate::bench::BenchError;
 use crate::compile::CompileError;
+use crate::project::ProjectError;
 use crate::property::PropertyError;
 use raddle_report::trace_file::TraceFileError;
 use std::ffi::OsString;
@@ -40,6 +41,7 @@ pub enum Error {
         similar: Option<&'static str>,
     },
     Compile(CompileError),
+    Project(ProjectError),
     Bench(BenchError),
     /// The compiled program cannot be read: `what` says where and why.
     Ir {
@@ -88,6 +90,12 @@ impl From<CompileError> for Error {
     }
 }
 
+impl From<ProjectError> for Error {
+    fn from(error: ProjectError) -> Self {
+        Self::Project(error)
+    }
+}
+
 impl From<BenchError> for Error {
     fn from(error: BenchError) -> Self {
         Self::Bench(error)
@@ -123,6 +131,7 @@ impl fmt::Display for Error {
             Self::UnknownCommand { command, .. } => write!(f, "there is no command `{command}`"),
             Self::UnknownTopic { topic, .. } => write!(f, "there is no topic `{topic}`"),
             Self::Compile(error) => error.fmt(f),
+            Self::Project(error) => error.fmt(f),
             Self::Bench(error) => error.fmt(f),
             Self::Ir { what, .. } => write!(f, "cannot read the LLVM IR: {what}"),
             Self::Load { file, what } => write!(f, "{}: {what}", file.display()),
@@ -154,7 +163,7 @@ impl Error {
             | Self::Output(_)
  => None,
             Self::Load { what, .. } => what.contains("`main`").then(|| {
-                "a program runs from `main` on: write one that starts the threads of your test"
+                "a program runs from `main` on: write one that starts the threads of your test, or name a function with `--entry`"
                     .to_owned()
             }),
             Self::ReadProperty { .. } => Some("check the path".to_owned()),
@@ -182,6 +191,7 @@ impl Error {
             )),
             Self::UnknownTopic { .. } => Some("`raddle explain` lists all topics".to_owned()),
             Self::Compile(error) => error.hint(),
+            Self::Project(error) => error.hint(),
             Self::Bench(error) => error.hint(),
             Self::Ir { from_clang, .. } => Some(
                 if *from_clang {

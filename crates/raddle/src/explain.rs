@@ -15,6 +15,14 @@ struct Topic {
 
 const TOPICS: &[Topic] = &[
     Topic {
+        names: &["projects", "project", "compile-database"],
+        text: "Several files are linked: `raddle check main.c queue.c`. With `-p BUILD`, they are compiled as \
+               BUILD/compile_commands.json says, and its sources that define what is missing are linked as well; FILE may be a \
+               target of CMake, and without it the one source with `main` is where the program begins. `--entry` names another \
+               function, `--args` is for the program, and what stands behind `--` for the compiler. What was compiled is kept \
+               by content; `--no-cache` compiles anew.",
+    },
+    Topic {
         names: &["auto"],
         text: "Engine `auto` takes the engine that is probably best for the program: `rf`, or `dpor` where threads add to a \
                common variable without using the result, or where there are atomic blocks or accesses of different sizes to \

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[must_use]
 pub fn raddle(args: impl Iterator<Item = OsString>) -> ExitCode {
     report_panics();
-    match Cli::try_parse_from(args) {
+    match Cli::try_parse_from(cli::with_program_args(args)) {
         Ok(cli) => run(|interrupt| run_command(cli, interrupt)),
         Err(error) => usage(&error, cli::hint(&error)),
     }

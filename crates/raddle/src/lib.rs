@@ -18,6 +18,7 @@ mod machine;
 mod manual;
 pub mod options;
 mod progress;
+mod project;
 pub mod property;
 pub mod replay;
 mod rustc;

@@ -3,6 +3,7 @@
 use crate::cli::{OnMainReturn, Panics};
 use crate::compile;
 use crate::error::Error;
+use crate::project::{Gathered, Project};
 use crate::standard;
 use crate::supervise::Job;
 use raddle_ir::Module;
@@ -11,16 +12,14 @@ use raddle_program::interp::view::View;
 use raddle_program::interp::{self, InterpOptions, Interpreter, LoadError};
 use raddle_report::trace_file;
 use raddle_search::{Checks, Phase};
-use std::ffi::OsString;
-use std::path::Path;
+use std::sync::Arc;
 
 /// All that decides what the program does.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
     /// What loading it is part of.
     pub(crate) job: &'a Job,
-    pub(crate) file: &'a Path,
-    pub(crate) clang_args: &'a [OsString],
+    pub(crate) project: &'a Project,
     pub(crate) unroll: Option<u32>,
     /// Does the engine leave out rounds in which a thread only waits?
     pub(crate) purity: bool,
@@ -44,11 +43,11 @@ pub(crate) struct Loaded {
 
 impl Source<'_> {
     pub(crate) fn load(&self) -> Result<Loaded, Error> {
-        let ir = self.ir()?;
-        let fingerprint = trace_file::fingerprint(&ir);
-        let on_main_return = self.on_main_return(&ir);
-        let options = self.interpretation(&ir);
-        let program = self.program(self.module(ir)?, options)?;
+        let gathered = self.gathered()?;
+        let fingerprint = trace_file::fingerprint(&gathered.ir);
+        let on_main_return = self.on_main_return(&gathered);
+        let options = self.interpretation(&gathered);
+        let program = self.program(self.module(&gathered)?, options)?;
         Ok(Loaded {
             program,
             fingerprint,
@@ -57,25 +56,25 @@ impl Source<'_> {
     }
 
     /// The program as the compiler has it.
-    fn ir(&self) -> Result<String, Error> {
+    fn gathered(&self) -> Result<Arc<Gathered>, Error> {
         self.job.watch.enter(Phase::Compiling);
-        let ir = compile::to_ir(self.file, self.clang_args, self.job)?;
+        let gathered = self.project.gathered(self.job)?;
         self.job.watch.enter(Phase::Reading);
-        Ok(ir)
+        Ok(gathered)
     }
 
     /// The program, and the module to look at besides.
     pub(crate) fn load_with_view(&self) -> Result<(Loaded, View), Error> {
-        let ir = self.ir()?;
-        let fingerprint = trace_file::fingerprint(&ir);
+        let gathered = self.gathered()?;
+        let fingerprint = trace_file::fingerprint(&gathered.ir);
         let looked_at = InterpOptions {
             // Loops that are known to end are not bounded.
             unroll: Some(self.unroll.unwrap_or(1)),
-            ..self.interpretation(&ir)
+            ..self.interpretation(&gathered)
         };
-        let on_main_return = self.on_main_return(&ir);
-        let options = self.interpretation(&ir);
-        let module = self.module(ir)?;
+        let on_main_return = self.on_main_return(&gathered);
+        let options = self.interpretation(&gathered);
+        let module = self.module(&gathered)?;
         let view = View::new(module.clone(), looked_at).map_err(|error| self.load_error(&error))?;
         let loaded = Loaded {
             program: self.program(module, options)?,
@@ -91,36 +90,39 @@ impl Source<'_> {
         Interpreter::load(module, options).map_err(|error| self.load_error(&error))
     }
 
-    fn on_main_return(&self, ir: &str) -> OnMainReturn {
-        let by_language = || standard::on_main_return(self.file, ir);
+    fn on_main_return(&self, gathered: &Gathered) -> OnMainReturn {
+        let by_language = || standard::on_main_return(self.project.file(), &gathered.ir);
         self.on_main_return.unwrap_or_else(by_language)
     }
 
     fn load_error(&self, error: &LoadError) -> Error {
         Error::Load {
-            file: self.file.into(),
+            file: self.project.file().into(),
             what: error.to_string(),
         }
     }
 
-    fn module(&self, ir: String) -> Result<Module, Error> {
-        let from_clang = !compile::is_ir(self.file);
-        let name = match self.file.display() {
+    fn module(&self, gathered: &Gathered) -> Result<Module, Error> {
+        let file = self.project.file();
+        let from_clang = !compile::is_ir(file);
+        let name = match file.display() {
             // Line numbers of messages are those of the IR, not of the source.
             file if from_clang => format!("LLVM IR of {file}"),
             file => file.to_string(),
         };
-        raddle_ir::parse_module(ir, &name).map_err(|error| Error::Ir {
+        raddle_ir::parse_module(Arc::clone(&gathered.ir), &name).map_err(|error| Error::Ir {
             what: error.to_string(),
             from_clang,
         })
     }
 
-    fn interpretation(&self, ir: &str) -> InterpOptions {
+    fn interpretation(&self, gathered: &Gathered) -> InterpOptions {
+        let mut args = vec!["program".to_owned()];
+        args.extend(self.project.args.iter().cloned());
         InterpOptions {
             unroll: self.unroll,
             leaves_out_pure_iterations: self.purity,
-            on_main_return: match self.on_main_return(ir) {
+            on_main_return: match self.on_main_return(gathered) {
                 OnMainReturn::Wait => interp::OnMainReturn::Wait,
                 OnMainReturn::Exit => interp::OnMainReturn::Exit,
             },
@@ -129,11 +131,13 @@ impl Source<'_> {
                 Panics::Unhandled => interp::PanicPolicy::Unhandled,
             },
             spurious_wakeups: self.spurious_wakeups,
-            release_sequences: standard::release_sequences(self.file, self.clang_args, ir),
+            release_sequences: standard::release_sequences(&gathered.units, &gathered.ir),
             check_overflow: self.checks.overflows,
             check_uninit: self.checks.uninit,
             svcomp_abort_silent: self.silent_abort,
             wide_choices: self.wide_choices,
+            args,
+            entry: self.project.entry().to_owned(),
             ..InterpOptions::default()
         }
     }

@@ -3,6 +3,7 @@
 use crate::cli::{Check, CheckArgs, Engine, Format, Memory, OnMainReturn, Panics, When, name_of};
 use crate::compile;
 use crate::error::Error;
+use crate::project::Project;
 use crate::property::{self, Property};
 use raddle_search::{Checks, EngineKind, MemoryModel, Reductions};
 use std::ffi::OsString;
@@ -13,7 +14,7 @@ use std::time::Duration;
 /// What `check` was asked to do.
 #[derive(Clone, Debug)]
 pub struct Options {
-    pub file: PathBuf,
+    pub(crate) project: Project,
     pub clang_args: Vec<OsString>,
     /// None: whichever is best for the program.
     pub engine: Option<EngineKind>,
@@ -98,9 +99,10 @@ impl Options {
             }
         }
         let property = args.property.as_deref().map(property::read).transpose()?;
+        let project = Project::from_args(&args)?;
         let list = match &property {
             Some(property) => property.checks.clone(),
-            None => named(&args.checks, &args.file),
+            None => named(&args.checks, project.file()),
         };
         all_known(&list, engine)?;
         if args.jobs != 1 && engine != Some(EngineKind::Mcr) {
@@ -118,7 +120,7 @@ impl Options {
                 awaits: !args.no_await,
                 ifaa: !args.no_ifaa,
             },
-            file: args.file,
+            project,
             clang_args: args.clang_args,
             engine,
             memory,

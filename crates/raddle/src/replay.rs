@@ -5,6 +5,7 @@ use crate::cli::{Check, OnMainReturn, Panics, ReplayArgs};
 use crate::error::Error;
 use crate::load::Source;
 use crate::options::{self, checks};
+use crate::project::{Named, Project};
 use crate::supervise::{Ended, Job};
 use clap::ValueEnum;
 use raddle_memory::axioms::PlainAccesses;
@@ -48,13 +49,12 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
         file: args.trace.clone(),
         error,
     })?;
-    let program_file = find(&trace, &args.trace);
-    let clang_args: Vec<OsString> = trace.clang_args.iter().map(OsString::from).collect();
+    let program_file = find(&trace.file, &args.trace);
+    let project = saved_project(&trace, &program_file, &args.trace)?;
     let checks = saved_checks(&trace);
     let mut loaded = Source {
         job,
-        file: &program_file,
-        clang_args: &clang_args,
+        project: &project,
         unroll: trace.options.unroll,
         purity: trace.options.purity,
         on_main_return: OnMainReturn::from_str(&trace.options.on_main_return, true).ok(),
@@ -141,9 +141,30 @@ fn read(file: &Path) -> Result<TraceFile, Error> {
     })
 }
 
-/// The program lies where it was, seen from here or from the trace.
-fn find(trace: &TraceFile, trace_file: &Path) -> PathBuf {
-    let file = PathBuf::from(&trace.file);
+/// The program, as it was named when the execution was saved.
+fn saved_project(
+    trace: &TraceFile,
+    program_file: &Path,
+    trace_file: &Path,
+) -> Result<Project, Error> {
+    let saved = &trace.program;
+    let mut files = vec![program_file.to_owned()];
+    files.extend(saved.more_files.iter().map(|file| find(file, trace_file)));
+    let build = saved.build.as_ref().map(|build| find(build, trace_file));
+    let clang_args: Vec<OsString> = saved.clang_args.iter().map(OsString::from).collect();
+    Ok(Project::new(Named {
+        files: &files,
+        build: build.as_deref(),
+        clang_args: &clang_args,
+        entry: saved.entry.as_deref(),
+        args: &saved.args,
+        cache: true,
+    })?)
+}
+
+/// A file lies where it was, seen from here or from the trace.
+fn find(file: &str, trace_file: &Path) -> PathBuf {
+    let file = PathBuf::from(file);
     if file.exists() {
         return file;
     }

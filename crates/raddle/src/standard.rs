@@ -1,7 +1,7 @@
 //! What depends on the language of a program, and on its version.
 
 use crate::cli::OnMainReturn;
-use crate::compile;
+use crate::compile::{self, Unit};
 use raddle_program::ReleaseSequences;
 use std::ffi::OsString;
 use std::path::Path;
@@ -17,16 +17,18 @@ pub(crate) fn on_main_return(file: &Path, ir: &str) -> OnMainReturn {
 
 /// Which writes continue a release sequence. Where the version of the language is not known the newest rule holds: it orders
 /// less.
-pub(crate) fn release_sequences(file: &Path, args: &[OsString], ir: &str) -> ReleaseSequences {
-    let is_old = if is_rust(file, ir) {
-        false
-    } else if compile::is_ir(file) {
-        languages(ir).is_some_and(|mut all| all.all(is_old_language))
-    } else {
-        // Raddle asks for C++17, and clang takes C17 by itself.
-        standard(args).is_none_or(|standard| is_old_standard(&standard))
+pub(crate) fn release_sequences(units: &[Unit], ir: &str) -> ReleaseSequences {
+    let is_old = |unit: &Unit| {
+        if is_rust(&unit.file, ir) {
+            false
+        } else if compile::is_ir(&unit.file) {
+            languages(ir).is_some_and(|mut all| all.all(is_old_language))
+        } else {
+            // Raddle asks for C++17, and clang takes C17 by itself.
+            standard(&unit.args).is_none_or(|standard| is_old_standard(&standard))
+        }
     };
-    match is_old {
+    match units.iter().all(is_old) {
         true => ReleaseSequences::SameThread,
         false => ReleaseSequences::UpdatesOnly,
     }
@@ -105,8 +107,14 @@ mod tests {
     use super::*;
 
     fn rule(file: &str, args: &[&str], ir: &str) -> ReleaseSequences {
-        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
-        release_sequences(Path::new(file), &args, ir)
+        let unit = Unit {
+            file: file.into(),
+            directory: None,
+            args: args.iter().map(OsString::from).collect(),
+            is_cxx: false,
+            is_foreign: false,
+        };
+        release_sequences(&[unit], ir)
     }
 
     #[test]

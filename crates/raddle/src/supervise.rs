@@ -35,8 +35,8 @@ const STACK_BYTES: usize = 256 << 20;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
     pub(crate) watch: Arc<Watch>,
-    /// The compiler, if it is running: its process and process group.
-    compiler: Arc<Mutex<Option<u32>>>,
+    /// The compilers that are running: their processes and process groups.
+    compilers: Arc<Mutex<Vec<u32>>>,
     /// An answer that counts if there is no time for a better one.
     said: Arc<Mutex<Option<(String, Status)>>>,
 }
@@ -65,7 +65,7 @@ impl Job {
         };
         Self {
             watch: Arc::new(Watch::new(time, memory)),
-            compiler: Arc::default(),
+            compilers: Arc::default(),
             said: Arc::default(),
         }
     }
@@ -84,32 +84,35 @@ impl Job {
     /// Runs a compiler to its end, or to that of the job.
     pub(crate) fn run_compiler(&self, command: &mut Command) -> io::Result<Output> {
         let child = {
-            let mut compiler = self.compiler();
+            let mut compilers = self.compilers();
             if self.watch.is_over() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
             // In a group of its own: whatever it starts ends with it.
             let child = command.process_group(0).spawn()?;
-            *compiler = Some(child.id());
+            compilers.push(child.id());
             child
         };
+        let process = child.id();
         let output = child.wait_with_output();
-        *self.compiler() = None;
+        self.compilers().retain(|it| *it != process);
         output
     }
 
-    fn compiler(&self) -> std::sync::MutexGuard<'_, Option<u32>> {
-        self.compiler.lock().unwrap_or_else(PoisonError::into_inner)
+    fn compilers(&self) -> std::sync::MutexGuard<'_, Vec<u32>> {
+        (self.compilers.lock()).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes that this process and the compiler have.
+    /// Bytes that this process and its compilers have.
     fn memory(&self) -> u64 {
-        let compiler = *self.compiler();
-        watch::resident_bytes() + compiler.map_or(0, crate::machine::resident_bytes_of_tree)
+        let compilers = self.compilers().clone();
+        let compilers = compilers.into_iter();
+        watch::resident_bytes()
+            + (compilers.map(crate::machine::resident_bytes_of_tree)).sum::<u64>()
     }
 
-    fn end_compiler(&self) {
-        if let Some(group) = *self.compiler() {
+    fn end_compilers(&self) {
+        for &group in &*self.compilers() {
             // If it has ended by itself, that is all the better.
             let _ = killpg(Pid::from_raw(group.cast_signed()), Signal::SIGKILL);
         }
@@ -149,7 +152,7 @@ impl Job {
             let Some(cause) = self.watch.cause() else {
                 continue;
             };
-            self.end_compiler();
+            self.end_compilers();
             let now = Instant::now();
             let mut until = *give_up.get_or_insert(now + grace(cause));
             if interrupt.load(Ordering::Relaxed) {

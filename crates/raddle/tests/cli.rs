@@ -168,7 +168,11 @@ fn an_unknown_function_matters_only_where_it_is_called() {
     says(
         &check(&reached, &[]),
         2,
-        &["`f` is called", "reached.c:2:", "help: define it"],
+        &[
+            "`f` is called",
+            "reached.c:2:",
+            "help: name the file that defines it",
+        ],
     );
     let not_reached = scratch.file(
         "not_reached.c",

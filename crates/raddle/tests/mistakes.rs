@@ -54,13 +54,22 @@ fn m03_arguments_for_clang_without_dashes() {
 
 #[test]
 fn m04_several_files() {
+    let scratch = Scratch::new("m04");
+    let main = scratch.file("a.c", EMPTY_MAIN);
+    let missing = scratch.0.join("b.c");
+    let output = raddle().arg("check").args([&main, &missing]).output();
+    says(&output.unwrap(), 2, &["b.c: no such file"]);
+    let rust = scratch.file("b.rs", "fn main() {}");
+    let output = raddle().arg("check").args([&main, &rust]).output();
     says(
-        &run(&["check", "a.c", "b.c"]),
+        &output.unwrap(),
         2,
-        &[
-            "unexpected argument 'b.c'",
-            "help: one file is checked: `#include \"b.c\"`",
-        ],
+        &["a Rust program is not linked with other sources"],
+    );
+    says(
+        &run(&["check"]),
+        2,
+        &["required arguments were not provided", "<FILE"],
     );
 }
 
@@ -95,7 +104,6 @@ fn m06_a_compiled_program_instead_of_its_source() {
     for (name, help) in [
         ("a.out", "help: Raddle needs the source"),
         ("a.o", "help: Raddle needs the source"),
-        ("a.bc", "help: make text of it: `llvm-dis"),
         ("a.h", "help: name the file that includes it"),
         ("a.py", "help: C: .c .i"),
     ] {
@@ -213,7 +221,7 @@ fn m12_an_unknown_function() {
         &[
             "`frobnicate` is called, and Raddle does not know what it does",
             "a.c:2:",
-            "help: define it in the checked file",
+            "help: name the file that defines it as well",
         ],
     );
 }

@@ -16,6 +16,7 @@ mod debug_locs;
 mod error;
 mod instructions;
 mod lexer;
+mod link;
 mod memory;
 mod metadata;
 mod number;
@@ -32,6 +33,7 @@ mod words;
 mod tests;
 
 pub use error::{ParseError, ParseErrorKind};
+pub use link::{LinkError, LinkInput, LinkSymbols, link_modules, link_symbols};
 
 use crate::ids::FuncId;
 use crate::inst::Body;

@@ -43,7 +43,7 @@ pub(crate) mod woken;
 mod world;
 
 pub use local::Local;
-pub use memory::Place;
+pub use memory::{MAX_BLOCK, Place};
 
 use crate::Kinds;
 use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, TakenFor, Transition};
@@ -54,7 +54,7 @@ use crate::tables::Tables;
 use code::ResultUse;
 use local::{NativeFrame, ThreadState};
 use machine::Machine;
-use raddle_ir::{DebugInfo, Module};
+use raddle_ir::{DebugInfo, FuncId, Module, Type};
 use std::fmt;
 use std::rc::Rc;
 use world::World;
@@ -108,6 +108,8 @@ pub struct InterpOptions {
     pub wide_choices: bool,
     /// `argv`.
     pub args: Vec<String>,
+    /// The function that the program begins with: `main`, or one without parameters.
+    pub entry: String,
 }
 
 impl Default for InterpOptions {
@@ -127,6 +129,7 @@ impl Default for InterpOptions {
             snapshot_limit: DEFAULT_SNAPSHOT_LIMIT,
             wide_choices: false,
             args: vec!["program".to_owned()],
+            entry: "main".to_owned(),
         }
     }
 }
@@ -134,14 +137,27 @@ impl Default for InterpOptions {
 /// Why a module cannot be run at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
-    /// There is no definition of `main`.
-    NoMain,
+    /// There is no definition of the function to begin with.
+    NoEntry { name: String },
+    /// Several functions have the name in the source; their symbols are given.
+    WhichEntry { name: String, symbols: Vec<String> },
+    /// The function has parameters, and they are not those of `main`.
+    EntryWithParameters { name: String },
 }
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoMain => f.write_str("the program defines no function `main`"),
+            Self::NoEntry { name } => write!(f, "the program defines no function `{name}`"),
+            Self::WhichEntry { name, symbols } => write!(
+                f,
+                "several functions are called `{name}`: {}",
+                symbols.join(", ")
+            ),
+            Self::EntryWithParameters { name } => write!(
+                f,
+                "the program cannot begin with `{name}`, which has parameters other than those of `main`"
+            ),
         }
     }
 }
@@ -163,15 +179,57 @@ impl Interpreter {
 
     /// The semantics alone, with the tables to start from.
     pub fn new(module: Module, options: InterpOptions) -> Result<(Self, Tables), LoadError> {
-        let main = module
-            .function_named("main")
-            .filter(|&id| !module.function(id).is_declaration)
-            .ok_or(LoadError::NoMain)?;
+        let main = entry(&module, &options.entry)?;
         let mut tables = Tables::new("main");
         tables.release_sequences = options.release_sequences;
         share_types(&module, &mut tables);
         let world = World::new(module, options, main);
         Ok((Self { world }, tables))
+    }
+}
+
+/// The function to begin with: a symbol, or what the source calls it.
+fn entry(module: &Module, name: &str) -> Result<FuncId, LoadError> {
+    let symbol = module.function_named(name);
+    if let Some(id) = symbol.filter(|&id| !module.function(id).is_declaration) {
+        return beginning(module, id, name);
+    }
+    let in_source = |id: &FuncId| {
+        let at = module.function(*id).defined_at.as_ref();
+        at.and_then(|at| at.function.as_deref()) == Some(name)
+    };
+    let all: Vec<FuncId> = (0..module.functions.len())
+        .map(FuncId::from_index)
+        .filter(|&id| !module.function(id).is_declaration)
+        .filter(in_source)
+        .collect();
+    let name = name.to_owned();
+    match all[..] {
+        [] => Err(LoadError::NoEntry { name }),
+        [id] => beginning(module, id, &name),
+        _ => Err(LoadError::WhichEntry {
+            name,
+            symbols: (all.iter())
+                .map(|&id| module.function(id).name.to_string())
+                .collect(),
+        }),
+    }
+}
+
+fn beginning(module: &Module, id: FuncId, name: &str) -> Result<FuncId, LoadError> {
+    let takes = match module.types.get(module.function(id).ty) {
+        Type::Function { params, .. } => &params[..],
+        _ => &[],
+    };
+    let mut kinds = takes.iter().map(|&ty| module.types.get(ty));
+    let is_main = matches!(kinds.next(), None | Some(Type::Int(32)))
+        && kinds.all(|ty| matches!(ty, Type::Ptr))
+        && takes.len() <= 3;
+    match is_main {
+        true => Ok(id),
+        false => Err(LoadError::EntryWithParameters {
+            name: name.to_owned(),
+        }),
     }
 }
 

@@ -317,7 +317,12 @@ fn deep_recursion_is_fine() {
 fn a_module_without_main_cannot_be_run() {
     let module = raddle_ir::parse::parse_module("declare i32 @main()", "x.ll").unwrap();
     let error = Interpreter::load(module, InterpOptions::default()).err();
-    assert_eq!(error, Some(LoadError::NoMain));
+    assert_eq!(
+        error,
+        Some(LoadError::NoEntry {
+            name: "main".to_owned()
+        })
+    );
 }
 
 #[test]
