@@ -462,14 +462,14 @@ pub fn confirm(
 ) -> Result<Trace, Mismatch> {
     let replayed = replay_in_time(program, schedule, watch);
     let shown = replayed.and_then(|replayed| show(program, replayed, kind, thread));
-    match (shown, kind) {
-        (Err(Mismatch::NoTime), _) => Err(Mismatch::NoTime),
+    match (&shown, kind) {
+        (Err(Mismatch::NoTime), _) | (_, ViolationKind::Race(_)) => shown,
         // Where nobody looks for races plain accesses are relaxed ones, and order more.
-        (Err(_), ViolationKind::Fault(_)) if schedule.memory == MemoryModel::C11 => {
+        (Err(_), _) if schedule.memory == MemoryModel::C11 => {
             let replayed = replay_graph(program, schedule, PlainAccesses::AreRelaxed, watch)?;
             show(program, replayed, kind, thread)
         }
-        (shown, _) => shown,
+        _ => shown,
     }
 }
 

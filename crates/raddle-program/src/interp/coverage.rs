@@ -165,8 +165,7 @@ impl Walk<'_> {
     }
 
     /// The asserts: calls of functions that say that one failed, which a decision leads to. It is reached if an execution came
-    /// to that decision. Where none does (a function that only says so itself), its callers are looked at. The decision of an
-    /// `assert` stands on the line of the `assert`; one without (`assert(0)`) is reached if it fails.
+    /// to that decision. Where none does (a function that only says so itself), its callers are looked at.
     fn asserts(&self, world: &mut World, tables: &mut Tables, found: &mut Found) {
         let mut sites = Vec::new();
         for (number, block) in self.body.blocks.iter().enumerate() {
@@ -181,9 +180,7 @@ impl Walk<'_> {
             };
             for (index, loc, call) in calls.chain(invoked) {
                 if says_failed(world, call) {
-                    let name = callee(world, call).map(|id| &*world.module.function(id).name);
-                    let is_assert = name.is_some_and(is_assertion);
-                    sites.push((number, index, loc, is_assert));
+                    sites.push((number, index, loc));
                 }
             }
         }
@@ -191,7 +188,7 @@ impl Walk<'_> {
             return;
         }
         let predecessors = predecessors(self.body);
-        for (block, index, loc, is_assert) in sites {
+        for (block, index, loc) in sites {
             let decisions = decisions(self.body, &predecessors, block);
             let Some((at, line, column)) = self.place(world, tables, loc) else {
                 continue;
@@ -199,13 +196,8 @@ impl Walk<'_> {
             if decisions.is_empty() {
                 continue;
             }
-            let mut decided = decisions.into_iter().filter(|&block| {
-                let loc = self.body.blocks[block].terminator_loc;
-                let place = self.place(world, tables, loc);
-                !is_assert || place.is_none_or(|it| it.1 == line)
-            });
-            let reached = self.was_run(block, index)
-                || decided.any(|block| self.was_run(block, self.body.blocks[block].insts.len()));
+            let decided = |&block: &usize| self.was_run(block, self.body.blocks[block].insts.len());
+            let reached = self.was_run(block, index) || decisions.iter().any(decided);
             let known = found.asserts.entry((line, column)).or_insert((at, false));
             known.1 |= reached;
         }

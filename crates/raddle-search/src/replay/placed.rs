@@ -193,12 +193,13 @@ impl GraphRun {
             _ => return Some((Reads::One(None), None)),
         };
         let info = *tables.loc_info(loc);
+        let can_race = self.graph.plain == PlainAccesses::Race;
         let reads = match reads {
             Some(step) => {
                 let event = self.steps.get(step as usize)?.event;
                 Reads::One(Some(event))
             }
-            None if order == Order::Plain || info.mixed => self.latest(thread, &info),
+            None if info.mixed || order == Order::Plain && can_race => self.latest(thread, &info),
             None => Reads::One(None),
         };
         let found = self.value_read(program, loc, &info, &reads)?;
