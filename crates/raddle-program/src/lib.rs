@@ -41,6 +41,7 @@ pub mod models;
 pub mod names;
 mod nothing;
 pub mod op;
+pub mod orderings;
 pub mod tables;
 mod uses;
 
@@ -55,5 +56,6 @@ pub use names::{NoThreadName, ThreadName};
 pub use op::{
     ChoiceOf, MutexKind, NumberKind, Op, Order, ReleaseSequences, RmwKind, SyncAction, Value,
 };
+pub use orderings::{Met, OrderOf, OrderSite, Orderings};
 pub use tables::{LocInfo, ObjectInfo, ObjectKind, SourceLoc, Tables, ThreadInfo};
 pub use uses::Kinds;

@@ -50,6 +50,7 @@ use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, Take
 use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::ThreadId;
 use crate::op::{ReleaseSequences, Value};
+use crate::orderings::Orderings;
 use crate::tables::Tables;
 use code::ResultUse;
 use local::{NativeFrame, ThreadState};
@@ -93,6 +94,8 @@ pub struct InterpOptions {
     pub spurious_wakeups: bool,
     /// Which writes continue a release sequence, for data races.
     pub release_sequences: ReleaseSequences,
+    /// Orderings of the user's own atomics that are others than in the source.
+    pub orderings: Rc<Orderings>,
     /// Is signed overflow a fault?
     pub check_overflow: bool,
     /// Is it a fault if something depends on what nobody has written? Otherwise that is zero.
@@ -121,6 +124,7 @@ impl Default for InterpOptions {
             panic: PanicPolicy::Unhandled,
             spurious_wakeups: false,
             release_sequences: ReleaseSequences::default(),
+            orderings: Rc::default(),
             check_overflow: false,
             check_uninit: false,
             svcomp_abort_silent: false,
@@ -304,10 +308,12 @@ impl Semantics for Interpreter {
     fn needs_contents(&self, local: &Local) -> bool {
         self.world.options.check_uninit
             && match &local.top {
-                local::Frame::Ir(frame) => self
-                    .world
-                    .cached_code(frame.function)
-                    .is_some_and(|code| code.needs_contents(&self.world.module, frame)),
+                local::Frame::Ir(frame) => {
+                    self.world.cached_code(frame.function).is_some_and(|code| {
+                        let at = (frame.block, frame.index);
+                        code.needs_contents(&self.world.module, at)
+                    })
+                }
                 // Models of the library copy; what they make of contents is not looked at.
                 local::Frame::Native(_) | local::Frame::Finished => false,
             }

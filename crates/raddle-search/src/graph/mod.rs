@@ -8,12 +8,15 @@
 //! of graphs that were visited. `docs/engines/graph.md` has the deviations: threads that wait, mixed sizes, plain accesses.
 
 mod bits;
+mod buffered;
 mod clocks;
 mod ends;
 mod event;
+mod flushes;
 mod knowledge;
 mod model;
 mod ops;
+mod psc;
 mod races;
 mod reads;
 mod revisit;
@@ -91,14 +94,7 @@ pub(crate) fn explore(
     reductions: Reductions,
     frame: &mut Frame,
 ) -> ControlFlow<()> {
-    loop {
-        let mut search = Search::new(program, memory, reductions, frame);
-        let flow = search.run(program, frame);
-        // Sizes that were met late.
-        if !search.takes_sizes_for_one(program) || !frame.begins_anew() {
-            return flow;
-        }
-    }
+    Search::new(program, memory, reductions, frame).run(program, frame)
 }
 
 impl Search {
@@ -113,22 +109,13 @@ impl Search {
             judge: Judge::new(memory),
             levels: Vec::new(),
             pool: Vec::new(),
-            plain_is_relaxed: !checks.races && !program.tables().has_mixed_sizes(),
+            plain_is_relaxed: !checks.races,
             checks_uninit: checks.uninit,
         }
     }
 
-    /// Relaxed accesses of several sizes to the same bytes have no meaning here: where there are such, plain accesses have to be those of
-    /// programs without races.
-    fn takes_sizes_for_one(&self, program: &Program) -> bool {
-        self.plain_is_relaxed && program.tables().has_mixed_sizes()
-    }
-
     fn run(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
         loop {
-            if self.takes_sizes_for_one(program) {
-                return ControlFlow::Break(());
-            }
             let step = match self.next(program) {
                 Some(thread) => self.extend(program, frame, thread)?,
                 None => {
@@ -344,7 +331,7 @@ impl Search {
                     ThreadId::from_index(thread),
                     at,
                     fault,
-                    |program| self.schedule(program),
+                    |program| self.schedule_to_fault(program, thread),
                 )?;
                 return ControlFlow::Continue(Step::Done);
             }

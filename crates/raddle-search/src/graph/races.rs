@@ -3,19 +3,13 @@
 use super::Search;
 use super::event::{Ev, Kind, Place};
 use crate::frame::Frame;
-use crate::replay::{Causes, Schedule, ScheduleStep, needed};
+use crate::replay::{self, Causes, Schedule, ScheduleStep, needed};
 use crate::verdict::ViolationKind;
 use raddle_memory::{MemoryModel, RaceAccess, RaceInfo};
 use raddle_program::tables::NO_SLOT;
-use raddle_program::{
-    AccessKind, Fault, LocId, ObjectId, Op, Program, SrcId, Stop, ThreadId, Unsupported,
-};
+use raddle_program::{AccessKind, Fault, LocId, ObjectId, Op, Program, ThreadId, Unsupported};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
-
-/// Why races end what is known of a program whose races are not looked for.
-const RACE_OF_SIZES: &str = "a data race that is not looked for, in a program that accesses the same bytes in several sizes (not supported by \
-    graph without `--check race`)";
 
 /// The access to memory that was freed.
 pub(super) fn freed(program: &Program, op: &Op, loc: LocId) -> Fault {
@@ -40,7 +34,7 @@ impl Search {
         frame: &mut Frame,
         event: Ev,
     ) -> ControlFlow<()> {
-        if self.plain_is_relaxed || !program.has_plain_accesses() {
+        if !program.has_plain_accesses() {
             return ControlFlow::Continue(());
         }
         let place = self.graph.event(event).place;
@@ -48,6 +42,9 @@ impl Search {
             return ControlFlow::Continue(());
         };
         let info = *program.tables().loc_info(loc);
+        if self.plain_is_relaxed && !info.mixed {
+            return ControlFlow::Continue(());
+        }
         let mut found = None;
         if !info.is_sync() {
             found = self.racing_at(event, place);
@@ -57,33 +54,33 @@ impl Search {
                 }
             }
         }
-        if found.is_none() && info.life != NO_SLOT {
+        if found.is_none() && info.life != NO_SLOT && !self.plain_is_relaxed {
             let life = self.graph.life(info.object.index());
             let freed = life.map(|life| life.freed).filter(|freed| freed.is_event());
             found = freed.filter(|&freed| !self.graph.happens_before(freed, event));
         }
         match found {
-            Some(other) if frame.checks().races => self.report_race(program, frame, other, event),
-            Some(_) => {
-                let at = program.at(self.graph.event(event).state);
-                self.refuse_race(program, frame, event, at)
+            // Plain accesses of several sizes are not taken for relaxed ones: they do not branch.
+            Some(_) if self.plain_is_relaxed => {
+                let what = "accesses of different sizes to the same bytes that race, where races are left out,";
+                self.give_up(program, frame, event.of(), what)
             }
+            Some(other) => self.report_race(program, frame, other, event),
             None => ControlFlow::Continue(()),
         }
     }
 
-    /// Plain accesses are those of programs without races here, which this one is not.
-    fn refuse_race(
+    /// The thread has done something whose other orders are not explored.
+    pub(super) fn give_up(
         &mut self,
         program: &mut Program,
         frame: &mut Frame,
-        event: Ev,
-        at: SrcId,
+        thread: usize,
+        what: &str,
     ) -> ControlFlow<()> {
-        let what = RACE_OF_SIZES.into();
-        let stop = Stop::Unsupported(Unsupported::Instruction { what });
-        let thread = ThreadId::from_index(event.of());
-        frame.graph_stop(program, thread, at, stop, |program| self.schedule(program))
+        let what = Unsupported::Instruction { what: what.into() };
+        self.refuse(program, frame, thread, what)
+            .map_continue(|_| ())
     }
 
     /// An access at a place that races with an event.
@@ -117,20 +114,20 @@ impl Search {
         object: ObjectId,
     ) -> ControlFlow<()> {
         let accesses = self.graph.last_at_object(object.index());
-        let unordered: Vec<Ev> = accesses
-            .filter(|&access| {
-                access.thread != free.thread && !self.graph.happens_before(access, free)
-            })
-            .collect();
-        if frame.checks().races {
-            return match unordered.first() {
-                Some(&access) => self.report_race(program, frame, access, free),
-                None => ControlFlow::Continue(()),
-            };
+        let mut unordered = accesses.filter(|&access| {
+            access.thread != free.thread && !self.graph.happens_before(access, free)
+        });
+        let Some(access) = unordered.next() else {
+            return ControlFlow::Continue(());
+        };
+        drop(unordered);
+        if self.plain_is_relaxed {
+            self.free_before(program, frame, access, free)?;
+            // What else others could have seen then is not explored.
+            let what = "a free that is not ordered with an access, where races are left out,";
+            return self.give_up(program, frame, free.of(), what);
         }
-        unordered
-            .into_iter()
-            .try_for_each(|access| self.free_before(program, frame, access, free))
+        self.report_race(program, frame, access, free)
     }
 
     /// The free could have come first, unless it depends on the access: then the access is one to freed memory. Where races are looked for
@@ -242,6 +239,9 @@ impl Search {
                 if race.first.step > race.second.step {
                     std::mem::swap(&mut race.first, &mut race.second);
                 }
+                if schedule.memory != MemoryModel::C11 {
+                    tell_as_replayed(program, &schedule, race);
+                }
             }
             schedule
         })
@@ -277,5 +277,17 @@ impl Search {
         let at = program.at(event.state);
         let thread = ThreadId::from_index(read.of());
         frame.graph_fault(program, thread, at, fault, |program| self.schedule(program))
+    }
+}
+
+/// The machine tells of each access the last one before that it races with: takes that race, or another one of the execution.
+fn tell_as_replayed(program: &mut Program, schedule: &Schedule, race: &mut RaceInfo) {
+    let Ok(replayed) = replay::replay(program, schedule) else {
+        return;
+    };
+    let is_about = |found: &&RaceInfo| found.second.step == race.second.step;
+    let found = replayed.races.iter().find(is_about);
+    if let Some(found) = found.or(replayed.races.first()) {
+        *race = found.clone();
     }
 }

@@ -50,7 +50,7 @@ impl Search {
             let index = self.graph.threads[thread].events.len();
             let now = Ev::new(thread, index);
             if let Some(freed) = freed.filter(|freed| freed.is_event())
-                && (!frame.checks().races || self.graph.is_earlier(freed, now, known))
+                && (self.plain_is_relaxed || self.graph.is_earlier(freed, now, known))
             {
                 let fault = freed_access(program, &op, loc);
                 return self
@@ -127,7 +127,7 @@ impl Search {
             ThreadId::from_index(thread),
             at,
             fault,
-            |program| self.schedule(program),
+            |program| self.schedule_to_fault(program, thread),
         )?;
         ControlFlow::Continue(Step::Done)
     }
@@ -560,7 +560,9 @@ impl Search {
         let thread = ThreadId::from_index(read.of());
         if let Some(fault) = fault {
             let at = program.at(event.state);
-            frame.graph_fault(program, thread, at, fault, |program| self.schedule(program))?;
+            frame.graph_fault(program, thread, at, fault, |program| {
+                self.schedule_to_fault(program, read.of())
+            })?;
         }
         if event.is_fault || event.waits() {
             return ControlFlow::Continue(());
