@@ -160,17 +160,15 @@ impl Overwritten {
     pub(crate) fn note(&mut self, tables: &Tables, op: &Op) {
         match *op {
             Op::Store { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
-                if self.written.insert(loc) {
-                    let info = tables.loc_info(loc);
-                    let end = info.offset + u64::from(info.size);
-                    let kinds = self.kinds.get(&info.object);
-                    self.is_any |= kinds.is_some_and(|starts| {
-                        let size = u64::from(MutexKind::SIZE);
-                        starts
-                            .iter()
-                            .any(|&start| info.offset < start + size && start < end)
-                    });
-                }
+                let is_new = self.written.insert(loc);
+                let info = tables.loc_info(loc);
+                let end = info.offset + u64::from(info.size);
+                let kinds = self.kinds.get(&info.object).filter(|_| is_new);
+                let size = u64::from(MutexKind::SIZE);
+                self.is_any |= kinds.is_some_and(|starts| {
+                    let mut starts = starts.iter();
+                    starts.any(|&start| info.offset < start + size && start < end)
+                });
             }
             Op::Sync { cell, action } if action.reads_kind() => {
                 let Some((object, start)) = tables.kind_of_mutex(cell) else {
