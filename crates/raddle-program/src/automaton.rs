@@ -11,7 +11,7 @@ use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::{SrcId, StateId, ThreadId};
 use crate::op::{Op, ReleaseSequences, SyncAction, Value};
 use crate::tables::{SourceLoc, Tables};
-use crate::uses::Uses;
+use crate::uses::{Kinds, Overwritten, Uses};
 use raddle_ir::debug::SourceTypeId;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
@@ -40,7 +40,7 @@ pub trait Semantics {
     type Local: Clone + Eq + Hash;
 
     /// Runs `main` up to its first visible operation.
-    fn start(&mut self, tables: &mut Tables) -> Transition<Self::Local>;
+    fn start(&mut self, tables: &mut Tables, kinds: Kinds) -> Transition<Self::Local>;
 
     /// Goes on after the operation at `local` returned `value`.
     fn resume(
@@ -118,7 +118,7 @@ pub enum Meaning {
 
 /// The object-safe face of [`Expander`].
 trait Expand {
-    fn start(&mut self, skeleton: &mut Skeleton) -> StateId;
+    fn start(&mut self, skeleton: &mut Skeleton, kinds: Kinds) -> StateId;
     fn expand(&mut self, skeleton: &mut Skeleton, state: StateId, value: Value) -> StateId;
     fn snapshot_bytes(&self) -> usize;
     fn meaning(&self, tables: &Tables, address: u64) -> Option<Meaning>;
@@ -184,6 +184,7 @@ struct Skeleton {
     tables: Tables,
     met_uses: Uses,
     known_uses: Uses,
+    overwritten: Overwritten,
 }
 
 /// Past so many edges a state's successors are found by hashing.
@@ -198,6 +199,7 @@ impl Skeleton {
         self.any_spawn |= matches!(op, Op::Spawn { .. });
         if self.any_spawn || node.thread != ThreadId::MAIN {
             self.met_uses.note(&op);
+            self.overwritten.note(&self.tables, &op);
         }
         self.reentered.push(false);
         self.results.push(results);
@@ -418,8 +420,8 @@ impl<S: Semantics> Expander<S> {
 }
 
 impl<S: Semantics> Expand for Expander<S> {
-    fn start(&mut self, skeleton: &mut Skeleton) -> StateId {
-        let transition = self.semantics.start(&mut skeleton.tables);
+    fn start(&mut self, skeleton: &mut Skeleton, kinds: Kinds) -> StateId {
+        let transition = self.semantics.start(&mut skeleton.tables, kinds);
         self.intern(skeleton, transition, None)
     }
 
@@ -469,6 +471,7 @@ pub struct Program {
     skeleton: Skeleton,
     expander: Box<dyn Expand>,
     main: StateId,
+    kinds: Kinds,
 }
 
 /// Snapshots may take this much unless the caller says otherwise.
@@ -496,11 +499,13 @@ impl Program {
             bytes: 0,
             limit,
         };
-        let main = expander.start(&mut skeleton);
+        let kinds = Kinds::default();
+        let main = expander.start(&mut skeleton, kinds);
         Self {
             skeleton,
             expander: Box::new(expander),
             main,
+            kinds,
         }
     }
 
@@ -508,6 +513,28 @@ impl Program {
     #[must_use]
     pub fn main(&self) -> StateId {
         self.main
+    }
+
+    /// How operations on mutexes come to know of which kind these are.
+    #[must_use]
+    pub fn kinds(&self) -> Kinds {
+        self.kinds
+    }
+
+    /// Lets threads start anew, with other automata: whatever runs from [`Self::main`] on must be begun again. States that are known stay
+    /// what they are.
+    pub fn read_kinds(&mut self) {
+        if self.kinds == Kinds::AsFound {
+            self.kinds = Kinds::Read;
+            self.main = self.expander.start(&mut self.skeleton, self.kinds);
+        }
+    }
+
+    /// Is somebody known to write where the kind of a mutex lies that somebody uses, and is that no conflict yet?
+    #[inline]
+    #[must_use]
+    pub fn must_read_kinds(&self) -> bool {
+        self.skeleton.overwritten.is_any && self.kinds == Kinds::AsFound
     }
 
     /// The next visible operation.

@@ -6,8 +6,9 @@
 
 use crate::automaton::Program;
 use crate::ids::{LocId, ObjectId, StateId};
-use crate::op::{Op, Order};
+use crate::op::{MutexKind, Op, Order};
 use crate::tables::Tables;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How a location is used, other than by the first thread while it is alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,6 +126,63 @@ impl Uses {
             _ => return false,
         };
         meets || self.of(loc).races_by_size || self.is_freed(tables.loc_info(loc).object)
+    }
+}
+
+/// How operations on mutexes come to know of which kind one is that only its static initialiser says.
+///
+/// The kind lies in the mutex's own bytes. As long as nobody writes these but the first thread while it is alone, no operation can find
+/// anything else than another one of the same place, and reading them is no event. Where somebody does, operations read them before all
+/// else, by an access that conflicts like any other and may be in a data race. That is an event more for each of them, so it is not done for
+/// nothing: a program starts without, and starts again when the first such write, of a mutex that is used, is met (early or late; what
+/// was explored till then is explored again).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kinds {
+    /// The memory looks them up.
+    #[default]
+    AsFound,
+    /// By an operation of the thread.
+    Read,
+}
+
+/// Who writes where the kinds of mutexes lie, other than the first thread while it is alone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Overwritten {
+    written: FxHashSet<LocId>,
+    /// By object: where kinds begin that operations depend on.
+    kinds: FxHashMap<ObjectId, Vec<u64>>,
+    /// Are there bytes of both sorts?
+    pub(crate) is_any: bool,
+}
+
+impl Overwritten {
+    /// An operation of a thread that may not be alone.
+    pub(crate) fn note(&mut self, tables: &Tables, op: &Op) {
+        match *op {
+            Op::Store { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
+                let is_new = self.written.insert(loc);
+                let info = tables.loc_info(loc);
+                let end = info.offset + u64::from(info.size);
+                let kinds = self.kinds.get(&info.object).filter(|_| is_new);
+                let size = u64::from(MutexKind::SIZE);
+                self.is_any |= kinds.is_some_and(|starts| {
+                    let mut starts = starts.iter();
+                    starts.any(|&start| info.offset < start + size && start < end)
+                });
+            }
+            Op::Sync { cell, action } if action.reads_kind() => {
+                let Some((object, start)) = tables.kind_of_mutex(cell) else {
+                    return;
+                };
+                let starts = self.kinds.entry(object).or_default();
+                if !starts.contains(&start) {
+                    starts.push(start);
+                    let places = tables.overlapping(object, start, MutexKind::SIZE);
+                    self.is_any |= places.iter().any(|loc| self.written.contains(loc));
+                }
+            }
+            _ => {}
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::names::Names;
 use crate::source::position;
 use crate::steps;
 use crate::words;
-use raddle_program::{Program, ThreadName};
+use raddle_program::{Kinds, Program, ThreadName};
 use raddle_search::replay::{Schedule, ScheduleStep};
 use raddle_search::{MemoryModel, Trace, Violation};
 use serde::{Deserialize, Serialize};
@@ -80,6 +80,8 @@ pub struct RunOptions {
     pub any_panic: bool,
     /// Is `abort` a silent end of the program?
     pub silent_abort: bool,
+    /// Did operations on mutexes read of which kind these are, as an event of its own?
+    pub reads_kinds: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,7 +165,10 @@ impl TraceFile {
             raddle: env!("CARGO_PKG_VERSION").to_owned(),
             file: report.file.to_owned(),
             program,
-            options,
+            options: RunOptions {
+                reads_kinds: report.program.kinds() == Kinds::Read,
+                ..options
+            },
             engine: report.outcome.engine.name().to_owned(),
             memory: violation.schedule.memory.name().to_owned(),
             fingerprint,

@@ -225,7 +225,7 @@ fn tries_to_lock(program: &Program, state: StateId) -> bool {
     matches!(
         program.op(state),
         Op::Sync {
-            action: SyncAction::TryLock | SyncAction::TryReadLock | SyncAction::TryWriteLock,
+            action: SyncAction::TryLock { .. } | SyncAction::TryReadLock | SyncAction::TryWriteLock,
             ..
         }
     )

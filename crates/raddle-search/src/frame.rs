@@ -71,6 +71,8 @@ pub(crate) struct Frame {
     midway: bool,
     /// A thread that was left in a loop could have gone on, in the end of an execution.
     left_in_loop: bool,
+    /// Does an engine explore, so that it can begin anew if threads must read the kinds of mutexes?
+    explores: bool,
     /// What was counted before executions are explored for the second time.
     first_look: Option<Box<Statistics>>,
     started: Instant,
@@ -108,6 +110,7 @@ impl Frame {
             next_length: BEFORE_SECOND_OPINION,
             midway: false,
             left_in_loop: false,
+            explores: false,
             first_look: None,
             started,
             last_slow_look: now,
@@ -134,6 +137,31 @@ impl Frame {
         self.first_look = Some(Box::new(self.statistics.clone()));
         self.restarted();
         self.left_in_loop = false;
+    }
+
+    /// The frame of an engine that explores.
+    pub(crate) fn of_search(options: SearchOptions, watch: Arc<Watch>) -> Self {
+        Self {
+            explores: true,
+            ..Self::new(options, watch)
+        }
+    }
+
+    /// Everything is explored again, as if for the first time. False if the search is over, for whatever reason.
+    ///
+    /// Violations that were found are forgotten, since their executions are none of the automata that threads have from now on; those have
+    /// them, too.
+    pub(crate) fn begins_anew(&mut self) -> bool {
+        let is_over = self.stopped.is_some() || self.answer.is_some() || self.error.is_some();
+        if is_over || self.has_violation() && !self.options.keep_going {
+            return false;
+        }
+        self.restarted();
+        self.violations.clear();
+        self.seen.clear();
+        self.left_in_loop = false;
+        self.minds_order = false;
+        true
     }
 
     fn executions(&self) -> u64 {
@@ -563,6 +591,9 @@ impl Listener for Frame {
         self.events_since_look += 1;
         if self.events_since_look >= EVENTS_BETWEEN_LOOKS {
             self.look_around()?;
+        }
+        if self.explores && program.must_read_kinds() {
+            return ControlFlow::Break(());
         }
         if self.ends.len() as u64 >= self.next_length {
             let times = self.next_length / BEFORE_SECOND_OPINION;

@@ -398,6 +398,8 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
         spurious_wakeups: options.spurious_wakeups,
         any_panic: options.panic == Panics::Any,
         silent_abort: options.silent_abort,
+        // The program knows.
+        reads_kinds: false,
     }
 }
 

@@ -173,7 +173,6 @@ impl Source<'_> {
             release_sequences: standard::release_sequences(&gathered.units, &gathered.ir),
             check_overflow: self.checks.overflows,
             check_uninit: self.checks.uninit,
-            check_memory: self.checks.memory,
             svcomp_abort_silent: self.silent_abort,
             wide_choices: self.wide_choices,
             args,

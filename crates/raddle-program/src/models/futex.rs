@@ -8,7 +8,7 @@
 
 use super::errno::{EAGAIN, ENOSYS, ETIMEDOUT, int};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
-use crate::op::{Order, SyncAction};
+use crate::op::{MutexKind, Order, SyncAction};
 
 pub(super) const MODELS: &[Model] = &[
     model("syscall", syscall).capturing(&[1]),
@@ -139,7 +139,7 @@ impl Script<'_, '_> {
     pub(super) fn enter_queue(&mut self, queue: u64) -> Result<(), Pause> {
         let (mutex, waiting) = (queue.wrapping_add(1), queue.wrapping_add(2));
         let released = self.cell(mutex)?;
-        self.sync(mutex, SyncAction::Lock)?;
+        self.sync(mutex, SyncAction::LOCK.of_kind(MutexKind::Normal))?;
         self.sync(waiting, SyncAction::SemPost)?;
         self.sync(queue, SyncAction::CondRelease { mutex: released })?;
         Ok(())

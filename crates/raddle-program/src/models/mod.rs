@@ -8,7 +8,7 @@
 //!     let released = cx.cell(mutex)?;
 //!     cx.sync(cond, SyncAction::CondRelease { mutex: released })?;
 //!     cx.sync(cond, SyncAction::CondAwait)?;
-//!     cx.sync(mutex, SyncAction::Lock)?;
+//!     cx.sync(mutex, SyncAction::LOCK)?;
 //!     Ok(Outcome::Return(0))
 //! }
 //! ```

@@ -5,7 +5,7 @@ use super::locks::act;
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::fault::Stop;
 use crate::interp::woken::{WOKEN, Wait};
-use crate::op::SyncAction;
+use crate::op::{MutexKind, SyncAction};
 use std::rc::Rc;
 
 pub(super) const MODELS: &[Model] = &[
@@ -47,6 +47,11 @@ pub(super) fn cond_broadcast(cx: &mut Script<'_, '_>) -> ModelResult {
     act(cx, SyncAction::Broadcast)
 }
 
+/// Who gives a mutex up to wait has held it: it knows its kind already.
+const LOCK_AGAIN: SyncAction = SyncAction::Lock {
+    kind: Some(MutexKind::Normal),
+};
+
 fn cond_wait(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.cond_wait(cx.arg(0), cx.arg(1))?;
     Ok(Outcome::Return(0))
@@ -68,7 +73,7 @@ impl Script<'_, '_> {
             return self.wake_spuriously(cond, mutex);
         }
         self.sync(cond, SyncAction::CondAwait)?;
-        self.sync(mutex, SyncAction::Lock)?;
+        self.sync(mutex, LOCK_AGAIN)?;
         Ok(())
     }
 
@@ -97,7 +102,7 @@ impl Script<'_, '_> {
         if result == ETIMEDOUT {
             self.pass_deadline(deadline)?;
         }
-        self.sync(mutex, SyncAction::Lock)?;
+        self.sync(mutex, LOCK_AGAIN)?;
         Ok(result)
     }
 
@@ -108,10 +113,10 @@ impl Script<'_, '_> {
     fn wake_spuriously(&mut self, cond: u64, mutex: u64) -> Result<(), Pause> {
         if !self.leaves_out_vain_wakeups() {
             self.sync(cond, SyncAction::CondSpurious)?;
-            self.sync(mutex, SyncAction::Lock)?;
+            self.sync(mutex, LOCK_AGAIN)?;
             return Ok(());
         }
-        self.sync(mutex, SyncAction::Lock)?;
+        self.sync(mutex, LOCK_AGAIN)?;
         if self.sync(cond, SyncAction::CondSpurious)? == 0 {
             // There was a signal for it.
             return Err(Pause::Stop(Stop::WokenInVain));

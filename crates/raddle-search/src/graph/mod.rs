@@ -198,7 +198,7 @@ impl Search {
         frame: &mut Frame,
         thread: usize,
     ) -> ControlFlow<(), Step> {
-        frame.event(self.graph.count)?;
+        frame.event(program, self.graph.count)?;
         let first = self.pool.len();
         if let Some(read) = self.waiting_read(thread) {
             self.offer_going_on(program, read);

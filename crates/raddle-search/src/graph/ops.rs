@@ -228,7 +228,7 @@ impl Rules {
         if let SyncAction::CondRelease { mutex } = action
             && part >= 2
         {
-            let unlock = SyncAction::Unlock;
+            let unlock = SyncAction::UNLOCK;
             let held = self
                 .machine
                 .known_word_after(tables, mutex, unlock, word, written);

@@ -319,7 +319,7 @@ impl Search {
             let stored_mutex = self.read(program, making, mutex, plan)?;
             let mutex_alive = self.is_alive(program, making, mutex, plan)?;
             let tables = program.tables();
-            let held = self.known_word(tables, making, mutex, SyncAction::Unlock, stored_mutex);
+            let held = self.known_word(tables, making, mutex, SyncAction::UNLOCK, stored_mutex);
             let free = match sync::release_for_wait(held, thread) {
                 Some(free) if mutex_alive && !fault => free,
                 _ => {

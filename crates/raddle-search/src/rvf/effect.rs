@@ -320,7 +320,7 @@ impl Search {
                 return Step::Fault;
             }
             let stored = self.read(tables, making, Cell::Loc(mutex), path);
-            let held = self.known_word(tables, making, mutex, SyncAction::Unlock, stored);
+            let held = self.known_word(tables, making, mutex, SyncAction::UNLOCK, stored);
             let Some(free) = sync::release_for_wait(held, thread) else {
                 return Step::Fault;
             };
