@@ -675,6 +675,33 @@ impl Program {
         self.skeleton.find(state, value)
     }
 
+    /// What the operation of `state` returned if the thread came to `next`; none if several values lead there, or too many are known.
+    #[must_use]
+    pub fn returned(&self, state: StateId, next: StateId) -> Option<Value> {
+        let skeleton = &self.skeleton;
+        let mut edge = skeleton.first_edge[state.index()];
+        let (mut found, mut edges) = (None, 0);
+        while edge != NO_EDGE {
+            let Edge {
+                value,
+                target,
+                next: other,
+            } = skeleton.edges[edge as usize];
+            edges += 1;
+            if target == next && found.replace(value).is_some() {
+                return None;
+            }
+            edge = other;
+        }
+        // The rest of a long list is elsewhere.
+        found.filter(|_| edges + 1 < LONG_LIST)
+    }
+
+    /// Is this the state that a thread starts in?
+    pub(crate) fn is_start(&self, state: StateId) -> bool {
+        self.skeleton.nodes[state.index()].parent == state
+    }
+
     /// Is this the end of `main`, by a return from it?
     #[must_use]
     pub fn is_return_from_main(&self, state: StateId) -> bool {
