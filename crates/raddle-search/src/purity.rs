@@ -85,7 +85,12 @@ pub(crate) fn is_private_store(program: &Program, state: StateId) -> bool {
 /// Stores of an iteration that is walked backwards, of which it is not known yet whether they changed anything. No other thread accesses the
 /// locations meanwhile, so what they held is what the thread's last access before found or left there.
 #[derive(Default)]
-struct Stores(SmallVec<[(LocId, Value); 2]>);
+struct Stores {
+    /// Those of which it is not known yet.
+    open: SmallVec<[(LocId, Value); 2]>,
+    /// Is there any?
+    any: bool,
+}
 
 /// So far back is looked for what a location held.
 const FARTHEST: usize = 4096;
@@ -101,7 +106,8 @@ impl Stores {
             if program.tables().loc_info(loc).mixed {
                 return false;
             }
-            self.0.push((loc, value));
+            self.open.push((loc, value));
+            self.any = true;
         }
         true
     }
@@ -110,16 +116,16 @@ impl Stores {
     fn look_back(&mut self, program: &Program, left: StateId, after: StateId) -> bool {
         let (loc, found) = match *program.op(left) {
             Op::Store { loc, value, .. } => (loc, Some(value)),
-            Op::Load { loc, .. } if !self.0.is_empty() => (loc, program.returned(left, after)),
+            Op::Load { loc, .. } if !self.open.is_empty() => (loc, program.returned(left, after)),
             Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
-                return self.0.iter().all(|&(stored, _)| stored != loc);
+                return self.open.iter().all(|&(stored, _)| stored != loc);
             }
             _ => return true,
         };
-        if let Some(at) = self.0.iter().position(|&(stored, _)| stored == loc) {
+        if let Some(at) = self.open.iter().position(|&(stored, _)| stored == loc) {
             match found {
-                Some(value) if value == self.0[at].1 => {
-                    self.0.swap_remove(at);
+                Some(value) if value == self.open[at].1 => {
+                    self.open.swap_remove(at);
                 }
                 Some(_) => return false,
                 // It found the same as the access before it.
@@ -129,14 +135,19 @@ impl Stores {
         true
     }
 
-    /// Did all of them store what was there? `after` is where the iteration began, `history` tells of what was before.
+    /// Did all of them store what was there? The last step of the iteration leads from one state to the other; `after` is where it
+    /// began, `history` tells of what was before.
     fn are_silent(
         mut self,
         program: &Program,
+        (state, next): (StateId, StateId),
         mut after: StateId,
         history: impl Iterator<Item = (StateId, bool)>,
     ) -> bool {
-        if self.0.is_empty() {
+        if self.any && !program.leads_back(state, next) {
+            return false;
+        }
+        if self.open.is_empty() {
             return true;
         }
         for (left, is_pure) in history.take(FARTHEST) {
@@ -148,7 +159,7 @@ impl Stores {
             if !(is_access || is_pure) || !self.look_back(program, left, after) {
                 return false;
             }
-            if self.0.is_empty() {
+            if self.open.is_empty() {
                 return true;
             }
             after = left;
@@ -163,6 +174,10 @@ impl Stores {
 /// An iteration is not left out for the first time if one of its accesses can be in a data race. Whoever races with it may do so
 /// because of what the thread does later: other iterations need not make that access. Once is enough: of an execution with a
 /// race, all pure iterations can be left out but the one that the race is about, and then no state is left for the third time.
+///
+/// An iteration that stores is recognised at a step that leads back to a state which was known before the step was
+/// ([`Program::leads_back`]). Where several steps lead to a state in the middle of a loop, whether it is one that threads come back to is found out
+/// late; an engine that goes the same way again must find the thread blocked, or not, where it was before.
 ///
 /// The first access of an iteration, the one at `next`, makes no difference. Whenever the thread goes on it makes that access
 /// again; what was not ordered after the first access is not ordered after the second, nor before it unless the thread learnt
@@ -182,7 +197,7 @@ pub(crate) fn completes_iteration(
         return false;
     }
     if next == state {
-        return stores.are_silent(program, state, history);
+        return stores.are_silent(program, (state, next), state, history);
     }
     let mut may_race = program.may_race(state);
     let mut was_left = false;
@@ -194,7 +209,7 @@ pub(crate) fn completes_iteration(
         after = left;
         if left == next {
             if was_left || !may_race {
-                return stores.are_silent(program, left, history);
+                return stores.are_silent(program, (state, next), left, history);
             }
             was_left = true;
         } else if !was_left {

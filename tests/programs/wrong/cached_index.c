@@ -1,4 +1,5 @@
-// As correct/cached_index.c, but the producer does not look whether there is room.
+// A consumer keeps a copy of the index; the producer does not look whether there is room.
+// engines: dpor, rf, rvf, mcr
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

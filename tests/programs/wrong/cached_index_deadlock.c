@@ -1,4 +1,5 @@
 // Nobody ever says that there is something: the loop goes round for good, although it stores.
+// engines: dpor, rf, rvf, mcr
 #include <pthread.h>
 #include <stdatomic.h>
 
