@@ -9,12 +9,19 @@
 #define N 3
 #endif
 
+// Relaxed accesses are for the memory model of the language.
+#ifdef RELAXED
+#define ORDER memory_order_relaxed
+#else
+#define ORDER memory_order_seq_cst
+#endif
+
 static atomic_int x;
 
 static void *rotate(void *arg) {
     int i = (int)(long)arg;
     int expected = i - 1;
-    atomic_compare_exchange_strong(&x, &expected, i);
+    atomic_compare_exchange_strong_explicit(&x, &expected, i, ORDER, ORDER);
     return 0;
 }
 

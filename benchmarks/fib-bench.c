@@ -11,23 +11,30 @@
 #define N 3
 #endif
 
+// Relaxed accesses are for the memory model of the language.
+#ifdef RELAXED
+#define ORDER memory_order_relaxed
+#else
+#define ORDER memory_order_seq_cst
+#endif
+
 static atomic_int i;
 static atomic_int j;
 
 static void *first(void *unused) {
     for (int k = 0; k < N; k++) {
-        int mine = atomic_load(&i);
-        int other = atomic_load(&j);
-        atomic_store(&i, mine + other);
+        int mine = atomic_load_explicit(&i, ORDER);
+        int other = atomic_load_explicit(&j, ORDER);
+        atomic_store_explicit(&i, mine + other, ORDER);
     }
     return unused;
 }
 
 static void *second(void *unused) {
     for (int k = 0; k < N; k++) {
-        int mine = atomic_load(&j);
-        int other = atomic_load(&i);
-        atomic_store(&j, mine + other);
+        int mine = atomic_load_explicit(&j, ORDER);
+        int other = atomic_load_explicit(&i, ORDER);
+        atomic_store_explicit(&j, mine + other, ORDER);
     }
     return unused;
 }
@@ -53,6 +60,6 @@ int main(void) {
     atomic_init(&j, 1);
     pthread_create(&thread, 0, first, 0);
     pthread_create(&thread, 0, second, 0);
-    assert(atomic_load(&i) <= limit && atomic_load(&j) <= limit);
+    assert(atomic_load_explicit(&i, ORDER) <= limit && atomic_load_explicit(&j, ORDER) <= limit);
     return 0;
 }

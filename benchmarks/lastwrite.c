@@ -9,10 +9,17 @@
 #define N 3
 #endif
 
+// Relaxed accesses are for the memory model of the language.
+#ifdef RELAXED
+#define ORDER memory_order_relaxed
+#else
+#define ORDER memory_order_seq_cst
+#endif
+
 static atomic_int x;
 
 static void *writer(void *arg) {
-    atomic_store(&x, (int)(long)arg);
+    atomic_store_explicit(&x, (int)(long)arg, ORDER);
     return 0;
 }
 
@@ -24,6 +31,6 @@ int main(void) {
     for (int i = 0; i < N; i++) {
         pthread_join(threads[i], 0);
     }
-    atomic_load(&x);
+    atomic_load_explicit(&x, ORDER);
     return 0;
 }

@@ -9,15 +9,22 @@
 #define N 3
 #endif
 
+// Relaxed accesses are for the memory model of the language.
+#ifdef RELAXED
+#define ORDER memory_order_relaxed
+#else
+#define ORDER memory_order_seq_cst
+#endif
+
 static atomic_int x;
 
 static void *writer(void *unused) {
-    atomic_store(&x, 42);
+    atomic_store_explicit(&x, 42, ORDER);
     return unused;
 }
 
 static void *reader(void *unused) {
-    atomic_load(&x);
+    atomic_load_explicit(&x, ORDER);
     return unused;
 }
 

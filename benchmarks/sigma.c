@@ -9,11 +9,18 @@
 #define N 3
 #endif
 
+// Relaxed accesses are for the memory model of the language.
+#ifdef RELAXED
+#define ORDER memory_order_relaxed
+#else
+#define ORDER memory_order_seq_cst
+#endif
+
 static atomic_int array[N];
 static atomic_int idx;
 
 static void *setter(void *unused) {
-    atomic_store(&array[atomic_load(&idx)], 1);
+    atomic_store_explicit(&array[atomic_load_explicit(&idx, ORDER)], 1, ORDER);
     return unused;
 }
 
@@ -21,7 +28,7 @@ int main(void) {
     pthread_t threads[N];
     atomic_init(&idx, -1);
     for (int i = 0; i < N; i++) {
-        atomic_store(&idx, atomic_load(&idx) + 1);
+        atomic_store_explicit(&idx, atomic_load_explicit(&idx, ORDER) + 1, ORDER);
         pthread_create(&threads[i], 0, setter, 0);
     }
     for (int i = 0; i < N; i++) {

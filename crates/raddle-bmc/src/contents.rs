@@ -10,6 +10,8 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub(crate) struct Contents {
     pub(crate) size: u64,
+    /// Of a private variable: its size, where that is not known; `size` is what is looked at of it then.
+    pub(crate) bound: Option<Word>,
     /// Of a private variable, if it is known.
     pub(crate) ty: Option<TypeId>,
     /// None for zeros.
@@ -22,6 +24,7 @@ impl Contents {
     pub(crate) fn new(size: u64, base: Option<Rc<[u8]>>) -> Self {
         Self {
             size,
+            bound: None,
             ty: None,
             base,
             parts: BTreeMap::new(),
@@ -115,7 +118,11 @@ impl Contents {
 
     /// Are two contents of the same object the same?
     pub(crate) fn same(bits: &mut Bits, a: &Self, b: &Self) -> Bit {
-        let mut same = Bit::TRUE;
+        let mut same = match (&a.bound, &b.bound) {
+            (Some(a), Some(b)) => bits.eq(a, b),
+            (None, None) => Bit::TRUE,
+            _ => Bit::FALSE,
+        };
         for (one, other) in [(a, b), (b, a)] {
             for (offset, size, value) in one.parts() {
                 let theirs = other.load(offset, size);
@@ -129,6 +136,9 @@ impl Contents {
     /// The contents of one of two.
     pub(crate) fn choose(bits: &mut Bits, first: Bit, then: &Self, otherwise: &Self) -> Self {
         let mut chosen = then.clone();
+        if let (Some(then), Some(otherwise)) = (&then.bound, &otherwise.bound) {
+            chosen.bound = Some(bits.ite(first, then, otherwise));
+        }
         for (offset, size, value) in then.parts() {
             let other = otherwise.load(offset, size);
             let value = Sym::ite(bits, first, value, &other);

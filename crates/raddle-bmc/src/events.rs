@@ -460,6 +460,8 @@ pub(crate) struct Encoding {
     pub(crate) exits: Vec<Bit>,
     /// What must hold in every execution.
     pub(crate) required: Vec<Bit>,
+    /// The sizes of objects that are not known.
+    pub(crate) sizes: BTreeMap<ObjectId, Word>,
     /// The contents of regions when the first thread is started, where they are not as declared.
     pub(crate) initial: FxHashMap<Region, Contents>,
     /// What cells hold that steps access, when the first thread is started.

@@ -102,6 +102,8 @@ pub(crate) struct Facts {
     kinds: FxHashMap<(ObjectId, u64), MutexKind>,
     /// Objects that are freed somewhere.
     freed: FxHashSet<ObjectId>,
+    /// Objects whose size is not known: no more than this.
+    open_sizes: FxHashMap<ObjectId, u64>,
     /// Semaphores, read-write locks and barriers that are destroyed somewhere.
     destroyed: FxHashSet<(ObjectId, u64)>,
     /// Condition variables, read-write locks and mutexes that are made or destroyed where others may be using them.
@@ -348,6 +350,21 @@ impl Facts {
     pub(crate) fn count_keys(&mut self, count: u32) {
         self.changed |= count > self.keys;
         self.keys = self.keys.max(count);
+    }
+
+    /// The largest size that an object may have whose size is not known.
+    pub(crate) fn open_size(&self, object: ObjectId) -> Option<u64> {
+        self.open_sizes.get(&object).copied()
+    }
+
+    /// The size of the object is not known: no more than this.
+    pub(crate) fn add_open_size(&mut self, object: ObjectId, most: u64) {
+        let known = self.open_sizes.entry(object).or_insert_with(|| {
+            self.changed = true;
+            most
+        });
+        self.changed |= *known < most;
+        *known = most.max(*known);
     }
 
     pub(crate) fn is_freed(&self, object: ObjectId) -> bool {

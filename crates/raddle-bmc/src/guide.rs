@@ -170,7 +170,8 @@ impl<'a> Guide<'a> {
             return thread.is_some_and(|thread| {
                 let tables = program.tables();
                 tables.is_allocation(object, thread, counter)
-                    && tables.object_info(object).size == theirs.size
+                    && (self.encoding.sizes.contains_key(&other)
+                        || tables.object_info(object).size == theirs.size)
             });
         }
         let ours = program.tables().object_info(object);

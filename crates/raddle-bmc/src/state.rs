@@ -195,7 +195,9 @@ impl State {
         }
         let mut variables = self.private.iter().zip(&other.private);
         let is_same = self.private.len() == other.private.len()
-            && variables.all(|(mine, theirs)| mine.size == theirs.size);
+            && variables.all(|(mine, theirs)| {
+                mine.size == theirs.size && mine.bound.is_some() == theirs.bound.is_some()
+            });
         (!is_same).then_some(Disagreement::Stack)
     }
 

@@ -1,5 +1,6 @@
-//! Random programs that need several bounds, where what cannot be encoded lies on some paths only: sizes and addresses that a
-//! thread makes unknown late, in rounds that the first bounds do not come to. What `bmc` verifies must be fine in the enumeration of
+//! Random programs that need several bounds, where what cannot be encoded lies on some paths only: addresses that a
+//! thread makes unknown late, in rounds that the first bounds do not come to. Sizes of blocks and mutexes become unknown as well, and blocks
+//! are accessed where they may end; threads are started and joined on several ways. What `bmc` verifies must be fine in the enumeration of
 //! all executions, and with a bound that is asked for both must cover the same.
 //!
 //! An assumption, or a test, ends each loop after a few rounds, so that there is an end to the enumeration; a nondeterministic value
@@ -26,10 +27,16 @@ const DECLARATIONS: &str = "\
 @m0 = global [10 x i32] zeroinitializer, align 8
 @m1 = global [10 x i32] zeroinitializer, align 8
 @q = global ptr @m0, align 8
+@mm = global [2 x [10 x i32]] zeroinitializer, align 8
+@b = global ptr null, align 8
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_join(i64, ptr)
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
 declare ptr @malloc(i64)
+declare ptr @calloc(i64, i64)
+declare ptr @realloc(ptr, i64)
+declare void @free(ptr)
 declare void @qsort(ptr, i64, i64, ptr)
 declare zeroext i1 @__VERIFIER_nondet_bool()
 declare void @__VERIFIER_assume(i32)
@@ -231,10 +238,84 @@ impl Writer<'_> {
         }
     }
 
+    /// A number that is not known, where somebody counts up.
+    fn number(&mut self) -> String {
+        let number = self.load();
+        let number = self.value(&format!("zext i32 {number} to i64"));
+        if self.chance(50) {
+            return number;
+        }
+        let twice = self.value(&format!("shl i64 {number}, 1"));
+        self.value(&format!("add i64 {twice}, 1"))
+    }
+
+    /// A block of a size that is not known, and an access to it that may be too far.
+    fn sized(&mut self) {
+        let size = self.number();
+        let room = self.rng.below(2);
+        let more = self.value(&format!("add i64 {size}, {room}"));
+        let mut block = match self.rng.below(3) {
+            0 => self.value(&format!("call ptr @calloc(i64 {more}, i64 2)")),
+            _ => self.value(&format!("call ptr @malloc(i64 {more})")),
+        };
+        if self.chance(25) {
+            let size = self.number();
+            let size = self.value(&format!("add i64 {size}, 1"));
+            block = self.value(&format!("call ptr @realloc(ptr {block}, i64 {size})"));
+        }
+        if self.chance(70) {
+            let index = match self.rng.below(3) {
+                0 => "0".to_owned(),
+                1 => size,
+                _ => {
+                    let other = self.number();
+                    self.value(&format!("and i64 {other}, 1"))
+                }
+            };
+            let at = self.value(&format!("getelementptr i8, ptr {block}, i64 {index}"));
+            self.line(format!("store i8 1, ptr {at}, align 1"));
+        }
+        match self.rng.below(3) {
+            0 => self.line(format!("store atomic ptr {block}, ptr @b seq_cst, align 8")),
+            1 => self.line(format!("call void @free(ptr {block})")),
+            _ => {}
+        }
+    }
+
+    /// An access to a block that another thread has made.
+    fn others_block(&mut self) {
+        let out = self.name("out");
+        let block = self.value("load atomic ptr, ptr @b seq_cst, align 8");
+        let none = self.value(&format!("icmp eq ptr {block}, null"));
+        self.jump_if(&none, &out);
+        let index = self.rng.below(2);
+        let at = self.value(&format!("getelementptr i8, ptr {block}, i64 {index}"));
+        self.line(format!("store atomic i8 1, ptr {at} seq_cst, align 1"));
+        self.line(format!("br label %{out}"));
+        self.begin(&out);
+    }
+
+    /// A mutex that is found at an index.
+    fn locked(&mut self) {
+        let index = self.number();
+        let index = self.value(&format!("and i64 {index}, 1"));
+        let mutex = self.value(&format!("getelementptr [10 x i32], ptr @mm, i64 {index}"));
+        self.value(&format!("call i32 @pthread_mutex_lock(ptr {mutex})"));
+        if self.chance(50) {
+            self.line("store i32 1, ptr @d, align 4");
+        }
+        if self.chance(90) {
+            self.value(&format!("call i32 @pthread_mutex_unlock(ptr {mutex})"));
+        }
+    }
+
     fn statement(&mut self) {
         let flag = self.pick(&["@x", "@y"]);
         let number = self.rng.below(2);
-        match self.rng.below(10) {
+        match self.rng.below(13) {
+            10 => self.sized(),
+            11 => self.others_block(),
+            12 => self.locked(),
             0..=2 => self.line(format!(
                 "store atomic i32 {number}, ptr {flag} seq_cst, align 4"
             )),
@@ -283,6 +364,20 @@ impl Writer<'_> {
         if self.chance(60) {
             self.wrong_if(&counter);
         }
+    }
+
+    /// One of several ways to start the thread.
+    fn started(&mut self, start: &str, out: &str) {
+        self.value(start);
+        if self.chance(50) {
+            let handle = self.value("load i64, ptr %h, align 8");
+            self.value(&format!("call i32 @pthread_join(i64 {handle}, ptr null)"));
+        }
+        if self.chance(30) {
+            let found = self.load();
+            self.wrong_if(&found);
+        }
+        self.line(format!("br label %{out}"));
     }
 
     fn thread(&mut self) {
@@ -370,6 +465,14 @@ fn generate(seed: u64) -> String {
             writer.only_if(&counter, |writer| {
                 writer.value(start);
             });
+        } else if writer.chance(25) {
+            let (arm, out) = (writer.name("arm"), writer.name("out"));
+            let choice = writer.choice();
+            writer.jump_if(&choice, &arm);
+            writer.started(start, &out);
+            writer.begin(&arm);
+            writer.started(start, &out);
+            writer.begin(&out);
         } else {
             writer.value(start);
         }

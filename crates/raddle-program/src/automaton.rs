@@ -9,7 +9,7 @@
 
 use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::{SrcId, StateId, ThreadId};
-use crate::op::{Op, ReleaseSequences, Value};
+use crate::op::{Op, ReleaseSequences, SyncAction, Value};
 use crate::tables::{SourceLoc, Tables};
 use crate::uses::Uses;
 use raddle_ir::debug::SourceTypeId;
@@ -765,6 +765,16 @@ impl Program {
     #[must_use]
     pub fn state_count(&self) -> usize {
         self.skeleton.ops.len()
+    }
+
+    /// Has a thread come to an attempt to have a lock or a token of a semaphore, which may fail, or asked for a semaphore's value? Such an
+    /// operation tells of another thread's and does not synchronise with it.
+    #[must_use]
+    pub fn makes_attempts(&self) -> bool {
+        self.skeleton.ops.iter().any(|op| match op {
+            Op::Sync { action, .. } => action.is_try() || *action == SyncAction::SemGet,
+            _ => false,
+        })
     }
 
     /// Bytes that automata and snapshots take, roughly.

@@ -41,6 +41,7 @@ pub mod models;
 pub mod names;
 mod nothing;
 pub mod op;
+pub mod orderings;
 pub mod tables;
 mod uses;
 
@@ -55,4 +56,5 @@ pub use names::{NoThreadName, ThreadName};
 pub use op::{
     ChoiceOf, MutexKind, NumberKind, Op, Order, ReleaseSequences, RmwKind, SyncAction, Value,
 };
+pub use orderings::{Met, OrderOf, OrderSite, Orderings};
 pub use tables::{LocInfo, ObjectInfo, ObjectKind, SourceLoc, Tables, ThreadInfo};

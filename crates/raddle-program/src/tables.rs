@@ -7,7 +7,8 @@ use crate::fault::Stop;
 use crate::ids::{LocId, ObjectId, SrcId, StopId, ThreadId};
 use crate::names::{self, ThreadName, ThreadNumbers};
 pub use crate::names::{OFFSET_BIAS, PRIVATE_THREAD};
-use crate::op::ReleaseSequences;
+use crate::op::{Order, ReleaseSequences};
+use crate::orderings::OrderOf;
 use raddle_ir::DebugInfo;
 use raddle_ir::debug::SourceTypeId;
 use rustc_hash::FxHashMap;
@@ -170,6 +171,8 @@ pub struct Tables {
     /// For each source position, the one in the user's own code that it belongs to.
     users: Vec<Option<SrcId>>,
     source_ids: FxHashMap<SourceLoc, SrcId>,
+    /// Orderings of the user's own atomics, and what was accessed first with each.
+    pub(crate) orderings: FxHashMap<(SrcId, OrderOf, Order), Option<LocId>>,
     stops: Vec<Stop>,
     stop_ids: FxHashMap<Stop, StopId>,
     /// Source types, for naming locations.

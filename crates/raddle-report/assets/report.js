@@ -503,6 +503,7 @@
   at("badge").textContent = data.verdict;
   at("badge").className = data.verdict;
   at("subline").textContent = data.subline;
+  if (data.newest) at("memory-of").textContent = "newest values: threads may read older ones";
   at("numbers").replaceChildren(...data.statistics.flatMap(([name, value]) => [make("dt", "", name), make("dd", "", value)]));
   if (data.violations.length > 1) {
     at("violations").hidden = false;

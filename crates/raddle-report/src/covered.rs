@@ -157,6 +157,16 @@ fn left_out(outcome: &Outcome) -> impl Iterator<Item = Note> {
             text: "spurious wake-ups of condition variables were not explored (`--no-spurious-wakeups`)".to_owned(),
             at: SrcId::NOWHERE,
         },
+        LeftOut::RacesAsRelaxed => Note {
+            kind: "races-as-relaxed",
+            text: "races were not looked for: plain accesses count as relaxed atomics".to_owned(),
+            at: SrcId::NOWHERE,
+        },
+        LeftOut::RacesAsSc => Note {
+            kind: "races-as-sc",
+            text: "races were not looked for: a program that has some may do more under c11 than under sc".to_owned(),
+            at: SrcId::NOWHERE,
+        },
     })
 }
 

@@ -1,6 +1,7 @@
 //! The answer as one JSON object: the format that scripts rely on.
 
 use crate::Report;
+use crate::advice::{self, operation_name, order_name};
 use crate::covered;
 use crate::names::Names;
 use crate::source::{Sources, position};
@@ -9,8 +10,8 @@ use crate::view::main_returned;
 use crate::words;
 use raddle_program::{LocId, NamedPlace, Op, Program, SrcId};
 use raddle_search::{
-    Bound, Effect, EngineKind, MemoryModel, Outcome, Reason, Trace, TraceStep, UnsupportedAt,
-    Verdict, Violation,
+    Bound, Effect, EngineKind, MemoryModel, MemoryReason, Outcome, Reason, Strengthening, Trace,
+    TraceStep, UnsupportedAt, Verdict, Violation,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -22,6 +23,9 @@ struct Answer<'a> {
     file: &'a str,
     engine: &'static str,
     memory: &'static str,
+    /// Why this one, where nobody asked for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_because: Option<&'static str>,
     verdict: &'static str,
     /// Was everything covered that the program can do?
     complete: bool,
@@ -179,7 +183,37 @@ struct Wrong {
     /// The last step of `main`, where it has returned before.
     #[serde(skip_serializing_if = "Option::is_none")]
     main_returned_after: Option<usize>,
+    /// What stronger orderings would do about it, where they could.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orderings: Option<OrderAdvice>,
     trace: Vec<Step>,
+}
+
+#[derive(Serialize)]
+struct OrderAdvice {
+    /// Does sequential consistency allow the execution?
+    sequentially_consistent: bool,
+    /// Each of these sets of changes alone forbids the execution, or orders the two accesses of a race.
+    remedies: Vec<Vec<Change>>,
+}
+
+#[derive(Serialize)]
+struct Change {
+    step: usize,
+    operation: &'static str,
+    location: Option<Place>,
+    from: &'static str,
+    to: &'static str,
+    /// What to replace in the source, where it names the ordering.
+    token: Option<Token>,
+}
+
+#[derive(Serialize)]
+struct Token {
+    text: String,
+    replacement: String,
+    line: u32,
+    column: u32,
 }
 
 #[derive(Serialize)]
@@ -197,9 +231,17 @@ struct Step {
     location: Option<String>,
     value: Value,
     reads_from: Option<usize>,
-    /// Under C11: the newest write of an earlier step, if the step read an older one.
+    /// Of atomic operations and fences; what a compare-exchange has that fails or succeeds like this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<&'static str>,
+    /// Under C11: the newest write of an earlier step, if the step read an older one, and why nothing orders it before.
     #[serde(skip_serializing_if = "Option::is_none")]
     stale: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stale_because: Option<String>,
+    /// Under C11: the write of an earlier step that comes behind the step's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    older_than: Option<usize>,
     at: Option<Place>,
 }
 
@@ -222,6 +264,7 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
         file: report.file,
         engine: outcome.engine.name(),
         memory: outcome.memory.name(),
+        memory_because: outcome.coverage.memory_because.map(memory_reason),
         verdict: verdict(&outcome.verdict),
         complete: matches!(outcome.verdict, Verdict::Verified(Bound::Complete)),
         bound: match outcome.verdict {
@@ -306,6 +349,18 @@ fn reason_kind(verdict: &Verdict) -> Option<&'static str> {
             Reason::Thread { .. } => "thread-limit",
         },
     })
+}
+
+/// Why a memory model was taken, for scripts. Stable.
+fn memory_reason(reason: MemoryReason) -> &'static str {
+    match reason {
+        MemoryReason::NoAtomics => "no-atomics",
+        MemoryReason::AllSeqCst => "all-seq-cst",
+        MemoryReason::WeakInLibraries => "weak-in-libraries",
+        MemoryReason::EnoughAlready => "decided-under-sc",
+        MemoryReason::NotExplored => "c11-not-explored",
+        MemoryReason::WeakOrderings => "weak-orderings",
+    }
 }
 
 struct Writer<'a> {
@@ -411,13 +466,44 @@ impl Writer<'_> {
             location: self.place(violation.at),
             thread: names.thread_number(violation.thread),
             main_returned_after: main_returned(self.program, violation).map(|index| index + 1),
+            orderings: violation.advice.as_ref().map(|it| self.advice(it)),
             trace: self.trace(&names, &violation.trace),
+        }
+    }
+
+    fn advice(&self, advice: &raddle_search::OrderAdvice) -> OrderAdvice {
+        let change = |it: &Strengthening| {
+            let loc = position(self.program.tables(), it.at);
+            let token = loc.and_then(|loc| advice::token(self.sources, loc, it.of, it.from, it.to));
+            Change {
+                step: it.step + 1,
+                operation: operation_name(it.of),
+                location: self.place(it.at),
+                from: order_name(it.from),
+                to: order_name(it.to),
+                token: token.map(|token| Token {
+                    text: token.text,
+                    replacement: token.replacement,
+                    line: token.line,
+                    column: token.column,
+                }),
+            }
+        };
+        let sets = advice.remedies.iter();
+        OrderAdvice {
+            sequentially_consistent: advice.is_sc,
+            remedies: sets.map(|set| set.iter().map(change).collect()).collect(),
         }
     }
 
     fn trace(&self, names: &Names<'_>, trace: &Trace) -> Vec<Step> {
         let step = |(index, step): (usize, &TraceStep)| {
             let op = self.program.op(step.state);
+            let [first, failure] = op.orderings();
+            let order = match step.wrote {
+                None => failure.or(first),
+                Some(_) => first,
+            };
             let (location, value) = match value_chosen(self.program, &trace.steps, index) {
                 Some(value) => (None, value.to_json()),
                 None => described(names, op, step),
@@ -432,7 +518,13 @@ impl Writer<'_> {
                 },
                 location,
                 value,
-                stale: step.stale.map(|index| index + 1),
+                order: order.map(|(_, order)| order_name(order)),
+                stale: step.stale.as_ref().map(|stale| stale.newest + 1),
+                stale_because: step
+                    .stale
+                    .as_ref()
+                    .map(|stale| advice::because(names, self.program, trace, index, stale)),
+                older_than: step.older_than.map(|index| index + 1),
                 reads_from: match step.effect {
                     Effect::Flushed { store } => Some(store as usize + 1),
                     Effect::Whole | Effect::Delayed | Effect::Abandoned => {

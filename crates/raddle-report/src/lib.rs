@@ -30,6 +30,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod advice;
 pub mod compare;
 mod covered;
 pub mod html;
@@ -37,6 +38,7 @@ pub mod json;
 pub mod names;
 mod number;
 mod operands;
+pub mod orderings;
 pub mod repeat;
 pub mod sarif;
 pub mod source;

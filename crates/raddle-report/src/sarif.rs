@@ -2,13 +2,14 @@
 //! beside the source.
 
 use crate::Report;
+use crate::advice::{self, Remedies};
 use crate::covered;
 use crate::names::Names;
 use crate::source::{Sources, position};
 use crate::view::{View, Weight, before_fault};
 use crate::words;
 use raddle_program::{Program, SrcId};
-use raddle_search::{Reason, Verdict, Violation, ViolationKind};
+use raddle_search::{Reason, Strengthening, Verdict, Violation, ViolationKind};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -132,6 +133,14 @@ impl Writer<'_> {
         {
             text += &format!(" ({values})");
         }
+        let trace = before_fault(violation);
+        let mut orderings = advice::stale_reads(&names, self.program, &trace);
+        let remedies = advice::remedies(&names, self.program, self.sources, violation);
+        orderings.extend(remedies.iter().flat_map(Remedies::lines));
+        for line in orderings {
+            text += "\n";
+            text += &line;
+        }
         let mut result = json!({
             "ruleId": kind,
             "ruleIndex": rules.iter().position(|rule| *rule == kind),
@@ -149,7 +158,43 @@ impl Writer<'_> {
             first["message"] = json!({ "text": format!("first access: {access} by {thread}") });
             result["relatedLocations"] = json!([first]);
         }
+        let fixes = self.fixes(violation);
+        if !fixes.is_empty() {
+            result["fixes"] = fixes.into();
+        }
         result
+    }
+
+    /// Each set of stronger orderings that would do, where the source names them.
+    fn fixes(&self, violation: &Violation) -> Vec<Value> {
+        let Some(advice) = &violation.advice else {
+            return Vec::new();
+        };
+        let replacement = |change: &Strengthening| {
+            let loc = position(self.program.tables(), change.at)?;
+            let token = advice::token(self.sources, loc, change.of, change.from, change.to)?;
+            let end = token.column as usize + token.text.chars().count();
+            Some(json!({
+                "artifactLocation": { "uri": uri(self.sources.display(&loc.file)) },
+                "replacements": [{
+                    "deletedRegion": {
+                        "startLine": token.line,
+                        "startColumn": token.column,
+                        "endLine": token.line,
+                        "endColumn": end,
+                    },
+                    "insertedContent": { "text": token.replacement },
+                }],
+            }))
+        };
+        let fix = |set: &Vec<Strengthening>| {
+            let changes: Option<Vec<Value>> = set.iter().map(replacement).collect();
+            Some(json!({
+                "description": { "text": "Use stronger orderings." },
+                "artifactChanges": changes?,
+            }))
+        };
+        advice.remedies.iter().filter_map(fix).collect()
     }
 
     /// The execution: one flow for each thread, and a number that orders the steps of all.

@@ -1,6 +1,7 @@
 //! Verdicts as text for people.
 
 use crate::Report;
+use crate::advice;
 use crate::covered;
 use crate::names::Names;
 use crate::source::{Sources, position};
@@ -15,8 +16,8 @@ use raddle_memory::race::RaceAccess;
 use raddle_program::{ObjectId, Op, Program, SrcId};
 use raddle_search::verdict::Waiting;
 use raddle_search::{
-    EngineKind, Outcome, Reason, Statistics, Trace, UnsupportedAt, Verdict, Violation,
-    ViolationKind,
+    EngineKind, MemoryReason, Outcome, Reason, Statistics, Trace, UnsupportedAt, Verdict,
+    Violation, ViolationKind,
 };
 
 /// How a text looks.
@@ -148,8 +149,13 @@ pub(crate) fn circumstances(outcome: &Outcome) -> String {
         let count = words::executions(statistics.complete + statistics.blocked);
         format!(" after {count} with {}", explorer.name())
     });
+    // Only where the question may come up: what goes wrong under sequential consistency goes wrong.
+    let because = match (&outcome.verdict, outcome.coverage.memory_because) {
+        (Verdict::Verified(_), Some(MemoryReason::AllSeqCst)) => ": all atomics are seq_cst",
+        _ => "",
+    };
     format!(
-        "{}; engine {}{before}, memory {}",
+        "{}; engine {}{before}, memory {}{because}",
         words::time_spent(statistics),
         outcome.engine.name(),
         outcome.memory.name()
@@ -221,8 +227,14 @@ impl<'a> Writer<'a> {
         if main_returned.is_some() {
             text += &self.note(words::MAIN_RETURNED);
         }
-        if let Some(hint) = words::violation_hint(violation) {
-            text += &self.hint(hint);
+        for note in advice::stale_reads(&names, self.program, &trace) {
+            text += &self.note(&note);
+        }
+        let remedies = advice::remedies(&names, self.program, self.sources, violation);
+        match (remedies, words::violation_hint(violation)) {
+            (Some(remedies), _) => text += &self.hint(&remedies.text()),
+            (None, Some(hint)) => text += &self.hint(hint),
+            (None, None) => {}
         }
         text.push('\n');
         text

@@ -256,12 +256,15 @@ pub(crate) fn origin(view: &View<'_>, index: usize) -> String {
     if let Effect::Flushed { store } = view.trace.steps[index].effect {
         return format!("  ← step {}", store + 1);
     }
-    if !view.reads(index) {
-        return String::new();
-    }
     let step = &view.trace.steps[index];
-    let stale = match step.stale {
-        Some(newer) => format!(", stale: not step {}", newer + 1),
+    if !view.reads(index) {
+        return match step.older_than {
+            Some(newer) => format!("  (older than step {})", newer + 1),
+            None => String::new(),
+        };
+    }
+    let stale = match &step.stale {
+        Some(stale) => format!(", stale: not step {}", stale.newest + 1),
         None => String::new(),
     };
     let origin = match step.reads_from {

@@ -521,17 +521,6 @@ pub fn violation_hint(violation: &Violation) -> Option<&'static str> {
         }
         ViolationKind::Deadlock { .. } => Some("raddle explain deadlock"),
         ViolationKind::Livelock { .. } => Some("raddle explain livelock"),
-        ViolationKind::Fault(_)
-            if violation
-                .trace
-                .steps
-                .iter()
-                .any(|step| step.stale.is_some()) =>
-        {
-            Some(
-                "a stale read returns an older value than the newest, because nothing orders the newer write before it: a release store that an acquire load reads from, or memory_order_seq_cst, does (raddle explain c11)",
-            )
-        }
         ViolationKind::Fault(_) if violation.trace.steps.iter().any(is_delayed) => {
             match violation.schedule.memory {
                 MemoryModel::Pso => Some(

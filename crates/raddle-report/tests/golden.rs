@@ -71,6 +71,7 @@ impl Case {
             at: self.program.at(state),
             schedule: Schedule::default(),
             trace: self.trace.clone(),
+            advice: None,
         }])
     }
 
@@ -124,6 +125,7 @@ fn trace(program: &Program, machine: &Machine) -> Trace {
             reads_from: reads.and_then(|loc| last_write.get(&loc).copied()),
             wrote: writes,
             stale: None,
+            older_than: None,
         });
         if let Some((loc, _)) = writes {
             last_write.insert(loc, index);

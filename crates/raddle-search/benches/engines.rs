@@ -4,10 +4,12 @@
 //! of different ones.
 
 use raddle_memory::goodwrites::Decisions;
-use raddle_search::{EngineKind, RvfHeuristics, SearchOptions, check};
+use raddle_program::Order;
+use raddle_search::{EngineKind, MemoryModel, RvfHeuristics, SearchOptions, check};
 use raddle_testing::builder::BuiltProgram;
 use raddle_testing::samples::{
-    casrot, control_flow, exponential_bug, fib_bench, lastwrite, readers, ttaslock,
+    casrot, casrot_with, control_flow, exponential_bug, fib_bench, fib_bench_with, lastwrite,
+    lastwrite_with, readers, readers_with, sigma, sigma_with, ttaslock,
 };
 use std::time::{Duration, Instant};
 
@@ -24,12 +26,38 @@ fn main() {
     );
     for (name, built) in programs() {
         if wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str())) {
-            for engine in [EngineKind::Dpor, EngineKind::Rf, EngineKind::Rvf] {
-                measure(&name, &built, engine, RvfHeuristics::default());
+            for engine in [
+                EngineKind::Dpor,
+                EngineKind::Rf,
+                EngineKind::Rvf,
+                EngineKind::Graph,
+            ] {
+                measure(&name, &built, engine, SearchOptions::default);
             }
             measure_ablations(&name, &built);
         }
     }
+    for (name, built) in weak_programs() {
+        if wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str())) {
+            measure(&name, &built, EngineKind::Graph, || SearchOptions {
+                memory: MemoryModel::C11,
+                ..SearchOptions::default()
+            });
+        }
+    }
+}
+
+/// For the memory model of the language: with all accesses relaxed, and with all of them sequentially consistent.
+fn weak_programs() -> Vec<(String, BuiltProgram)> {
+    let mut all = Vec::new();
+    for (word, order) in [("relaxed", Order::Relaxed), ("seq_cst", Order::SeqCst)] {
+        all.push((format!("fib-bench 4 {word}"), fib_bench_with(4, order)));
+        all.push((format!("casrot 9 {word}"), casrot_with(9, order)));
+        all.push((format!("lastwrite 8 {word}"), lastwrite_with(8, order)));
+        all.push((format!("readers 13 {word}"), readers_with(13, order)));
+        all.push((format!("sigma 6 {word}"), sigma_with(6, order)));
+    }
+    all
 }
 
 fn programs() -> Vec<(String, BuiltProgram)> {
@@ -42,6 +70,7 @@ fn programs() -> Vec<(String, BuiltProgram)> {
     }
     all.push(("lastwrite 8".to_owned(), lastwrite(8)));
     all.push(("readers 13".to_owned(), readers(13)));
+    all.push(("sigma 6".to_owned(), sigma(6)));
     all.push(("control-flow 5".to_owned(), control_flow(5)));
     all.push(("exponential-bug 5".to_owned(), exponential_bug(5)));
     all.push(("ttaslock 4".to_owned(), ttaslock(4)));
@@ -82,22 +111,26 @@ fn measure_ablations(name: &str, built: &BuiltProgram) {
         ),
     ] {
         let name = format!("{name} -{without}");
-        measure(&name, built, EngineKind::Rvf, heuristics);
+        measure(&name, built, EngineKind::Rvf, || SearchOptions {
+            rvf: heuristics,
+            ..SearchOptions::default()
+        });
     }
 }
 
-fn measure(name: &str, built: &BuiltProgram, engine: EngineKind, heuristics: RvfHeuristics) {
+fn measure(
+    name: &str,
+    built: &BuiltProgram,
+    engine: EngineKind,
+    options: impl Fn() -> SearchOptions,
+) {
     let mut best = Duration::MAX;
     let mut executions = 0;
     let mut verify = Decisions::default();
     for _ in 0..RUNS {
         let mut program = built.program();
         let start = processor_time();
-        let options = SearchOptions {
-            rvf: heuristics,
-            ..SearchOptions::default()
-        };
-        let outcome = check(&mut program, engine, options).expect("violations replay");
+        let outcome = check(&mut program, engine, options()).expect("violations replay");
         best = best.min(processor_time() - start);
         executions = outcome.statistics.complete + outcome.statistics.blocked;
         verify = outcome.statistics.verify;

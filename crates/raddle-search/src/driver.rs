@@ -112,6 +112,8 @@ pub struct SearchOptions {
     pub progress: Option<ProgressSink>,
     pub second_opinion: Option<SecondOpinion>,
     pub reproduced: Option<ViolationSink>,
+    /// Nobody will look at the executions: they are not made plainer, and there is no advice.
+    pub verdict_only: bool,
     /// Stop at a value that would have to be tried in all its states: a formula will be asked.
     pub leaves_values_to_formulas: bool,
 }

@@ -295,6 +295,7 @@ impl Frame {
                     at,
                     schedule,
                     trace,
+                    advice: None,
                 };
                 if let Some(sink) = &mut self.options.reproduced {
                     sink(program, &found);
@@ -516,8 +517,10 @@ impl Frame {
         // The user gets the plainest executions. They are looked for when the engine is done: what that
         // meets is no part of the search.
         self.watch.enter(Phase::Simplifying);
-        for violation in &mut self.violations {
+        let wanted = !self.options.verdict_only;
+        for violation in self.violations.iter_mut().filter(|_| wanted) {
             *violation = simplify::plainest(program, violation.clone(), &self.watch);
+            violation.advice = replay::advise(program, violation, &self.watch);
         }
         self.statistics.elapsed = self.started.elapsed();
         self.statistics.peak_memory_bytes = peak_memory_bytes();

@@ -91,6 +91,7 @@ impl Gathered {
             not_checked: Vec::new(),
             left_out: Vec::new(),
             endless: None,
+            memory_because: None,
         }
     }
 }

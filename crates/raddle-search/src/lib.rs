@@ -64,7 +64,8 @@ pub use raddle_memory::Effect;
 pub use rvf::RvfHeuristics;
 pub use verdict::{
     BlockedBy, BlockedCounts, Bound, Causality, Check, Checks, Coverage, EngineKind, Glance,
-    LeftOut, MemoryModel, Outcome, Reason, Statistics, Trace, TraceStep, UnsupportedAt, Verdict,
-    Violation, ViolationKind, Waiting,
+    LeftOut, MemoryModel, MemoryReason, OrderAdvice, Outcome, Reason, Stale, Statistics,
+    Strengthening, Trace, TraceStep, UnsupportedAt, Unsynchronised, Verdict, Violation,
+    ViolationKind, Waiting,
 };
 pub use watch::{Cause, MemoryLimit, Phase, Watch, peak_memory_bytes};

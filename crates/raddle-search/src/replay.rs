@@ -1,10 +1,12 @@
 //! Re-runs executions: a violation is reported only after it was reproduced on a fresh machine.
 
+mod advice;
 mod placed;
 
 use crate::ending;
 use crate::verdict::{Trace, TraceStep, ViolationKind, Waiting};
 use crate::watch::Watch;
+pub use advice::advise;
 pub(crate) use placed::Causes;
 use placed::GraphRun;
 use raddle_memory::axioms::{Inconsistency, PlainAccesses};
@@ -557,6 +559,7 @@ pub fn trace(program: &Program, steps: &[MicroStep], done: usize) -> Trace {
             reads_from: None,
             wrote: None,
             stale: None,
+            older_than: None,
         };
         if index < done {
             told.reads_from = writers.step(program, index, &step);

@@ -58,6 +58,7 @@ pub fn plainest(program: &mut Program, violation: Violation, watch: &Watch) -> V
             at: found.at,
             schedule,
             trace,
+            advice: None,
         };
         plainest = simplified(program, shorter, watch);
     }

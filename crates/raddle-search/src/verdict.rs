@@ -7,8 +7,8 @@ use raddle_memory::consistency::Phases;
 use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Effect, RaceInfo};
 use raddle_program::{
-    CodeCoverage, Fault, Limit, LocId, SrcId, StateId, ThreadId, ThreadName, Unsupported, Value,
-    WeakOrderings,
+    CodeCoverage, Fault, Limit, LocId, Order, OrderOf, SrcId, StateId, ThreadId, ThreadName,
+    Unsupported, Value, WeakOrderings,
 };
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ impl EngineKind {
     }
 
     /// Does it explore every program under this memory model? Engine `graph` refuses atomics of several sizes, and takes atomic blocks for
-    /// critical sections of one lock: under the model of the language nobody says better, under sequential consistency others do.
+    /// critical sections of one lock: under the model of the language nobody says better, under other models others do.
     #[must_use]
     pub fn handles_everything(self, memory: MemoryModel) -> bool {
         self.supports(memory) && (self != Self::Graph || memory == MemoryModel::C11)
@@ -83,7 +83,9 @@ impl EngineKind {
     pub fn supports(self, memory: MemoryModel) -> bool {
         match memory {
             MemoryModel::Sc => true,
-            MemoryModel::Tso | MemoryModel::Pso => matches!(self, Self::Naive | Self::Bmc),
+            MemoryModel::Tso | MemoryModel::Pso => {
+                matches!(self, Self::Naive | Self::Bmc | Self::Graph)
+            }
             MemoryModel::C11 => self == Self::Graph,
         }
     }
@@ -246,8 +248,31 @@ pub struct TraceStep {
     pub reads_from: Option<usize>,
     /// Location and value written, if any.
     pub wrote: Option<(LocId, Value)>,
-    /// Under C11: the newest write of the location in an earlier step, if this step read an older one.
-    pub stale: Option<usize>,
+    /// Under C11, if this step read an older write than that of an earlier step.
+    pub stale: Option<Stale>,
+    /// Under C11, if this step wrote what is older than the write of an earlier step: that which comes right behind it in the modification order.
+    pub older_than: Option<usize>,
+}
+
+/// A read of an old value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stale {
+    /// The step with the newest write of the location.
+    pub newest: usize,
+    /// Why nothing orders that before the read: the reads on the shortest way from one to the other that do not synchronise. None if
+    /// there is no such way.
+    pub because: Vec<Unsynchronised>,
+}
+
+/// A read that would order what its writer did before what its reader does, if both had the orderings for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unsynchronised {
+    pub write: usize,
+    pub read: usize,
+    /// Does the write release, or a fence before it?
+    pub releases: bool,
+    /// Does the read acquire, or a fence after it?
+    pub acquires: bool,
 }
 
 /// An execution that was run: replaying the same choices gives the same steps.
@@ -266,6 +291,28 @@ pub struct Violation {
     /// How to run the execution again.
     pub schedule: Schedule,
     pub trace: Trace,
+    /// What stronger orderings would do about it, where they could.
+    pub advice: Option<OrderAdvice>,
+}
+
+/// What orderings have to do with a violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderAdvice {
+    /// Does sequential consistency allow the execution?
+    pub is_sc: bool,
+    /// Each of these sets of changes forbids the execution; for a race, it orders the two accesses. The sets are minimal, and there may be more.
+    pub remedies: Vec<Vec<Strengthening>>,
+}
+
+/// A stronger ordering for an operation of the user's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strengthening {
+    /// The first step that does it.
+    pub step: usize,
+    pub at: SrcId,
+    pub of: OrderOf,
+    pub from: Order,
+    pub to: Order,
 }
 
 /// What of the program's behaviours was covered.
@@ -357,6 +404,27 @@ pub struct Coverage {
     pub left_out: Vec<LeftOut>,
     /// Where a thread went round and round in the execution that was being explored when the search was ended.
     pub endless: Option<SrcId>,
+    /// Why this memory model, where nobody asked for one.
+    pub memory_because: Option<MemoryReason>,
+}
+
+/// Why a memory model was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryReason {
+    /// Sequential consistency: the program has no atomics of its own, nor do libraries use any weaker ones. Without races it cannot tell the
+    /// model of its language from it.
+    NoAtomics,
+    /// The same, since all its atomics are `seq_cst`.
+    AllSeqCst,
+    /// Sequential consistency: only what libraries do on their own account is weaker.
+    WeakInLibraries,
+    /// Sequential consistency, although the program uses weaker orderings: a violation was found there, or there is no answer even there.
+    EnoughAlready,
+    /// Sequential consistency, although the program uses weaker orderings: engine `graph` cannot explore it, or was not asked because a formula had the
+    /// answer.
+    NotExplored,
+    /// That of the language: the program uses weaker orderings.
+    WeakOrderings,
 }
 
 /// Behaviour that the standards allow.
@@ -364,6 +432,10 @@ pub struct Coverage {
 pub enum LeftOut {
     /// Of condition variables.
     SpuriousWakeups,
+    /// What races may do under the model of the language, since nobody looked for them: plain accesses were taken for relaxed atomics.
+    RacesAsRelaxed,
+    /// The same, since sequential consistency was explored.
+    RacesAsSc,
 }
 
 /// What engine `mcr` did besides running executions.

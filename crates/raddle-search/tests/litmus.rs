@@ -277,30 +277,33 @@ fn classic_tests_have_their_well_known_answers() {
     }
 }
 
-/// The engine, with the assertion that forbids the outcome: violated if and only if the outcome is allowed. The driver has
+/// Engines, with the assertion that forbids the outcome: violated if and only if the outcome is allowed. The driver has
 /// replayed each violation.
 #[test]
-fn naive_decides_classic_tests() {
+fn engines_decide_classic_tests() {
     for classic in classics() {
         for ((model, _), allowed) in MODELS.into_iter().zip(classic.allowed) {
-            // Four threads have too many interleavings.
-            if classic.litmus.threads.len() > 3 {
-                continue;
+            for engine in [EngineKind::Naive, EngineKind::Graph] {
+                // Four threads have too many interleavings.
+                if engine == EngineKind::Naive && classic.litmus.threads.len() > 3 {
+                    continue;
+                }
+                let mut program = classic.litmus.forbidding(&classic.outcome).program();
+                let options = SearchOptions {
+                    memory: model,
+                    ..SearchOptions::default()
+                };
+                let outcome = check(&mut program, engine, options).expect("no mistake");
+                assert_eq!(
+                    matches!(outcome.verdict, Verdict::Violation(_)),
+                    allowed,
+                    "{} under {}, engine {}: {:?}",
+                    classic.litmus.name,
+                    model.name(),
+                    engine.name(),
+                    outcome.verdict
+                );
             }
-            let mut program = classic.litmus.forbidding(&classic.outcome).program();
-            let options = SearchOptions {
-                memory: model,
-                ..SearchOptions::default()
-            };
-            let outcome = check(&mut program, EngineKind::Naive, options).expect("no mistake");
-            assert_eq!(
-                matches!(outcome.verdict, Verdict::Violation(_)),
-                allowed,
-                "{} under {}: {:?}",
-                classic.litmus.name,
-                model.name(),
-                outcome.verdict
-            );
             assert!(Checks::default().contains(Check::Assert));
         }
     }

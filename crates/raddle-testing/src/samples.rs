@@ -1,29 +1,43 @@
 //! Programs of the papers, made by the builder: for tests and benches of engines. `benchmarks/` has them in C.
 
 use crate::builder::{BuiltProgram, Compare, Place, ProgramBuilder};
+use raddle_program::op::Order;
 
 /// Two threads add each other's sum to theirs, `rounds` times each; `main` looks on.
 #[must_use]
 pub fn fib_bench(rounds: u32) -> BuiltProgram {
-    fn add_into(b: &mut ProgramBuilder, name: &str, rounds: u32, to: Place, other: Place) {
+    fib_bench_with(rounds, Order::SeqCst)
+}
+
+/// The same with accesses of this order.
+#[must_use]
+pub fn fib_bench_with(rounds: u32, order: Order) -> BuiltProgram {
+    fn add_into(
+        b: &mut ProgramBuilder,
+        name: &str,
+        rounds: u32,
+        order: Order,
+        to: Place,
+        other: Place,
+    ) {
         b.thread(name, |t| {
             for _ in 0..rounds {
-                let mine = t.load(to);
-                let theirs = t.load(other);
-                t.store(to, mine + theirs);
+                let mine = t.load_order(to, order);
+                let theirs = t.load_order(other, order);
+                t.store_order(to, mine + theirs, order);
             }
         });
     }
     let mut b = ProgramBuilder::new("fib-bench");
     let i = b.var_init("i", 4, 1);
     let j = b.var_init("j", 4, 1);
-    add_into(&mut b, "t1", rounds, i, j);
-    add_into(&mut b, "t2", rounds, j, i);
+    add_into(&mut b, "t1", rounds, order, i, j);
+    add_into(&mut b, "t2", rounds, order, j, i);
     b.main(|t| {
         t.spawn_all();
-        let a = t.load(i);
+        let a = t.load_order(i, order);
         t.if_(a.at_most(1_000_000), |t| {
-            t.load(j);
+            t.load_order(j, order);
         });
     });
     b.build()
@@ -32,11 +46,17 @@ pub fn fib_bench(rounds: u32) -> BuiltProgram {
 /// `n` threads try to turn a counter from their number less one to their number.
 #[must_use]
 pub fn casrot(n: u32) -> BuiltProgram {
+    casrot_with(n, Order::SeqCst)
+}
+
+/// The same with accesses of this order.
+#[must_use]
+pub fn casrot_with(n: u32, order: Order) -> BuiltProgram {
     let mut b = ProgramBuilder::new("casrot");
     let x = b.var("x", 4);
     for i in 1..=n {
         b.thread(&format!("t{i}"), |t| {
-            t.cas(x, i - 1, i);
+            t.cas_order(x, i - 1, i, order, order);
         });
     }
     b.no_joins();
@@ -46,15 +66,21 @@ pub fn casrot(n: u32) -> BuiltProgram {
 /// `n` threads write; `main` joins them and reads.
 #[must_use]
 pub fn lastwrite(n: u32) -> BuiltProgram {
+    lastwrite_with(n, Order::SeqCst)
+}
+
+/// The same with accesses of this order.
+#[must_use]
+pub fn lastwrite_with(n: u32, order: Order) -> BuiltProgram {
     let mut b = ProgramBuilder::new("lastwrite");
     let x = b.var("x", 4);
     for i in 1..=n {
-        b.thread(&format!("t{i}"), |t| t.store(x, i));
+        b.thread(&format!("t{i}"), |t| t.store_order(x, i, order));
     }
     b.main(|t| {
         t.spawn_all();
         t.join_all();
-        t.load(x);
+        t.load_order(x, order);
     });
     b.build()
 }
@@ -62,12 +88,18 @@ pub fn lastwrite(n: u32) -> BuiltProgram {
 /// One writer, `n` readers.
 #[must_use]
 pub fn readers(n: u32) -> BuiltProgram {
+    readers_with(n, Order::SeqCst)
+}
+
+/// The same with accesses of this order.
+#[must_use]
+pub fn readers_with(n: u32, order: Order) -> BuiltProgram {
     let mut b = ProgramBuilder::new("readers");
     let x = b.var("x", 4);
-    b.thread("writer", |t| t.store(x, 42));
+    b.thread("writer", |t| t.store_order(x, 42, order));
     for i in 1..=n {
         b.thread(&format!("reader{i}"), |t| {
-            t.load(x);
+            t.load_order(x, order);
         });
     }
     b.build()
@@ -166,18 +198,24 @@ pub fn control_flow(n: u32) -> BuiltProgram {
 /// `main` counts up and spawns `n` threads that write where the counter says.
 #[must_use]
 pub fn sigma(n: u32) -> BuiltProgram {
+    sigma_with(n, Order::SeqCst)
+}
+
+/// The same with accesses of this order.
+#[must_use]
+pub fn sigma_with(n: u32, order: Order) -> BuiltProgram {
     let mut b = ProgramBuilder::new("sigma");
     let idx = b.var_init("idx", 4, 0xFFFF_FFFF);
     let array = b.object("array", 4 * u64::from(n));
     let setter = b.child("setter", |t| {
-        let i = t.load(idx);
-        t.store(array.index(i * 4, 4), 1);
+        let i = t.load_order(idx, order);
+        t.store_order(array.index(i * 4, 4), 1, order);
     });
     b.main(|t| {
         let mut handles = Vec::new();
         for _ in 0..n {
-            let i = t.load(idx);
-            t.store(idx, i + 1);
+            let i = t.load_order(idx, order);
+            t.store_order(idx, i + 1, order);
             handles.push(t.spawn(setter));
         }
         for handle in handles {

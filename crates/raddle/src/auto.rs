@@ -1,8 +1,8 @@
 //! `--engine auto` under sequential consistency: executions are explored, and a formula is asked where that takes long or
 //! cannot give an answer.
 //!
-//! If no memory model was asked for, that of the language counts. A program that uses no ordering weaker than `seq_cst` itself cannot tell it
-//! from sequential consistency (a data race is a violation), and whatever goes wrong under sequential consistency may go wrong under it as well. So
+//! If no memory model was asked for, that of the language counts. A program that uses no ordering weaker than `seq_cst` itself, and no attempt to lock that
+//! may fail, cannot tell it from sequential consistency (a data race is a violation; docs/soundness.md), and whatever goes wrong under sequential consistency may go wrong under it as well. So
 //! execution graphs are explored after that, if such an ordering was met and nothing was found. Where graphs cannot be explored, the answer says that
 //! weak orderings were taken for stronger ones.
 //!
@@ -14,15 +14,43 @@ use crate::error::Error;
 use crate::load::Loaded;
 use crate::options::Options;
 use crate::supervise::Job;
-use raddle_program::Unsupported;
+use raddle_program::{Op, Program, StateId, Unsupported};
 use raddle_search::driver::{self, Conflicts, SearchOptions, SecondOpinion};
-use raddle_search::{EngineKind, MemoryModel, Outcome, Reductions, Verdict, choose_engine};
+use raddle_search::{
+    EngineKind, MemoryModel, MemoryReason, Outcome, Reductions, Verdict, choose_engine,
+};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
 
 pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
-    let mut loaded = source(options, job).load()?;
+    let mut checked = answered(options, job)?;
+    if options.follows_language {
+        checked.outcome.coverage.memory_because = Some(reason(&checked));
+    }
+    Ok(checked)
+}
+
+/// Why the answer is about this memory model.
+fn reason(checked: &Checked) -> MemoryReason {
+    let outcome = &checked.outcome;
+    let weak = outcome.coverage.weak;
+    match outcome.memory {
+        MemoryModel::C11 => MemoryReason::WeakOrderings,
+        _ if weak.user.is_some() && matches!(outcome.verdict, Verdict::Verified(_)) => {
+            MemoryReason::NotExplored
+        }
+        _ if weak.user.is_some() => MemoryReason::EnoughAlready,
+        _ if weak.library.is_some() => MemoryReason::WeakInLibraries,
+        _ if checked.loaded.program.tables().has_own_atomics() => MemoryReason::AllSeqCst,
+        _ => MemoryReason::NoAtomics,
+    }
+}
+
+fn answered(options: &Options, job: &Job) -> Result<Checked, Error> {
+    let source = source(options, job);
+    let compiled = source.compile()?;
+    let mut loaded = compiled.load(&source)?;
     let began = Instant::now();
     let engine = choose_engine(&mut loaded.program, options.reductions);
     // What the second opinion was formed on: its answer speaks of that program.
@@ -55,15 +83,24 @@ pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
         }
         return explore_the_rest(options, job, engine, began, checked);
     }
-    let is_weak = outcome.coverage.weak.user.is_some();
+    let is_weak = outcome.coverage.weak.user.is_some()
+        || outcome.statistics.threads > 1
+            && loaded.program.makes_attempts()
+            && !has_blocks(&loaded.program);
     if options.follows_language && is_weak && matches!(outcome.verdict, Verdict::Verified(_)) {
-        let again = source(options, job).load()?;
+        let again = compiled.load(&source)?;
         let checked = by_language(options, job, began, again)?;
         if !matches!(checked.outcome.verdict, Verdict::Unsupported(_)) {
             return Ok(checked);
         }
     }
     Ok(Checked { loaded, outcome })
+}
+
+/// Atomic blocks are no part of the language: what they exclude besides each other is known under sequential consistency only.
+fn has_blocks(program: &Program) -> bool {
+    let mut states = (0..program.state_count()).map(StateId::from_index);
+    states.any(|state| *program.op(state) == Op::AtomicBegin)
 }
 
 /// Explores execution graphs under the memory model of the language.

@@ -19,8 +19,8 @@ use raddle_report::witness::{self, Task};
 use raddle_report::{Report, html, json, sarif, text, words};
 use raddle_search::driver::{self, Conflicts, Limits, SearchOptions, ViolationSink};
 use raddle_search::{
-    Check, EngineKind, LeftOut, Outcome, Phase, Reason, Trace, UnsupportedAt, Verdict, Violation,
-    ViolationKind,
+    Check, EngineKind, LeftOut, MemoryModel, Outcome, Phase, Reason, Trace, UnsupportedAt, Verdict,
+    Violation, ViolationKind,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -198,6 +198,15 @@ pub(crate) fn checked(options: &Options, job: &Job) -> Result<Checked, Error> {
     if !options.spurious_wakeups {
         let left_out = &mut checked.outcome.coverage.left_out;
         left_out.push(LeftOut::SpuriousWakeups);
+    }
+    if !options.checks.races {
+        let outcome = &mut checked.outcome;
+        let is_sc = outcome.memory == MemoryModel::Sc;
+        let left_out = match outcome.memory {
+            MemoryModel::C11 => Some(LeftOut::RacesAsRelaxed),
+            _ => (is_sc && options.follows_language).then_some(LeftOut::RacesAsSc),
+        };
+        outcome.coverage.left_out.extend(left_out);
     }
     // Whatever is no part of the search went before it.
     let statistics = &mut checked.outcome.statistics;

@@ -18,6 +18,7 @@ Examples:
   raddle check program.c --report report.html   step through it in a browser
   raddle check program.cpp -- -std=c++20 -Iinclude
   raddle compare program.c                      what every engine says, and how fast
+  raddle orderings program.c                    which memory orderings are needed
   raddle explain race                           what a word in an answer means";
 
 const CHECK_EXAMPLES: &str = "\
@@ -32,6 +33,11 @@ Examples:
   raddle check -p build --entry stress test.c --args 3 fast
   raddle check task.i --property unreach-call.prp --witness witness.yml
   raddle check program.cpp --format json -- -std=c++20 -DTHREADS=2";
+
+const ORDERINGS_EXAMPLES: &str = "\
+Examples:
+  raddle orderings queue.c
+  raddle orderings queue.cpp --time-limit 60 --format json -- -std=c++20";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -50,6 +56,21 @@ pub enum Command {
         arg.hide(for_check)
     }))]
     Compare(Box<CheckArgs>),
+    /// Say of every ordering of a program's own atomics how weak it may be, or what mends a broken program
+    ///
+    /// The program is checked with one ordering weakened at a time, others unchanged, and one table says with which it is still verified. For a
+    /// program that is not, a set of stronger orderings is looked for that makes it correct. `--time-limit` is for all of it; each check has a limit
+    /// of executions (`--max-executions`; by default 20 times those of the program as it is, at least 20000).
+    ///
+    /// Exit status: 0 the program is verified, 1 a violation was found, 2 the input or the command line is at fault, 3 inconclusive, or something in
+    /// the table is not known.
+    #[command(args_override_self = true, after_help = ORDERINGS_EXAMPLES)]
+    #[command(mut_args(|arg| {
+        let for_check = ["engine", "memory", "report", "trace", "witness", "keep_going", "full", "output", "json", "quiet", "jobs", "seed", "progress"]
+            .contains(&arg.get_id().as_str());
+        arg.hide(for_check)
+    }))]
+    Orderings(Box<CheckArgs>),
     /// Run a saved execution again, step by step
     ///
     /// Exit status: 1 the saved violation is reproduced, 3 it is not, 2 there was an error.
@@ -104,7 +125,7 @@ pub struct CheckArgs {
     pub engine: Engine,
 
     /// Memory model: that of C, C++ and Rust (c11, engine graph), sequential consistency, or store buffers as in x86-TSO or PSO
-    /// (engines bmc and naive)
+    /// (engines bmc, graph and naive)
     ///
     /// Without it, programs whose own atomics are all seq_cst are explored under sc, which they cannot tell from c11, and others
     /// under c11; an engine that is asked for by name other than graph has sc.

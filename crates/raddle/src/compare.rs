@@ -94,11 +94,11 @@ pub(crate) fn outcome(
     })
 }
 
-/// The engines of this version that can answer for every program under the memory model.
+/// The engines of this version that know the memory model. Some refuse some programs; that is no answer.
 fn applicable(options: &Options) -> Vec<(&'static str, EngineKind)> {
     let mut engines: Vec<(&str, EngineKind)> = Vec::new();
     for &(name, kind) in ENGINES {
-        if name != "auto" && kind.handles_everything(options.memory) {
+        if name != "auto" && kind.supports(options.memory) {
             engines.push((name, kind));
         }
     }

@@ -80,15 +80,24 @@ const TOPICS: &[Topic] = &[
         names: &["graph"],
         text: "Engine `graph` explores execution graphs: which write each read reads from, and the order of the writes to each \
                location. It visits each graph that the memory model allows once (TruSt), and needs no more memory than one graph \
-               takes. It knows the memory models `c11` and `sc`.",
+               takes. It knows all memory models.",
     },
     Topic {
         names: &["c11"],
         text: "Memory model `c11` is that of C, C++ and Rust: RC11, with the release sequences of the program's language. A read may return \
                an older value than the newest, unless something orders the newer write before it: a release store that an acquire load \
-               reads from, fences, locks, `seq_cst` operations, the start and the end of threads. Not covered: load buffering of relaxed \
-               accesses, which RC11 forbids and some processors show; `consume` counts as `acquire`. It is the default for programs that \
-               use weaker orderings than `seq_cst` themselves; others cannot tell it from `sc`, and are explored under that.",
+               reads from, fences, locks, `seq_cst` operations, the start and the end of threads. A report says of each such read which newer write \
+               it did not see (`stale: not step 3`), and which orderings are too weak for the two to be ordered. A write may come before one that an earlier step \
+               did (`older than step 3`). Where sequential consistency does not allow the execution, the report names the orderings to strengthen: \
+               `raddle explain orderings`.\n\
+               \n\
+               Not covered: load buffering of relaxed \
+               accesses (each of two threads reads what the other writes later), which RC11 forbids and some processors show; `consume` counts as `acquire`. If races are not \
+               looked for, plain accesses count as relaxed ones, and the answer says so.\n\
+               \n\
+               It is the default for programs that \
+               use weaker orderings than `seq_cst` themselves. If all atomics of a program are `seq_cst` (the answer says so) or there are none, it cannot tell \
+               `c11` from `sc` unless it has races, which are violations; it is explored under `sc`. `memory_because` in JSON has the reason.",
     },
     Topic {
         names: &["sc"],
@@ -300,7 +309,16 @@ const TOPICS: &[Topic] = &[
                never reorder loads. That concerns programs in which only libraries use such orderings, and whoever asks for these models. For data races the orderings do count, under every model. So a violation is real, \
                but what is verified under them may still go wrong in ways that are not looked at; \
                where threads came to such orderings the answer says so, and in JSON in `weak_orderings`. Programs that \
-               have only `seq_cst` atomics and locks are not concerned.",
+               have only `seq_cst` atomics and locks are not concerned.\n\
+               \n\
+               A violation that sequential consistency does not have, or a race of a program with atomics, comes with the orderings to change: those of the \
+               execution are made stronger one at a time, in pairs if none alone does, and else as few of them as it takes, and the axioms of the \
+               model say whether the execution is still possible, or the two accesses of a race still not ordered. That is about \
+               this one execution: check again after the change. In JSON: `violation.orderings.remedies`.\n\
+               \n\
+               `raddle orderings FILE` is about all executions. It says of each ordering of the program's own atomics which weaker ones would do, others \
+               unchanged, and finds a set of stronger ones that makes a broken program correct. Accesses inside of `std::atomic` or `AtomicUsize` belong to \
+               the line that calls them. Exit status: 0 verified, 1 broken, 3 if something is not known.",
     },
     Topic {
         names: &["timeline", "execution", "trace"],
@@ -329,15 +347,15 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["json"],
         text: "`--format json` prints one object for scripts. Its members are stable: `verdict`, `complete`, \
-               `bound`, `reason`, `reason_kind`, `executions` (`complete`, `blocked`, and how many of the blocked were \
-               `cut`), `violation` with `kind`, `message`, `location` and `trace`, `unsupported` (all that was out of \
+               `bound`, `reason`, `reason_kind`, `memory_because` (why this memory model, if none was asked for), `executions` (`complete`, `blocked`, and how many of the blocked were \
+               `cut`), `violation` with `kind`, `message`, `location`, `orderings` (what stronger ones would do) and `trace`, `unsupported` (all that was out of \
                reach), `threads`, `events`, `coverage`, `weak_orderings`, `notes`, `seconds` (`seconds_compiling` of them), `peak_memory_bytes`. \
                `reason_kind` is `unsupported` where the exit status is 2.",
     },
     Topic {
         names: &["sarif"],
         text: "`--format sarif` prints a log in SARIF 2.1.0, the format in which code hosts and editors take \
-               results of analyses. Each violation comes with its execution as a code flow.",
+               results of analyses. Each violation comes with its execution as a code flow, and with fixes where stronger orderings would do.",
     },
     Topic {
         names: &["witness"],

@@ -17,6 +17,7 @@ mod load;
 mod machine;
 mod manual;
 pub mod options;
+pub mod orderings;
 mod progress;
 mod project;
 pub mod property;
@@ -47,6 +48,7 @@ pub fn run(cli: Cli, interrupt: &AtomicBool) -> Status {
     let result = match cli.command {
         Command::Check(args) => check::check(*args, interrupt),
         Command::Compare(args) => compare::compare(*args, interrupt),
+        Command::Orderings(args) => orderings::orderings(*args, interrupt),
         Command::Replay(args) => replay::replay(args, interrupt),
         Command::Bench(args) => bench::bench(&args, interrupt),
         Command::Completions { shell } => manual::completions(shell),

@@ -7,11 +7,12 @@ use crate::project::{Gathered, Project};
 use crate::standard;
 use crate::supervise::Job;
 use raddle_ir::Module;
-use raddle_program::Program;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{self, InterpOptions, Interpreter, LoadError};
+use raddle_program::{Orderings, Program};
 use raddle_report::trace_file;
 use raddle_search::{Checks, Phase};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// All that decides what the program does.
@@ -42,17 +43,55 @@ pub(crate) struct Loaded {
     pub(crate) on_main_return: OnMainReturn,
 }
 
+/// A program that was compiled and read.
+pub(crate) struct Compiled {
+    module: Module,
+    options: InterpOptions,
+    fingerprint: String,
+    on_main_return: OnMainReturn,
+}
+
+impl Compiled {
+    /// The program with some orderings of its own atomics replaced.
+    pub(crate) fn program(
+        &self,
+        source: &Source<'_>,
+        orderings: &Orderings,
+    ) -> Result<Program, Error> {
+        let options = InterpOptions {
+            orderings: Rc::new(orderings.clone()),
+            ..self.options.clone()
+        };
+        source.program(self.module.clone(), options)
+    }
+
+    pub(crate) fn load(&self, source: &Source<'_>) -> Result<Loaded, Error> {
+        Ok(Loaded {
+            program: self.program(source, &Orderings::new())?,
+            fingerprint: self.fingerprint.clone(),
+            on_main_return: self.on_main_return,
+        })
+    }
+}
+
 impl Source<'_> {
     pub(crate) fn load(&self) -> Result<Loaded, Error> {
-        let gathered = self.gathered()?;
-        let fingerprint = trace_file::fingerprint(&gathered.ir);
-        let on_main_return = self.on_main_return(&gathered);
-        let options = self.interpretation(&gathered);
-        let program = self.program(self.module(&gathered)?, options)?;
+        let compiled = self.compile()?;
         Ok(Loaded {
-            program,
-            fingerprint,
-            on_main_return,
+            program: self.program(compiled.module, compiled.options)?,
+            fingerprint: compiled.fingerprint,
+            on_main_return: compiled.on_main_return,
+        })
+    }
+
+    /// The program as it is read, to be run several times.
+    pub(crate) fn compile(&self) -> Result<Compiled, Error> {
+        let gathered = self.gathered()?;
+        Ok(Compiled {
+            fingerprint: trace_file::fingerprint(&gathered.ir),
+            on_main_return: self.on_main_return(&gathered),
+            options: self.interpretation(&gathered),
+            module: self.module(&gathered)?,
         })
     }
 

@@ -16,7 +16,7 @@ use raddle_report::text::{self, Look};
 use raddle_report::trace_file::TraceFile;
 use raddle_report::words;
 use raddle_search::replay::{self, Found, Replayed, Schedule};
-use raddle_search::{Checks, Phase, Violation};
+use raddle_search::{Checks, Phase, Violation, Watch};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -203,7 +203,7 @@ fn wanted(
 }
 
 fn show(
-    program: &Program,
+    program: &mut Program,
     schedule: Schedule,
     replayed: Replayed,
     found: Option<Found>,
@@ -219,6 +219,11 @@ fn show(
                 at: found.at,
                 schedule,
                 trace: replayed.trace,
+                advice: None,
+            };
+            let violation = Violation {
+                advice: replay::advise(program, &violation, &Watch::default()),
+                ..violation
             };
             text::violation(program, &violation, &sources, look)
         }

@@ -29,6 +29,19 @@ const PROGRAMS: &[&str] = &[
     "sortnet",
 ];
 
+const GRAPH_PROGRAMS: &[&str] = &[
+    "readers",
+    "reorder",
+    "myexample",
+    "dekker-sum",
+    "same-value",
+    "two-writers",
+    "account",
+    "bubblesort",
+    "twalock",
+    "sortnet",
+];
+
 fn benchmarks() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benchmarks")
 }
@@ -64,6 +77,24 @@ fn dpor_explores_one_execution_of_each_mazurkiewicz_class() {
     }
     let counted = |row: &&Value| row["expected"].is_string();
     assert!(rows.iter().filter(counted).count() > 25);
+}
+
+/// Execution graphs under sequential consistency are Mazurkiewicz classes.
+#[test]
+fn graph_explores_one_execution_of_each_mazurkiewicz_class() {
+    all_as_expected(&[GRAPH_PROGRAMS, &["--engine", "graph"]].concat());
+}
+
+#[test]
+fn graph_explores_each_graph_of_relaxed_accesses_once() {
+    let programs = ["readers", "casrot", "lastwrite", "sigma", "fib-bench"];
+    all_as_expected(&[&programs[..], &["--engine", "graph", "--memory", "c11"]].concat());
+}
+
+fn all_as_expected(args: &[&str]) {
+    let output = raddle(args);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).lines().count() > 8);
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn files_that_are_named_exist() {
 #[test]
 fn the_readme_shows_real_output() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    for example in ["stack_bug.c", "stack.c"] {
+    for example in ["stack_bug.c", "stack.c", "message.c"] {
         let command = format!("$ raddle check examples/{example}\n");
         let (_, rest) = readme.split_once(&command).unwrap();
         let (shown, _) = rest.split_once("```").unwrap();

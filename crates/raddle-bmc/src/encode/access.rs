@@ -1,6 +1,7 @@
 //! Memory: where addresses lead, loads, stores and updates.
 
 use super::cells::{narrowed, widened};
+use super::sizes::{OPEN_SITE, OPEN_SIZE, spread_of_variable};
 use super::{Encoder, unsupported};
 use crate::contents::Contents;
 use crate::events::StepKind;
@@ -9,7 +10,7 @@ use crate::state::State;
 use crate::value::{Set, Sym};
 use raddle_ir::inst::{AtomicOrdering, IntPredicate, RmwOp, SyncScope};
 use raddle_ir::{InstKind, TypeId, ValueId};
-use raddle_order::bits::Bit;
+use raddle_order::bits::{Bit, Word};
 use raddle_program::tables::{OFFSET_BIAS, PRIVATE_THREAD};
 use raddle_program::{AccessKind, Fault, ObjectKind, Order, Stop};
 use std::collections::btree_map::Entry;
@@ -62,6 +63,30 @@ pub(super) fn bad_address(address: u64) -> Fault {
 
 fn offset_of(address: u64) -> i64 {
     (address & 0xFFFF_FFFF) as i64 - OFFSET_BIAS as i64
+}
+
+/// The private variable with an address number, and where it begins.
+pub(super) fn private_variable(state: &State, number: u32) -> Option<(u64, &Contents)> {
+    if number >> POSITION_BITS != PRIVATE_THREAD {
+        return None;
+    }
+    let position = (number & ((1 << POSITION_BITS) - 1)) as usize;
+    let variable = state.private.get(position);
+    let variable = variable.or_else(|| state.thread_locals.get(&position))?;
+    Some((u64::from(number) << 32 | OFFSET_BIAS, variable))
+}
+
+/// The fault of an access that does not fit in.
+fn out_of_bounds(access: AccessKind, target: Target, offset: u64, size: u64) -> Fault {
+    match target {
+        Target::Shared(region) => Fault::OutOfBounds {
+            access,
+            object: region.object,
+            offset: offset.cast_signed(),
+            size,
+        },
+        Target::Private(_) | Target::ThreadLocal(_) => Fault::WildPointer { access, address: 0 },
+    }
 }
 
 /// Where a read-modify-write leads.
@@ -220,11 +245,17 @@ impl Encoder<'_> {
         count: &Sym,
     ) -> Result<Sym, Stop> {
         let size = self.view.module().types.alloc_size(ty).ok();
-        let size = count
-            .as_constant()
-            .and_then(|count| size?.checked_mul(count))
-            .filter(|&size| size <= LARGEST)
-            .ok_or_else(|| unsupported("a stack variable without a known, sensible size"))?;
+        let senseless = || unsupported("a stack variable without a sensible size");
+        let element = size.ok_or_else(senseless)?;
+        let bound = match count.as_constant() {
+            Some(_) => None,
+            None => Some(self.open_variable_bound(state, count, element)?),
+        };
+        let size = match count.as_constant() {
+            Some(count) => element.checked_mul(count).filter(|&size| size <= LARGEST),
+            None => Some(OPEN_SIZE),
+        };
+        let size = size.ok_or_else(senseless)?;
         let function = state.top().code.id();
         let is_shared = result.is_some_and(|result| state.top().code.is_shared(result));
         let Some(result) = result.filter(|_| is_shared) else {
@@ -234,13 +265,20 @@ impl Encoder<'_> {
             }
             let mut contents = Contents::new(size, None);
             contents.ty = Some(ty);
+            contents.bound = bound;
             state.private.push(Rc::new(contents));
             let number = PRIVATE_THREAD << POSITION_BITS | position as u32;
             return Ok(Sym::constant(64, u64::from(number) << 32 | OFFSET_BIAS));
         };
         let at = self.position(state);
-        let new = self.view.stack_variable(function, result, size, at);
+        let mut new = self.view.stack_variable(function, result, size, at);
+        if bound.is_some() {
+            new.site ^= OPEN_SITE;
+        }
         let object = self.new_object(state, new, Some(ty))?;
+        if let Some(bound) = bound {
+            self.keep_promise(state, object, &bound);
+        }
         state.top().owned.push(object);
         Ok(Sym::constant(64, self.view.tables().address(object, 0)))
     }
@@ -258,11 +296,19 @@ impl Encoder<'_> {
         let places = self.places(state, address, size)?;
         let mut cases = Vec::with_capacity(places.len());
         let mut somewhere = Bit::FALSE;
+        let mut is_open = false;
         let mut fault = Fault::WildPointer { access, address: 0 };
         for place in places {
             match self.target(state, place, size, access)? {
                 Ok((target, offset)) => {
-                    let condition = address.is(&mut self.out.bits, place);
+                    let mut condition = address.is(&mut self.out.bits, place);
+                    if let Some(bound) = self.open_bound(state, target) {
+                        let end = Word::constant(64, u128::from(offset + size));
+                        let fits = self.out.bits.ule(&end, &bound);
+                        condition = self.out.bits.bit_and(condition, fits);
+                        is_open = true;
+                        fault = out_of_bounds(access, target, offset, size);
+                    }
                     if condition == Bit::FALSE {
                         continue;
                     }
@@ -280,7 +326,10 @@ impl Encoder<'_> {
         let is_exhaustive = address
             .set
             .values()
-            .is_some_and(|all| all.len() == cases.len());
+            .is_some_and(|all| all.len() == cases.len() && !is_open);
+        if !is_exhaustive {
+            self.refuse_far_accesses(state, (address, size), somewhere);
+        }
         for case in &cases {
             if let Target::Shared(region) = case.target {
                 self.check_alive(state, region.object, case.condition, access)?;
@@ -338,20 +387,15 @@ impl Encoder<'_> {
 
     /// Where the objects with an address number begin that there is anything to access in, and their sizes.
     fn extents(&self, state: &State, number: u32) -> Vec<(u64, u64)> {
-        if number >> POSITION_BITS == PRIVATE_THREAD {
-            let position = (number & ((1 << POSITION_BITS) - 1)) as usize;
-            let variable = state.private.get(position);
-            let variable = variable.or_else(|| state.thread_locals.get(&position));
-            let base = u64::from(number) << 32 | OFFSET_BIAS;
-            let extent = variable.map(|contents| (base, contents.size));
-            return extent.into_iter().collect();
+        if let Some((base, variable)) = private_variable(state, number) {
+            return vec![(base, spread_of_variable(variable))];
         }
         let tables = self.view.tables();
         let objects = tables.numbered(number).iter();
         objects
-            .map(|&object| tables.object_info(object))
-            .filter(|info| info.kind != ObjectKind::Function)
-            .map(|info| (info.address, info.size))
+            .map(|&object| (object, tables.object_info(object)))
+            .filter(|(_, info)| info.kind != ObjectKind::Function)
+            .map(|(object, info)| (info.address, self.spread(object, info.size)))
             .collect()
     }
 

@@ -1,17 +1,18 @@
 //! Blocks of memory: made, freed, copied and filled.
 
 use super::library::Args;
+use super::sizes::MALLOC_ALIGN;
 use super::{Encoder, unsupported, unsupported_call};
 use crate::events::StepKind;
 use crate::facts::Region;
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::Bit;
+use raddle_program::interp::MAX_BLOCK;
 use raddle_program::tables::NewObject;
 use raddle_program::{AccessKind, Fault, ObjectId, ObjectKind, Order, Stop};
 
-/// The largest block of memory, and the most bytes that are copied at once.
-const LARGEST_BLOCK: u64 = 1 << 20;
+/// The most bytes that are copied at once.
 pub(super) const LONGEST_COPY: u64 = 4096;
 /// Where the cell lies that says whether an object has died.
 pub(crate) const LIFE: u64 = 1 << 40;
@@ -22,16 +23,18 @@ impl Encoder<'_> {
         state: &mut State,
         name: &str,
         size: &Sym,
+        align: u64,
     ) -> Result<Sym, Stop> {
-        let size = size
-            .as_constant()
-            .filter(|&size| size <= LARGEST_BLOCK)
-            .ok_or_else(|| unsupported_call(name, "a size that is not known, or large"))?;
+        let size = size.as_constant();
+        let size = size.ok_or_else(|| unsupported_call(name, "a size that is not known"))?;
+        if size > MAX_BLOCK {
+            return Ok(Sym::zero(64));
+        }
         let at = self.position(state);
         let new = NewObject {
             kind: ObjectKind::Heap,
             size,
-            align: 16,
+            align,
             name: name.into(),
             at,
             source_type: None,
@@ -65,6 +68,14 @@ impl Encoder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The heap block that begins at a known address.
+    pub(super) fn heap_block(&self, address: &Sym) -> Option<ObjectId> {
+        let tables = self.view.tables();
+        let (object, offset) = tables.resolve(address.as_constant()?)?;
+        let is_block = offset == 0 && tables.object_info(object).kind == ObjectKind::Heap;
+        is_block.then_some(object)
     }
 
     /// The object dies if `condition` holds.
@@ -197,22 +208,21 @@ impl Encoder<'_> {
         old: &Sym,
         size: &Sym,
     ) -> Result<Sym, Stop> {
-        let Some(address) = old.as_constant() else {
-            return Err(unsupported_call(name, "an address that is not known"));
-        };
-        if address == 0 {
-            return self.allocate(state, name, size);
+        match old.as_constant() {
+            Some(0) => return self.allocate(state, name, size, MALLOC_ALIGN),
+            Some(_) => {}
+            None => return Err(unsupported_call(name, "an address that is not known")),
         }
-        let tables = self.view.tables();
-        let block = tables.resolve(address).filter(|&(object, offset)| {
-            offset == 0 && tables.object_info(object).kind == ObjectKind::Heap
-        });
-        let Some((object, _)) = block.filter(|_| size.as_constant() != Some(0)) else {
+        let block = self.heap_block(old);
+        let Some(object) = block.filter(|_| size.as_constant() != Some(0)) else {
             self.free(state, old)?;
             return Ok(Sym::zero(64));
         };
         let kept = self.view.tables().object_info(object).size;
-        let new = self.allocate(state, name, size)?;
+        let new = self.allocate(state, name, size, MALLOC_ALIGN)?;
+        if new.as_constant() == Some(0) {
+            return Ok(new);
+        }
         let kept = size.as_constant().unwrap_or(0).min(kept);
         let args = vec![new.clone(), old.clone(), Sym::constant(64, kept)];
         self.copy(state, &args)?;

@@ -1,6 +1,8 @@
 //! Functions that the program does not define.
 
 use super::flow::After;
+use super::sizes::MALLOC_ALIGN;
+use super::sync::CPP_WAIT;
 use super::{Encoder, Start, unsupported, unsupported_call};
 use crate::events::{StepKind, Thread};
 use crate::facts::Region;
@@ -12,7 +14,7 @@ use raddle_ir::{FuncId, Type, ValueId};
 use raddle_order::bits::Bit;
 use raddle_program::interp::view::ModelCall;
 use raddle_program::models::looks_at_clocks;
-use raddle_program::{Fault, Misuse, ObjectId, Order, Stop, ThreadId};
+use raddle_program::{Fault, Misuse, ObjectId, Order, Stop, ThreadId, Unsupported};
 use std::rc::Rc;
 
 /// Threads that start threads nest this deep at most.
@@ -21,6 +23,9 @@ const MOST_THREADS: usize = 256;
 /// What starts a `std::thread`.
 const START_THREAD: &str =
     "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
+
+/// What waiting with a lock of C++ comes to.
+const C_WAIT: &str = "pthread_cond_wait";
 
 /// The arguments of a call.
 pub(super) type Args = Vec<Sym>;
@@ -54,12 +59,17 @@ impl Encoder<'_> {
         if name == ASSUME {
             return self.assume(state, call);
         }
-        let args = self.arguments(state, call)?;
+        let mut args = self.arguments(state, call)?;
+        if name == CPP_WAIT {
+            // A lock begins with the pointer to its mutex.
+            args[1] = self.load(state, &args[1], 8, Order::Plain)?;
+            return self.library_with(state, (function, C_WAIT), (call, result), args);
+        }
         self.library_with(state, (function, name), (call, result), args)
     }
 
     /// With arguments that may be known better than those of the call.
-    fn library_with(
+    pub(super) fn library_with(
         &mut self,
         state: &mut State,
         (function, name): (FuncId, &str),
@@ -79,6 +89,43 @@ impl Encoder<'_> {
                 args[at] = Sym::constant(args[at].width(), number);
                 let (callee, call) = ((function, name), (call, result));
                 let after = self.library_with(&mut state, callee, call, args);
+                self.settle(state, after)?;
+            }
+            return Ok(After::Gone);
+        }
+        if let Some(at) = Self::open_object(name, &args) {
+            for (mut state, number) in self.object_ways(state, name, &args[at])? {
+                let mut args = args.clone();
+                args[at] = Sym::constant(64, number);
+                let (callee, call) = ((function, name), (call, result));
+                let after = self.library_with(&mut state, callee, call, args);
+                self.settle(state, after)?;
+            }
+            return Ok(After::Gone);
+        }
+        if let Some(after) = self.allocate_open(state, (function, name), (call, result), &args)? {
+            return Ok(after);
+        }
+        if let Some(at) = length_of(name)
+            && args.get(at).is_some_and(|it| it.as_constant().is_none())
+        {
+            let addresses = match name.contains("memset") {
+                true => &args[..1],
+                false => &args[..2],
+            };
+            for (mut state, number) in self.open_lengths(state, addresses, &args[at]) {
+                let after = match number {
+                    Some(number) => {
+                        let mut args = args.clone();
+                        args[at] = Sym::constant(args[at].width(), number);
+                        let (callee, call) = ((function, name), (call, result));
+                        self.library_with(&mut state, callee, call, args)
+                    }
+                    None => Err(unsupported_call(
+                        name,
+                        "a length that is not known, or large",
+                    )),
+                };
                 self.settle(state, after)?;
             }
             return Ok(After::Gone);
@@ -292,11 +339,26 @@ impl Encoder<'_> {
             {
                 zero
             }
-            "malloc" | "_Znwm" | "_Znam" => self.allocate(state, name, &args[0])?,
-            "calloc" => {
-                let size = self.out.bits.mul(&args[0].word, &args[1].word);
-                self.allocate(state, name, &Sym::of(size))?
+            "malloc" => self.allocate(state, name, &args[0], MALLOC_ALIGN)?,
+            "_Znwm" | "_Znam" => {
+                let block = self.allocate(state, name, &args[0], MALLOC_ALIGN)?;
+                if block.as_constant() == Some(0) {
+                    return Err(Stop::Unsupported(Unsupported::Unwind));
+                }
+                block
             }
+            "calloc" => {
+                let sizes = (args[0].as_constant(), args[1].as_constant());
+                let size = match sizes {
+                    (Some(count), Some(size)) => count.saturating_mul(size),
+                    _ => return Err(unsupported_call(name, "a size that is not known")),
+                };
+                self.allocate(state, name, &Sym::constant(64, size), MALLOC_ALIGN)?
+            }
+            "malloc_usable_size" => match self.usable_size(&args[0]) {
+                Some(size) => size,
+                None => return Ok(None),
+            },
             "realloc" => self.reallocate(state, name, &args[0], &args[1])?,
             "memset" | "__memset_chk" => {
                 self.fill(state, args)?;
@@ -581,12 +643,32 @@ pub(super) fn misused(misuse: Misuse) -> Fault {
 /// Arguments that must be numbers: if they are one of a few, each is considered by itself.
 fn numbers_needed(name: &str) -> &'static [usize] {
     match name {
-        "malloc" | "_Znwm" | "_Znam" => &[0],
-        "calloc" | "realloc" => &[0, 1],
-        "memcpy" | "memmove" | "memset" | "memcmp" | "bcmp" => &[2],
-        _ if name.starts_with("llvm.mem") => &[2],
-        _ => &[],
+        "malloc" | "valloc" | "pvalloc" | "malloc_usable_size" => &[0],
+        "calloc" | "realloc" | "aligned_alloc" | "memalign" => &[0, 1],
+        "reallocarray" => &[0, 1, 2],
+        "posix_memalign" => &[1, 2],
+        _ if name.starts_with("_Znwm") || name.starts_with("_Znam") => &[0],
+        _ => match length_of(name) {
+            Some(_) => &[2],
+            None => &[],
+        },
     }
+}
+
+/// Functions on blocks of bytes: the position of the argument that says how many.
+fn length_of(name: &str) -> Option<usize> {
+    let has_length = matches!(
+        name,
+        "memcpy"
+            | "memmove"
+            | "memset"
+            | "memcmp"
+            | "bcmp"
+            | "__memcpy_chk"
+            | "__memmove_chk"
+            | "__memset_chk"
+    );
+    (has_length || name.starts_with("llvm.mem")).then_some(2)
 }
 
 /// Functions that only print.

@@ -7,7 +7,7 @@
 //! - `flow`: blocks, calls and returns, threads. `bound`: where a bound was exceeded. `effect_free`: iterations of loops that come to nothing.
 //! - `compute`: instructions that do not touch memory.
 //! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates. `pieces`: how these are cut.
-//! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `strings`: on text. `mutex`, `sync`, `counting`,
+//! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `sizes`: those of unknown size, `strings`: on text. `mutex`, `sync`, `counting`,
 //!   `rwlock`, `barrier`, `condition`: locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
 //!   all others, with `futex`, which are run as the interpreter runs them. `variadic`: lists of arguments. `intrinsics`: `llvm.*`.
 
@@ -29,6 +29,7 @@ mod models;
 mod mutex;
 mod pieces;
 mod rwlock;
+mod sizes;
 mod strings;
 mod sync;
 mod system;
@@ -442,6 +443,24 @@ impl<'a> Encoder<'a> {
                 thread: self.thread,
                 guard,
                 fault,
+            });
+        }
+        state.path.push(&mut self.out.bits, !condition);
+    }
+
+    /// If `condition` holds, that cannot be encoded and the thread stops.
+    fn refuse_if(&mut self, state: &mut State, condition: Bit, stop: Stop) {
+        let guard = self.out.bits.bit_and(state.path.guard(), condition);
+        if guard != Bit::FALSE
+            && let Stop::Unsupported(what) = stop
+        {
+            self.stops_inside(state, guard);
+            let at = self.position(state);
+            self.out.refusals.push(Refusal {
+                guard,
+                what,
+                thread: self.out.threads[self.thread].id,
+                at,
             });
         }
         state.path.push(&mut self.out.bits, !condition);

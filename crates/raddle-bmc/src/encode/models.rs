@@ -393,9 +393,9 @@ impl Encoder<'_> {
                 Ok(zero)
             }
             Request::Sync { address, action } => self.sync_action(state, address, action),
-            Request::Allocate { size, .. } => {
+            Request::Allocate { size, align } => {
                 let size = Sym::constant(64, size);
-                self.allocate(state, "malloc", &size)
+                self.allocate(state, "malloc", &size, align)
             }
             Request::Free { address } => {
                 self.free(state, &Sym::constant(64, address))?;

@@ -58,7 +58,7 @@ impl Encoder<'_> {
             "strdup" | "__strdup" => {
                 let length = self.scan(state, name, &args[0], &no_limit)?;
                 let size = self.plus(&length, &Sym::constant(64, 1));
-                let block = self.allocate(state, name, &size)?;
+                let block = self.allocate(state, name, &size, super::sizes::MALLOC_ALIGN)?;
                 self.copy_text(state, name, &block, &args[0], &length)?;
                 block
             }

@@ -14,7 +14,7 @@ use crate::events::{Access, Awaited, Change, Handover, Place, Refusal, Rule, Ste
 use crate::facts::Region;
 use crate::order::FixedOrder;
 use crate::state::State;
-use crate::value::Sym;
+use crate::value::{MOST_VALUES, Sym};
 use raddle_order::bits::Bit;
 use raddle_program::errno::{EBUSY, ETIMEDOUT};
 use raddle_program::{AccessKind, Fault, Order, Stop, Unsupported};
@@ -24,7 +24,7 @@ pub(super) const BESIDE: u64 = 1 << 43;
 /// A section of a mutex that nobody else takes.
 pub(super) const UNCONTENDED: usize = usize::MAX;
 /// Waits with a lock of C++ instead of a mutex.
-const CPP_WAIT: &str = "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE";
+pub(super) const CPP_WAIT: &str = "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE";
 /// What the cell of a one-time initialiser holds while it runs, and afterwards.
 const RUNNING: u32 = 1;
 const DONE: u32 = 2;
@@ -60,6 +60,55 @@ impl Encoder<'_> {
                 "which object it works on is not known",
             )),
         }
+    }
+
+    /// The argument of an operation whose object is not known, if there is one.
+    pub(super) fn open_object(name: &str, args: &Args) -> Option<usize> {
+        let objects: &[usize] = match operation(name)? {
+            "cond_wait" | "cond_timedwait" => &[0, 1],
+            _ => &[0],
+        };
+        let mut objects = objects.iter().copied();
+        objects.find(|&at| args[at].as_constant().is_none())
+    }
+
+    /// One state for each object that an operation may work on; where there is none, that is a fault.
+    pub(super) fn object_ways(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        address: &Sym,
+    ) -> Result<Vec<(State, u64)>, Stop> {
+        if let Some(ways) = self.ways(state, address) {
+            return Ok(ways);
+        }
+        let places = self.places(state, address, 1)?;
+        if places.len() > MOST_VALUES {
+            return Err(unsupported_call(
+                name,
+                "too many objects that it may work on",
+            ));
+        }
+        let conditions: Vec<(u64, Bit)> = places
+            .into_iter()
+            .map(|place| (place, address.is(&mut self.out.bits, place)))
+            .collect();
+        let somewhere = self
+            .out
+            .bits
+            .any(conditions.iter().map(|&(_, is_it)| is_it));
+        self.refuse_far_accesses(state, (address, 1), somewhere);
+        let access = AccessKind::Update;
+        self.fault_if(state, !somewhere, Fault::WildPointer { access, address: 0 });
+        let mut ways = Vec::new();
+        for (place, is_it) in conditions {
+            let mut way = state.clone();
+            way.path.push(&mut self.out.bits, is_it);
+            if !way.path.is_impossible() {
+                ways.push((way, place));
+            }
+        }
+        Ok(ways)
     }
 
     /// The thread goes on only if `passes` holds.
@@ -149,12 +198,6 @@ impl Encoder<'_> {
         };
         self.drain(state);
         let place = self.object_at(state, name, &args[0])?;
-        let mut args = args.clone();
-        if name == CPP_WAIT {
-            // A lock begins with the pointer to its mutex.
-            args[1] = self.load(state, &args[1], 8, Order::Plain)?;
-        }
-        let args = &args;
         let zero = Sym::zero(32);
         let value = match operation {
             "mutex_init" => {
@@ -378,7 +421,7 @@ fn operation(name: &str) -> Option<&'static str> {
         | "cnd_destroy"
         | "_ZNSt18condition_variableD1Ev"
         | "_ZNSt18condition_variableD2Ev" => "cond_destroy",
-        "pthread_cond_wait" | "cnd_wait" | CPP_WAIT => "cond_wait",
+        "pthread_cond_wait" | "cnd_wait" => "cond_wait",
         "pthread_cond_signal" | "cnd_signal" | "_ZNSt18condition_variable10notify_oneEv" => {
             "cond_signal"
         }

@@ -203,19 +203,20 @@ impl Problem {
                 StepKind::Join { of } => {
                     for (is_it, handle) in of {
                         let condition = self.encoding.bits.bit_and(guard, is_it);
-                        let ends: Vec<StepIndex> = self
-                            .encoding
-                            .threads
-                            .iter()
+                        let threads = self.encoding.threads.iter();
+                        let ends: Vec<(StepIndex, Bit)> = threads
                             .filter(|thread| thread.handle == handle)
-                            .filter_map(|thread| thread.end)
+                            .filter_map(|thread| Some((thread.end?, thread.finished)))
                             .collect();
-                        for end in ends {
+                        for (end, finished) in ends {
                             if end < index {
                                 self.order_if(end, index, condition);
                             } else {
-                                // Threads that wait for each other: then not all of this can happen.
-                                let lit = self.lit(condition);
+                                // Threads that wait for each other: then not all of this can happen. Or a thread of the
+                                // same name that is started on another path, further on in the text: if it does not come
+                                // to its end it has none to come after.
+                                let both = self.encoding.bits.bit_and(condition, finished);
+                                let lit = self.lit(both);
                                 self.order_while(end, index, lit);
                             }
                         }

@@ -106,6 +106,17 @@ pub fn judge(graph: &ExecutionGraph) -> Result<Judged, Inconsistency> {
     })
 }
 
+/// Would sequential consistency allow it, too? The graph must be well formed.
+#[must_use]
+pub fn is_sequentially_consistent(graph: &ExecutionGraph) -> bool {
+    let relations = Relations::new(graph);
+    let all = relations
+        .sb
+        .or(&relations.memory.union())
+        .or(&relations.cells.union());
+    all.closure().reflexive_at().is_none()
+}
+
 /// `hb` of a graph, which must be well formed.
 #[must_use]
 pub fn happens_before(graph: &ExecutionGraph) -> Relation {

@@ -251,10 +251,10 @@ impl<'a> Machine<'a> {
 
     // ---- ends of a run
 
-    fn suspended(mut self, op: Op, child: Option<Box<Transition<Local>>>) -> Transition<Local> {
+    fn suspended(mut self, mut op: Op, child: Option<Box<Transition<Local>>>) -> Transition<Local> {
         let at = self.position();
-        if op.is_weak() {
-            self.note_weak(&op, at);
+        if op.orderings()[0].is_some() {
+            self.order(&mut op, at);
         }
         let top = match self.top {
             Top::Ir(frame) => {

@@ -61,7 +61,7 @@ const NAMED_OBJECTS: [&str; 20] = [
 /// What Rust's count of all panics always is: not zero, and not the flag in its highest bit.
 pub(crate) const PANIC_COUNT: u64 = 1;
 /// `malloc` of more fails.
-pub(crate) const MAX_BLOCK: u64 = 1 << 30;
+pub const MAX_BLOCK: u64 = 1 << 30;
 
 /// The address of a private block.
 pub(crate) fn private_address(position: usize) -> u64 {

@@ -44,12 +44,13 @@ pub(crate) mod woken;
 mod world;
 
 pub use local::Local;
-pub use memory::Place;
+pub use memory::{MAX_BLOCK, Place};
 
 use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, TakenFor, Transition};
 use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::ThreadId;
 use crate::op::{ReleaseSequences, Value};
+use crate::orderings::Orderings;
 use crate::tables::Tables;
 use code::ResultUse;
 use local::{NativeFrame, ThreadState};
@@ -95,6 +96,8 @@ pub struct InterpOptions {
     pub malloc_may_fail: bool,
     /// Which writes continue a release sequence, for data races.
     pub release_sequences: ReleaseSequences,
+    /// Orderings of the user's own atomics that are others than in the source.
+    pub orderings: Rc<Orderings>,
     /// Is signed overflow a fault?
     pub check_overflow: bool,
     /// Is it a fault if something depends on what nobody has written? Otherwise that is zero.
@@ -126,6 +129,7 @@ impl Default for InterpOptions {
             spurious_wakeups: false,
             malloc_may_fail: false,
             release_sequences: ReleaseSequences::default(),
+            orderings: Rc::default(),
             check_overflow: false,
             check_uninit: false,
             check_memory: true,

@@ -6,6 +6,7 @@ mod order;
 mod state;
 
 use crate::Report;
+use crate::advice;
 use crate::covered;
 use crate::names::Names;
 use crate::source::{Sources, position};
@@ -15,7 +16,9 @@ use crate::view::{View, Weight, before_fault};
 use crate::words;
 use order::Order;
 use raddle_program::{Op, Program, SrcId, ThreadId};
-use raddle_search::{Effect, EngineKind, TraceStep, Verdict, Violation, ViolationKind};
+use raddle_search::{
+    Effect, EngineKind, MemoryModel, TraceStep, Verdict, Violation, ViolationKind,
+};
 use serde::Serialize;
 use state::{Cell, States};
 use std::cell::RefCell;
@@ -32,6 +35,8 @@ struct Data {
     summary: String,
     hints: Vec<String>,
     subline: String,
+    /// Under C11 there is no memory that all threads see: the newest values are shown.
+    newest: bool,
     statistics: Vec<(&'static str, String)>,
     files: Vec<File>,
     violations: Vec<Run>,
@@ -200,6 +205,7 @@ impl Builder<'_> {
             verdict,
             summary,
             hints,
+            newest: outcome.memory == MemoryModel::C11,
             subline: format!("{} · {}", self.report.file, circumstances(outcome)),
             statistics: self.statistics(),
             files: self.texts(),
@@ -344,11 +350,16 @@ impl Builder<'_> {
                 stuck.iter().map(|it| explanation.sentence(it)).collect()
             }
         };
-        if matches!(
+        lines.extend(advice::stale_reads(names, self.program, &violation.trace));
+        let remedies = advice::remedies(names, self.program, self.sources, violation);
+        let is_told = matches!(
             violation.kind,
             ViolationKind::Fault(_) | ViolationKind::Race(_)
-        ) {
-            lines.extend(words::violation_hint(violation).map(str::to_owned));
+        );
+        match remedies {
+            Some(remedies) => lines.extend(remedies.lines()),
+            None if is_told => lines.extend(words::violation_hint(violation).map(str::to_owned)),
+            None => {}
         }
         lines
     }

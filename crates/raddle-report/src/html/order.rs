@@ -48,7 +48,11 @@ impl<'a> Order<'a> {
     pub(super) fn step(&mut self, index: usize, step: &TraceStep) -> Relations {
         let mut relations = Relations::default();
         if let (true, Some((loc, _))) = (step.effect != Effect::Delayed, step.wrote) {
-            relations.co = self.writers.insert(loc, index);
+            // Under C11 what is done later may come earlier.
+            match step.older_than {
+                Some(_) => {}
+                None => relations.co = self.writers.insert(loc, index),
+            }
         }
         // That a delayed store reaches memory is no step of its thread.
         if matches!(step.effect, Effect::Flushed { .. }) {

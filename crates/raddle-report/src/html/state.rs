@@ -97,7 +97,8 @@ impl<'a> States<'a> {
                 }
             }
         }
-        if let (true, Some((loc, value))) = (step.effect != Effect::Delayed, step.wrote) {
+        let takes_effect = step.effect != Effect::Delayed && step.older_than.is_none();
+        if let (true, Some((loc, value))) = (takes_effect, step.wrote) {
             self.write(loc, value, &mut change);
         }
         change

@@ -32,7 +32,7 @@ impl Numbers {
     }
 }
 
-/// Sets of events, one for each event.
+/// Sets of events.
 #[derive(Default)]
 pub(super) struct Matrix {
     width: usize,
@@ -40,20 +40,28 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    pub(super) fn clear(&mut self, count: usize) {
+    /// So many empty sets of so many events.
+    pub(super) fn clear(&mut self, rows: usize, count: usize) {
         self.width = count.div_ceil(64);
         self.words.clear();
-        self.words.resize(count * self.width, 0);
+        self.words.resize(rows * self.width, 0);
+    }
+
+    pub(super) fn clear_row(&mut self, row: usize) {
+        self.words[row * self.width..(row + 1) * self.width].fill(0);
+    }
+
+    pub(super) fn words_of_row(&self) -> usize {
+        self.width
+    }
+
+    pub(super) fn word(&self, row: usize, word: usize) -> u64 {
+        self.words[row * self.width + word]
     }
 
     #[inline]
     pub(super) fn insert(&mut self, row: usize, member: usize) {
         self.words[row * self.width + member / 64] |= 1 << (member % 64);
-    }
-
-    #[inline]
-    pub(super) fn remove(&mut self, row: usize, member: usize) {
-        self.words[row * self.width + member / 64] &= !(1 << (member % 64));
     }
 
     #[inline]
@@ -63,8 +71,12 @@ impl Matrix {
 
     /// Members `from..to`.
     pub(super) fn insert_range(&mut self, row: usize, from: usize, to: usize) {
-        for member in from..to {
-            self.insert(row, member);
+        let mut next = from;
+        while next < to {
+            let end = to.min((next / 64 + 1) * 64);
+            let ones = u64::MAX >> (64 - (end - next));
+            self.words[row * self.width + next / 64] |= ones << (next % 64);
+            next = end;
         }
     }
 
@@ -81,6 +93,14 @@ impl Matrix {
             *own |= other;
         }
     }
+
+    /// Adds another row of this matrix.
+    #[inline]
+    pub(super) fn add_own_row(&mut self, row: usize, other: usize) {
+        for word in 0..self.width {
+            self.words[row * self.width + word] |= self.words[other * self.width + word];
+        }
+    }
 }
 
 /// The members of a row.
@@ -95,4 +115,23 @@ pub(super) fn members(row: &[u64]) -> impl Iterator<Item = usize> + '_ {
             })
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_cross_words() {
+        let mut matrix = Matrix::default();
+        matrix.clear(2, 200);
+        matrix.insert_range(1, 60, 130);
+        matrix.insert_range(1, 3, 3);
+        assert!(members(matrix.row(1)).eq(60..130));
+        assert!(members(matrix.row(0)).next().is_none());
+        matrix.add_own_row(0, 1);
+        matrix.clear_row(1);
+        assert!(members(matrix.row(0)).eq(60..130));
+        assert!(members(matrix.row(1)).next().is_none());
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::Search;
 use super::event::{Ev, Kind};
+use super::flushes;
 use super::store::Halt;
 use crate::frame::Frame;
 use crate::replay::{Schedule, ScheduleStep};
@@ -19,8 +20,13 @@ impl Steps {
         self.by_thread[event.of()][event.at()] as usize
     }
 
-    fn has(&self, event: Ev) -> bool {
+    pub(super) fn has(&self, event: Ev) -> bool {
         !event.is_event() || event.at() < self.by_thread[event.of()].len()
+    }
+
+    /// How many events of a thread are part of some step.
+    pub(super) fn count(&self, thread: usize) -> usize {
+        self.by_thread[thread].len()
     }
 }
 
@@ -85,6 +91,17 @@ impl Search {
         self.linearised(program).0
     }
 
+    /// How to run the graph again up to the last event of a thread, which is at fault. Where executions are sequences, a fault is that of their last
+    /// step.
+    pub(super) fn schedule_to_fault(&self, program: &mut Program, thread: usize) -> Schedule {
+        let (mut schedule, steps) = self.linearised(program);
+        if schedule.memory != MemoryModel::C11 && steps.count(thread) > 0 {
+            let last = steps.of(Ev::new(thread, steps.count(thread) - 1));
+            schedule.steps.truncate(last + 1);
+        }
+        schedule
+    }
+
     pub(super) fn linearised(&self, program: &mut Program) -> (Schedule, Steps) {
         linearise(&self.graph, self.judge.memory, program)
     }
@@ -104,13 +121,18 @@ fn linearise(
         memory,
         steps: Vec::new(),
     };
+    if memory.delays_stores() {
+        flushes::linearise(graph, program, &mut schedule, &mut steps);
+        return (schedule, steps);
+    }
     loop {
         let ready = (0..graph.threads.len()).filter_map(|thread| {
             let next = steps.by_thread[thread].len();
             let event = graph.threads[thread].events.get(next)?;
             let this = Ev::new(thread, next);
             let is_ready = can_come(graph, program, &steps, this)
-                && (memory != MemoryModel::Sc || is_next_in_memory(graph, &steps, this));
+                && (memory != MemoryModel::Sc
+                    || is_next_in_memory(graph, &steps, &|write| steps.has(write), this));
             (is_ready && !event.waits()).then_some((event.stamp, thread))
         });
         let Some((_, thread)) = ready.min() else {
@@ -121,7 +143,13 @@ fn linearise(
 }
 
 /// Have all writes been made that come before this one, or before what this read reads from, and all reads that come before this write?
-fn is_next_in_memory(graph: &super::store::Graph, steps: &Steps, event: Ev) -> bool {
+/// `is_made` says it of writes of other threads.
+pub(super) fn is_next_in_memory(
+    graph: &super::store::Graph,
+    steps: &Steps,
+    is_made: &dyn Fn(Ev) -> bool,
+    event: Ev,
+) -> bool {
     let events = &graph.threads[event.of()].events;
     let parts = events[event.at()..].iter().enumerate();
     let mut own = parts.take_while(|(index, part)| *index == 0 || part.part > 0 && !part.waits());
@@ -129,7 +157,7 @@ fn is_next_in_memory(graph: &super::store::Graph, steps: &Steps, event: Ev) -> b
         let this = Ev::new(event.of(), event.at() + index);
         if part.kind != Kind::Write {
             return part.kind != Kind::Read
-                || steps.has(part.source)
+                || is_made(part.source)
                 || part.source.thread == event.thread;
         }
         let position = graph.position(part.place, this);
@@ -149,11 +177,16 @@ fn is_next_in_memory(graph: &super::store::Graph, steps: &Steps, event: Ev) -> b
             }
             true
         });
-        read && (steps.has(earlier) || earlier.thread == event.thread)
+        read && (is_made(earlier) || earlier.thread == event.thread)
     })
 }
 
-fn can_come(graph: &super::store::Graph, program: &Program, steps: &Steps, event: Ev) -> bool {
+pub(super) fn can_come(
+    graph: &super::store::Graph,
+    program: &Program,
+    steps: &Steps,
+    event: Ev,
+) -> bool {
     let e = graph.event(event);
     let thread = &graph.threads[event.of()];
     if event.index == 0 && !steps.has(thread.started_by) {
@@ -173,7 +206,7 @@ fn can_come(graph: &super::store::Graph, program: &Program, steps: &Steps, event
 }
 
 /// The next operation of a thread, with all its parts.
-fn emit(
+pub(super) fn emit(
     graph: &super::store::Graph,
     program: &Program,
     thread: usize,

@@ -1,7 +1,7 @@
 //! What events know of each other: happens-before.
 
 use super::clocks::Row;
-use super::event::{Ev, Event, Kind};
+use super::event::{Ev, Event, Kind, Place};
 use super::store::Graph;
 use raddle_program::{Op, Order, Program, ReleaseSequences, SyncAction, ThreadId, Value};
 
@@ -90,7 +90,11 @@ impl Graph {
             while let Some(earlier) = before {
                 if self.event(earlier).kind == Kind::Write {
                     let head = self.event(earlier).head;
-                    own = self.clocks.joined(own, head);
+                    let joined = self.clocks.joined(own, head);
+                    if joined != own {
+                        own = joined;
+                        self.location(event.place).continues = true;
+                    }
                     break;
                 }
                 before = self.before_here(earlier);
@@ -102,6 +106,30 @@ impl Graph {
             let message = self.event(source).message;
             event.message = self.clocks.joined(own, message);
         }
+    }
+
+    /// Does some thread's release sequence at a place perhaps end at a store of another thread between its own? By the standards up to C17 and C++17 one
+    /// is a contiguous part of the modification order; RC11's `[W]; sb|loc; [W]` does not ask for that.
+    pub(super) fn may_break_sequences(&self, place: Place) -> bool {
+        let writes = || {
+            let writes = self.writes(place).iter().copied();
+            writes.filter(|&write| !self.event(write).is_update)
+        };
+        (0..self.threads.len()).any(|thread| {
+            let own = || writes().filter(|write| write.of() == thread);
+            let (Some(first), Some(last)) = (
+                own().min_by_key(|write| write.index),
+                own().max_by_key(|write| write.index),
+            ) else {
+                return false;
+            };
+            let between = |write: Ev| {
+                write.of() != thread
+                    && !self.happens_before(write, first)
+                    && !self.happens_before(last, write)
+            };
+            first != last && writes().any(between)
+        })
     }
 
     /// What a write to a synchronisation object publishes that returns `value`.

@@ -8,12 +8,15 @@
 //! of graphs that were visited. `docs/engines/graph.md` has the deviations: threads that wait, mixed sizes, plain accesses.
 
 mod bits;
+mod buffered;
 mod clocks;
 mod ends;
 mod event;
+mod flushes;
 mod knowledge;
 mod model;
 mod ops;
+mod psc;
 mod races;
 mod reads;
 mod revisit;
@@ -328,7 +331,7 @@ impl Search {
                     ThreadId::from_index(thread),
                     at,
                     fault,
-                    |program| self.schedule(program),
+                    |program| self.schedule_to_fault(program, thread),
                 )?;
                 return ControlFlow::Continue(Step::Done);
             }

@@ -3,10 +3,11 @@
 use super::Search;
 use super::event::{Ev, Kind, Place};
 use crate::frame::Frame;
+use crate::replay::{self, Schedule};
 use crate::verdict::ViolationKind;
-use raddle_memory::{RaceAccess, RaceInfo};
+use raddle_memory::{MemoryModel, RaceAccess, RaceInfo};
 use raddle_program::tables::NO_SLOT;
-use raddle_program::{Fault, ObjectId, Program, ThreadId};
+use raddle_program::{Fault, ObjectId, Program, ThreadId, Unsupported};
 use std::ops::ControlFlow;
 
 impl Search {
@@ -17,7 +18,7 @@ impl Search {
         frame: &mut Frame,
         event: Ev,
     ) -> ControlFlow<()> {
-        if self.plain_is_relaxed || !program.has_plain_accesses() {
+        if !program.has_plain_accesses() {
             return ControlFlow::Continue(());
         }
         let place = self.graph.event(event).place;
@@ -25,6 +26,9 @@ impl Search {
             return ControlFlow::Continue(());
         };
         let info = *program.tables().loc_info(loc);
+        if self.plain_is_relaxed && !info.mixed {
+            return ControlFlow::Continue(());
+        }
         let mut found = None;
         if !info.is_sync() {
             found = self.racing_at(event, place);
@@ -34,15 +38,33 @@ impl Search {
                 }
             }
         }
-        if found.is_none() && info.life != NO_SLOT {
+        if found.is_none() && info.life != NO_SLOT && !self.plain_is_relaxed {
             let life = self.graph.life(info.object.index());
             let freed = life.map(|life| life.freed).filter(|freed| freed.is_event());
             found = freed.filter(|&freed| !self.graph.happens_before(freed, event));
         }
         match found {
+            // Plain accesses of several sizes are not taken for relaxed ones: they do not branch.
+            Some(_) if self.plain_is_relaxed => {
+                let what = "accesses of different sizes to the same bytes that race, where races are left out,";
+                self.give_up(program, frame, event.of(), what)
+            }
             Some(other) => self.report_race(program, frame, other, event),
             None => ControlFlow::Continue(()),
         }
+    }
+
+    /// The thread has done something whose other orders are not explored.
+    pub(super) fn give_up(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        thread: usize,
+        what: &str,
+    ) -> ControlFlow<()> {
+        let what = Unsupported::Instruction { what: what.into() };
+        self.refuse(program, frame, thread, what)
+            .map_continue(|_| ())
     }
 
     /// An access at a place that races with an event.
@@ -85,7 +107,8 @@ impl Search {
         drop(unordered);
         if self.plain_is_relaxed {
             // The free could have come first.
-            return ControlFlow::Continue(());
+            let what = "a free that is not ordered with an access, where races are left out,";
+            return self.give_up(program, frame, free.of(), what);
         }
         self.report_race(program, frame, access, free)
     }
@@ -119,6 +142,9 @@ impl Search {
                 race.second.step = steps.of(second);
                 if race.first.step > race.second.step {
                     std::mem::swap(&mut race.first, &mut race.second);
+                }
+                if schedule.memory != MemoryModel::C11 {
+                    tell_as_replayed(program, &schedule, race);
                 }
             }
             schedule
@@ -155,5 +181,17 @@ impl Search {
         let at = program.at(event.state);
         let thread = ThreadId::from_index(read.of());
         frame.graph_fault(program, thread, at, fault, |program| self.schedule(program))
+    }
+}
+
+/// The machine tells of each access the last one before that it races with: takes that race, or another one of the execution.
+fn tell_as_replayed(program: &mut Program, schedule: &Schedule, race: &mut RaceInfo) {
+    let Ok(replayed) = replay::replay(program, schedule) else {
+        return;
+    };
+    let is_about = |found: &&RaceInfo| found.second.step == race.second.step;
+    let found = replayed.races.iter().find(is_about);
+    if let Some(found) = found.or(replayed.races.first()) {
+        *race = found.clone();
     }
 }

@@ -135,7 +135,7 @@ impl Search {
             ThreadId::from_index(thread),
             at,
             fault,
-            |program| self.schedule(program),
+            |program| self.schedule_to_fault(program, thread),
         )?;
         ControlFlow::Continue(Step::Done)
     }
@@ -574,7 +574,9 @@ impl Search {
         let thread = ThreadId::from_index(read.of());
         if let Some(fault) = fault {
             let at = program.at(event.state);
-            frame.graph_fault(program, thread, at, fault, |program| self.schedule(program))?;
+            frame.graph_fault(program, thread, at, fault, |program| {
+                self.schedule_to_fault(program, read.of())
+            })?;
         }
         if event.is_fault || event.waits() {
             return ControlFlow::Continue(());

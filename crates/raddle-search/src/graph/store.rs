@@ -54,6 +54,8 @@ pub(super) struct Location {
     pub(super) writes: Vec<Ev>,
     /// By thread: 1 + index of its last event here.
     last: SmallVec<[u32; 6]>,
+    /// In some graph, a later store of a thread has continued a release sequence of it.
+    pub(super) continues: bool,
 }
 
 /// An object that comes and goes.
@@ -114,6 +116,8 @@ pub(super) struct Graph {
     stamp: u32,
     /// How many events are sequentially consistent accesses or fences.
     pub(super) strong: usize,
+    /// How many events are other accesses.
+    pub(super) weak: usize,
     pub(super) count: usize,
     trail: Vec<Undo>,
     removed: Vec<Event>,
@@ -370,17 +374,29 @@ impl Graph {
 
     fn exchange(&mut self, at: Ev, event: Event) -> Event {
         let old = std::mem::replace(self.event_mut(at), event);
-        self.strong += usize::from(event.order == Order::SeqCst);
-        self.strong -= usize::from(old.order == Order::SeqCst);
+        self.count_in(&event);
+        self.count_out(&old);
         old
+    }
+
+    #[inline]
+    fn count_in(&mut self, event: &Event) {
+        let is_strong = event.order == Order::SeqCst;
+        self.strong += usize::from(is_strong);
+        self.weak += usize::from(!is_strong && event.place != Place::NOWHERE);
+    }
+
+    #[inline]
+    fn count_out(&mut self, event: &Event) {
+        let is_strong = event.order == Order::SeqCst;
+        self.strong -= usize::from(is_strong);
+        self.weak -= usize::from(!is_strong && event.place != Place::NOWHERE);
     }
 
     fn put(&mut self, program: &Program, thread: usize, mut event: Event, position: usize) {
         let index = self.threads[thread].events.len();
         self.count += 1;
-        if event.order == Order::SeqCst {
-            self.strong += 1;
-        }
+        self.count_in(&event);
         if event.place != Place::NOWHERE {
             let location = self.location(event.place);
             let last = slot(&mut location.last, thread);
@@ -447,9 +463,7 @@ impl Graph {
         let index = self.threads[thread].events.len();
         let this = Ev::new(thread, index);
         self.count -= 1;
-        if event.order == Order::SeqCst {
-            self.strong -= 1;
-        }
+        self.count_out(&event);
         let mut position = 0;
         if event.place != Place::NOWHERE {
             let location = &mut self.locations[event.place.index()];

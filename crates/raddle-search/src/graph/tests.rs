@@ -214,3 +214,90 @@ fn as_many_as_by_brute_force() {
 fn as_many_as_by_brute_force_with_plain_accesses() {
     compare_with_brute_force(&C11Options::default(), 60);
 }
+
+/// More executions are not compared.
+const MOST: u64 = 20_000;
+
+/// Under a model with store buffers: the violations of all interleavings.
+fn assert_same_violations(
+    seed: u64,
+    built: &BuiltProgram,
+    memory: MemoryModel,
+    races: bool,
+) -> bool {
+    let options = || SearchOptions {
+        memory,
+        reductions: AWAITS,
+        checks: Checks {
+            races,
+            ..Checks::default()
+        },
+        keep_going: true,
+        limits: Limits {
+            executions: Some(MOST),
+            ..Limits::default()
+        },
+        ..SearchOptions::default()
+    };
+    // One program, so that positions have the same numbers.
+    let mut program = built.program();
+    let mut find = |engine| {
+        let outcome = check(&mut program, engine, options()).unwrap_or_else(|error| {
+            panic!("seed {seed}, {memory:?}, {engine:?}: {error}\n{built}")
+        });
+        let executions = outcome.statistics.complete + outcome.statistics.blocked;
+        match outcome.verdict {
+            _ if executions >= MOST => None,
+            Verdict::Violation(violations) => Some(violations),
+            _ => Some(Vec::new()),
+        }
+    };
+    let is_race = |violation: &Violation| matches!(violation.kind, ViolationKind::Race(_));
+    let Some(by_naive) = find(EngineKind::Naive) else {
+        return false;
+    };
+    let Some(by_graph) = find(EngineKind::Graph) else {
+        return false;
+    };
+    let race = by_naive.iter().any(is_race);
+    assert_eq!(
+        by_graph.iter().any(is_race),
+        race,
+        "seed {seed}, {memory:?}: {built}"
+    );
+    if !race {
+        let keys = |violations: &[Violation]| -> std::collections::BTreeSet<String> {
+            let key = |violation: &Violation| {
+                format!("{:?}", ViolationKey::new(&violation.kind, violation.at))
+            };
+            violations.iter().map(key).collect()
+        };
+        let (graph, naive) = (keys(&by_graph), keys(&by_naive));
+        assert_eq!(graph, naive, "seed {seed}, {memory:?}: {built}");
+    }
+    true
+}
+
+#[test]
+fn store_buffers_as_by_all_interleavings() {
+    let options = GenOptions {
+        features: Features {
+            mixed_sizes: false,
+            heap: false,
+            atomic_blocks: false,
+            ..Features::ALL
+        },
+        ..GenOptions::default()
+    };
+    let first = number("FIRST", 0);
+    let mut compared = 0;
+    for seed in first..first + number("COUNT", 60) {
+        let built = generate(seed, &options);
+        for memory in [MemoryModel::Tso, MemoryModel::Pso] {
+            for races in [true, false] {
+                compared += u64::from(assert_same_violations(seed, &built, memory, races));
+            }
+        }
+    }
+    assert!(compared > number("COUNT", 60), "{compared} compared");
+}

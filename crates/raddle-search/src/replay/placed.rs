@@ -5,10 +5,10 @@
 //! so that it can be asked in the end who waits for good.
 
 use super::{Mismatch, Replayed, Schedule, ScheduleStep};
-use crate::verdict::{Trace, TraceStep};
+use crate::verdict::{Stale, Trace, TraceStep};
 use raddle_memory::axioms::{
     self, Done, End, EventId, EventKind, ExecutionGraph, Inconsistency, Pasts, Place,
-    PlainAccesses, Reads, Source,
+    PlainAccesses, Reads, Relation, Source,
 };
 use raddle_memory::{Effect, Machine, MemoryModel, Placement, RaceAccess, RaceInfo, StepEnd};
 use raddle_program::op::mask;
@@ -19,27 +19,27 @@ use raddle_program::{
 
 /// A step that was done.
 #[derive(Clone, Debug)]
-struct Did {
-    thread: ThreadId,
-    state: StateId,
-    value: Value,
+pub(super) struct Did {
+    pub(super) thread: ThreadId,
+    pub(super) state: StateId,
+    pub(super) value: Value,
     /// The value that it wrote, or the new word of its cell.
     wrote: Option<Value>,
     /// The new word of the mutex that it gave up.
     gave_up: Option<Value>,
     /// Its first event in the graph.
-    event: EventId,
+    pub(super) event: EventId,
     reads: Reads,
 }
 
 /// An execution that is being run.
 pub(super) struct GraphRun {
     machine: Machine,
-    graph: ExecutionGraph,
+    pub(super) graph: ExecutionGraph,
     pasts: Pasts,
-    steps: Vec<Did>,
+    pub(super) steps: Vec<Did>,
     /// By event, its step.
-    of_event: Vec<usize>,
+    pub(super) of_event: Vec<usize>,
     faults: Vec<(usize, Fault)>,
     uninitialised: Vec<(usize, Fault)>,
 }
@@ -332,7 +332,7 @@ impl GraphRun {
         let races = races.collect();
         Ok(Replayed {
             races,
-            trace: self.trace(program),
+            trace: self.trace(program, &judged.happens_before),
             ends: (1..=self.steps.len() as u32).collect(),
             fault: self.faults.last().map(|(_, fault)| fault.clone()),
             faults: self.faults,
@@ -389,7 +389,7 @@ impl GraphRun {
         }
     }
 
-    fn trace(&self, program: &Program) -> Trace {
+    fn trace(&self, program: &Program, happens_before: &Relation) -> Trace {
         let steps = self.steps.iter().enumerate().map(|(index, did)| {
             let wrote = match *program.op(did.state) {
                 Op::Store { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
@@ -406,7 +406,13 @@ impl GraphRun {
                 effect: Effect::Whole,
                 reads_from: sources.map(|source| self.of_event[source]).max(),
                 wrote,
-                stale: self.newer(index),
+                stale: self.newer(index).map(|newest| Stale {
+                    newest: self.of_event[newest],
+                    because: self.unsynchronised(newest, did.event, happens_before),
+                }),
+                older_than: self
+                    .newer_write(did.event)
+                    .map(|event| self.of_event[event]),
             }
         });
         Trace {
@@ -414,8 +420,16 @@ impl GraphRun {
         }
     }
 
+    /// The write of an earlier step that comes right behind that of an event, if there is one.
+    fn newer_write(&self, event: EventId) -> Source {
+        let access = self.graph.memory(event).filter(|access| access.writes)?;
+        let order = self.graph.modification.get(&Place::Loc(access.loc))?;
+        let mut behind = order.iter().skip_while(|&&write| write != event);
+        behind.find(|&&write| write < event).copied()
+    }
+
     /// The newest write of an earlier step, if the step read an older one.
-    fn newer(&self, index: usize) -> Option<usize> {
+    fn newer(&self, index: usize) -> Source {
         let did = &self.steps[index];
         let access = self.graph.memory(did.event)?;
         let Reads::One(source) = access.reads.as_ref()? else {
@@ -426,7 +440,7 @@ impl GraphRun {
         let newest = newest.copied().filter(|newest| Some(*newest) != *source)?;
         // A source of another size is in another order: plain reads, which are not stale.
         let is_same = |source: EventId| order.contains(&source);
-        source.is_none_or(is_same).then(|| self.of_event[newest])
+        source.is_none_or(is_same).then_some(newest)
     }
 }
 

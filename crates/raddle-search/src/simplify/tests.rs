@@ -77,6 +77,7 @@ fn simplified_executions_show_the_violation_with_fewest_switches() {
                 schedule,
                 trace,
                 at,
+                ..
             } = &violation;
             let confirmed =
                 replay::confirm(&mut program, schedule, kind, *thread, &Watch::default());

@@ -80,6 +80,8 @@ pub struct Counts {
     pub ifaa: Option<Count>,
     /// `rf` with purity and waits that block.
     pub rf_await: Option<Count>,
+    /// Execution graphs under a memory model where they are others than Mazurkiewicz classes.
+    pub graph: Option<Count>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -182,13 +184,14 @@ pub enum Class {
     Mcr,
     Icb,
     Bpor,
+    Graph,
 }
 
 /// The engines that explore one execution of each class.
-const BY_CLASS: [&str; 4] = ["dpor", "rf", "rvf", "mcr"];
+const BY_CLASS: [&str; 5] = ["dpor", "rf", "rvf", "mcr", "graph"];
 
 impl Class {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Maz,
         Self::Purity,
         Self::Await,
@@ -199,6 +202,7 @@ impl Class {
         Self::Mcr,
         Self::Icb,
         Self::Bpor,
+        Self::Graph,
     ];
 
     #[must_use]
@@ -214,18 +218,22 @@ impl Class {
             Self::Mcr => "mcr",
             Self::Icb => "icb",
             Self::Bpor => "bpor",
+            Self::Graph => "graph",
         }
     }
 
+    /// The engines that explore one execution of each class. Under sequential consistency, Mazurkiewicz classes are execution graphs.
     #[must_use]
-    pub fn engine(self) -> &'static str {
+    pub fn engines(self) -> &'static [&'static str] {
         match self {
-            Self::Maz | Self::Purity | Self::Await | Self::Ifaa => "dpor",
-            Self::Rf | Self::RfAwait => "rf",
-            Self::Rvf => "rvf",
-            Self::Mcr => "mcr",
-            Self::Icb => "icb",
-            Self::Bpor => "bpor",
+            Self::Maz | Self::Await => &["dpor", "graph"],
+            Self::Purity | Self::Ifaa => &["dpor"],
+            Self::Rf | Self::RfAwait => &["rf"],
+            Self::Rvf => &["rvf"],
+            Self::Mcr => &["mcr"],
+            Self::Icb => &["icb"],
+            Self::Bpor => &["bpor"],
+            Self::Graph => &["graph"],
         }
     }
 
@@ -237,7 +245,7 @@ impl Class {
             Self::Purity => &["--no-await", "--no-ifaa"],
             Self::Await => &["--no-ifaa"],
             Self::Ifaa | Self::RfAwait | Self::Icb | Self::Bpor => &[],
-            Self::Maz | Self::Rf | Self::Rvf | Self::Mcr => {
+            Self::Maz | Self::Rf | Self::Rvf | Self::Mcr | Self::Graph => {
                 &["--no-purity", "--no-await", "--no-ifaa"]
             }
         }
@@ -258,6 +266,7 @@ impl Counts {
             Class::Mcr => self.mcr,
             Class::Icb => self.icb,
             Class::Bpor => self.bpor,
+            Class::Graph => self.graph,
         }
     }
 }
@@ -279,7 +288,7 @@ impl Run {
         }
         let own: Vec<Option<Class>> = Class::ALL
             .into_iter()
-            .filter(|class| class.engine() == engine && known(class))
+            .filter(|class| class.engines().contains(&engine) && known(class))
             .map(Some)
             .collect();
         if own.is_empty() && !BY_CLASS.contains(&engine) {
@@ -408,6 +417,7 @@ mod tests {
         assert_eq!(counted.figures("rf"), [Some(Class::Rf)]);
         let both = [Some(Class::Purity), Some(Class::Await)];
         assert_eq!(counted.figures("dpor"), both);
+        assert_eq!(counted.figures("graph"), [Some(Class::Await)]);
         assert_eq!(counted.figures("naive"), []);
     }
 

@@ -262,3 +262,27 @@ fn five_hundred_events_and_none() {
     page.press("ArrowRight");
     assert_eq!(page.errors, Vec::<String>::new());
 }
+
+#[test]
+fn an_execution_of_weak_memory_is_explained() {
+    let Some((scratch, mut page)) = browser("message") else {
+        return;
+    };
+    let file = report(&scratch, &example("message.c"), 1, &[]);
+    page.resize(1400, 850);
+    page.open(&file);
+    let explanation = page.text("#explanation");
+    for text in [
+        "message → 0 is stale: step 2 wrote 42",
+        "`flag` is written relaxed (step 3)",
+        "store of flag: memory_order_release instead of memory_order_relaxed",
+    ] {
+        assert!(explanation.contains(text), "{explanation}");
+    }
+    assert!(page.text("#memory-of").starts_with("newest values"));
+    // What the thread read, and what there was to be read.
+    page.press("ArrowLeft");
+    assert!(page.text(".row.now").contains("read message → 0"));
+    assert_eq!(page.memory("message"), "42");
+    assert_eq!(page.errors, Vec::<String>::new());
+}

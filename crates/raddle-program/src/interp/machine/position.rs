@@ -46,16 +46,36 @@ impl Machine<'_> {
         None
     }
 
-    /// Remembers the first weak orderings: of the user's own atomics, and of libraries.
-    pub(crate) fn note_weak(&mut self, op: &Op, at: SrcId) {
-        let known = self.world.weak;
-        if known.user.is_some() || self.is_guard(op) {
+    /// Gives an atomic operation the orderings that it is to have, and remembers the first weak ones: of the user's own atomics, and of libraries.
+    pub(crate) fn order(&mut self, op: &mut Op, at: SrcId) {
+        if self.is_guard(op) {
             return;
         }
-        if self.atomics_are_users() {
-            self.world.weak.user = Some(at);
-        } else {
-            self.world.weak.library = known.library.or(Some(at));
+        let is_users = self.atomics_are_users();
+        if is_users {
+            self.tables.note_orderings(at, op);
+            self.replace_orderings(op, at);
+        }
+        if op.is_weak() {
+            let weak = &mut self.world.weak;
+            let first = match is_users {
+                true => &mut weak.user,
+                false => &mut weak.library,
+            };
+            first.get_or_insert(at);
+        }
+    }
+
+    fn replace_orderings(&self, op: &mut Op, at: SrcId) {
+        let new = &self.world.options.orderings;
+        if new.is_empty() {
+            return;
+        }
+        for (of, order) in op.orderings().into_iter().flatten() {
+            let site = self.tables.site_at(at, of, order);
+            if let Some(&order) = site.and_then(|site| new.get(&site)) {
+                op.set_ordering(of, order);
+            }
         }
     }
 
