@@ -68,6 +68,10 @@ impl Problem {
         }
         let mut accesses = self.accesses_of_cells();
         accesses.retain(|cell, _| !awaited.contains_key(cell));
+        for read in &self.encoding.unwritten {
+            // Who wrote it is seen from the literals for reads-from.
+            accesses.retain(|cell, _| !read.cells.contains(cell));
+        }
         let mut carriers = Vec::new();
         for (_, sections) in mutexes {
             if !(2..=MOST_POSITIONS).contains(&sections.len()) {

@@ -16,6 +16,10 @@ pub(crate) struct Contents {
     pub(crate) ty: Option<TypeId>,
     /// None for zeros.
     base: Option<Rc<[u8]>>,
+    /// Of memory that holds anything at first: bits of ones where nobody has written, byte by byte.
+    unwritten: Option<Rc<Contents>>,
+    /// All bits of the base are this one, if there is no base: for `unwritten`.
+    base_bit: Bit,
     /// By offset, not overlapping: size in bytes, and value.
     parts: BTreeMap<u64, (u8, Sym)>,
 }
@@ -27,8 +31,31 @@ impl Contents {
             bound: None,
             ty: None,
             base,
+            unwritten: None,
+            base_bit: Bit::FALSE,
             parts: BTreeMap::new(),
         }
+    }
+
+    /// The contents of an object that nobody has written yet, if the bit holds.
+    pub(crate) fn fresh(size: u64, is_unwritten: Bit) -> Self {
+        let unwritten = Self {
+            base_bit: is_unwritten,
+            ..Self::new(size, None)
+        };
+        Self {
+            unwritten: Some(Rc::new(unwritten)),
+            ..Self::new(size, None)
+        }
+    }
+
+    /// Has none of the bytes been written?
+    pub(crate) fn is_unwritten(&self, bits: &mut Bits, offset: u64, size: u8) -> Bit {
+        let Some(unwritten) = &self.unwritten else {
+            return Bit::FALSE;
+        };
+        let word = unwritten.load(offset, size).word;
+        bits.all((0..usize::from(size)).map(|byte| word.bits()[byte * 8]))
     }
 
     /// What was written: offset, size, value.
@@ -69,6 +96,7 @@ impl Contents {
                     let at = (byte - start) as usize * 8;
                     bits.extend_from_slice(&value.word.bits()[at..at + 8]);
                 }
+                _ if self.base.is_none() => bits.extend([self.base_bit; 8]),
                 _ => {
                     let value = self.base_byte(byte);
                     bits.extend((0..8).map(|bit| Bit::constant(value >> bit & 1 == 1)));
@@ -79,6 +107,28 @@ impl Contents {
     }
 
     pub(crate) fn store(&mut self, offset: u64, size: u8, value: Sym) {
+        if let Some(unwritten) = &mut self.unwritten {
+            let bits = all_bits(value.undefined, size);
+            Rc::make_mut(unwritten).put(offset, size, bits);
+        }
+        self.put(offset, size, value.defined());
+    }
+
+    /// Which of the bytes nobody has written: bits of ones.
+    pub(crate) fn unwritten_bytes(&self, offset: u64, size: u8) -> Option<Sym> {
+        let unwritten = self.unwritten.as_ref()?;
+        Some(unwritten.load(offset, size))
+    }
+
+    /// Lets nobody have written bytes that are ones.
+    pub(crate) fn forget_bytes(&mut self, offset: u64, size: u8, bytes: Sym) {
+        if let Some(unwritten) = &mut self.unwritten {
+            Rc::make_mut(unwritten).put(offset, size, bytes);
+        }
+    }
+
+    /// Stores, whoever has written.
+    fn put(&mut self, offset: u64, size: u8, value: Sym) {
         let end = offset + u64::from(size);
         for start in self.overlapping(offset, size) {
             if start == offset && self.parts[&start].0 == size {
@@ -105,15 +155,20 @@ impl Contents {
         (offset, size): (u64, u8),
         value: &Sym,
     ) {
-        let value = match condition.as_constant() {
-            Some(false) => return,
-            Some(true) => value.clone(),
+        match condition.as_constant() {
+            Some(false) => {}
+            Some(true) => self.store(offset, size, value.clone()),
             None => {
+                if let Some(unwritten) = &mut self.unwritten {
+                    let all = all_bits(value.undefined, size);
+                    let unwritten = Rc::make_mut(unwritten);
+                    unwritten.store_if(bits, condition, (offset, size), &all);
+                }
                 let old = self.load(offset, size);
-                Sym::ite(bits, condition, value, &old)
+                let value = Sym::ite(bits, condition, value, &old);
+                self.put(offset, size, value.defined());
             }
-        };
-        self.store(offset, size, value);
+        }
     }
 
     /// Are two contents of the same object the same?
@@ -123,6 +178,12 @@ impl Contents {
             (None, None) => Bit::TRUE,
             _ => Bit::FALSE,
         };
+        if let (Some(a), Some(b)) = (&a.unwritten, &b.unwritten)
+            && !Rc::ptr_eq(a, b)
+        {
+            let both = Self::same(bits, a, b);
+            same = bits.bit_and(same, both);
+        }
         for (one, other) in [(a, b), (b, a)] {
             for (offset, size, value) in one.parts() {
                 let theirs = other.load(offset, size);
@@ -139,10 +200,16 @@ impl Contents {
         if let (Some(then), Some(otherwise)) = (&then.bound, &otherwise.bound) {
             chosen.bound = Some(bits.ite(first, then, otherwise));
         }
+        if let (Some(then), Some(otherwise)) = (&then.unwritten, &otherwise.unwritten)
+            && !Rc::ptr_eq(then, otherwise)
+        {
+            let unwritten = Self::choose(bits, first, then, otherwise);
+            chosen.unwritten = Some(Rc::new(unwritten));
+        }
         for (offset, size, value) in then.parts() {
             let other = otherwise.load(offset, size);
             let value = Sym::ite(bits, first, value, &other);
-            chosen.store(offset, size, value);
+            chosen.put(offset, size, value);
         }
         for (offset, size, value) in otherwise.parts() {
             let known = then
@@ -152,11 +219,15 @@ impl Contents {
             if !known {
                 let own = then.load(offset, size);
                 let value = Sym::ite(bits, first, &own, value);
-                chosen.store(offset, size, value);
+                chosen.put(offset, size, value);
             }
         }
         chosen
     }
+}
+
+fn all_bits(bit: Bit, size: u8) -> Sym {
+    Sym::of(Word::from_bits(vec![bit; usize::from(size) * 8]))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName, WeakOrderings};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
 use raddle_search::{
-    Bound, Check, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics, Trace,
+    Bound, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics, Trace,
     UnsupportedAt, Verdict, Watch, guided,
 };
 use std::sync::Arc;
@@ -63,8 +63,6 @@ pub fn check(
         shapes: Shapes::default(),
     };
     run.watch.set_engine(EngineKind::Bmc);
-    // Memory that nobody has written is zero here.
-    let not_checked = Vec::from_iter(run.search.checks.uninit.then_some(Check::Uninit));
     let verdict = run.verdict(&mut view, program)?;
     run.statistics.elapsed = run.started.elapsed();
     run.statistics.peak_memory_bytes = raddle_search::peak_memory_bytes();
@@ -72,7 +70,6 @@ pub fn check(
         ended: run.ended(&verdict),
         cuts: run.cuts,
         weak: run.weak,
-        not_checked,
         ..Coverage::default()
     };
     Ok(Outcome {

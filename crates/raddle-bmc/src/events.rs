@@ -396,6 +396,18 @@ pub(crate) struct OpenBlock {
     pub(crate) guard: Bit,
 }
 
+/// A read that depends on what it finds, of cells some of which nobody may have written.
+#[derive(Clone, Debug)]
+pub(crate) struct UnwrittenRead {
+    pub(crate) thread: ThreadIndex,
+    /// Those of its cells that others access are accesses of this step.
+    pub(crate) step: StepIndex,
+    /// It happens, and its cells hold what nobody has written when the first thread is started.
+    pub(crate) guard: Bit,
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) fault: Fault,
+}
+
 /// A condition under which something is met that cannot be encoded.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
@@ -460,6 +472,8 @@ pub(crate) struct Encoding {
     pub(crate) exits: Vec<Bit>,
     /// What must hold in every execution.
     pub(crate) required: Vec<Bit>,
+    /// Reads of shared memory that may have been written by nobody.
+    pub(crate) unwritten: Vec<UnwrittenRead>,
     /// The sizes of objects that are not known.
     pub(crate) sizes: BTreeMap<ObjectId, Word>,
     /// The contents of regions when the first thread is started, where they are not as declared.

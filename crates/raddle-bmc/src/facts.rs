@@ -58,6 +58,15 @@ struct Stored {
     growth: u32,
 }
 
+/// Is a heap block made full of zeros?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Zeroed {
+    Never,
+    Always,
+    /// It depends on the path.
+    Sometimes,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Overwritten {
     Unsat,
@@ -102,6 +111,8 @@ pub(crate) struct Facts {
     kinds: FxHashMap<(ObjectId, u64), MutexKind>,
     /// Objects that are freed somewhere.
     freed: FxHashSet<ObjectId>,
+    /// Heap blocks: are they made full of zeros?
+    zeroed: FxHashMap<ObjectId, Zeroed>,
     /// Objects whose size is not known: no more than this.
     open_sizes: FxHashMap<ObjectId, u64>,
     /// Semaphores, read-write locks and barriers that are destroyed somewhere.
@@ -350,6 +361,29 @@ impl Facts {
     pub(crate) fn count_keys(&mut self, count: u32) {
         self.changed |= count > self.keys;
         self.keys = self.keys.max(count);
+    }
+
+    /// Is a heap block made full of zeros?
+    pub(crate) fn zeroed(&self, object: ObjectId) -> Zeroed {
+        self.zeroed.get(&object).copied().unwrap_or(Zeroed::Never)
+    }
+
+    /// A heap block is made, full of zeros or not.
+    pub(crate) fn make_block(&mut self, object: ObjectId, is_zeroed: bool) {
+        let made = match is_zeroed {
+            true => Zeroed::Always,
+            false => Zeroed::Never,
+        };
+        let known = self.zeroed.get(&object).copied();
+        let now = match known {
+            Some(known) if known != made => Zeroed::Sometimes,
+            _ => made,
+        };
+        if known != Some(now) {
+            self.zeroed.insert(object, now);
+            // What nobody has said so far was taken for `Never`.
+            self.changed |= known.is_some() || is_zeroed;
+        }
     }
 
     /// The largest size that an object may have whose size is not known.

@@ -7,7 +7,7 @@ pub(crate) use questions::{Unsat, Unsettled};
 
 use crate::carried::Carrier;
 use crate::encode::Open;
-use crate::events::{Encoding, Refusal, StepIndex};
+use crate::events::{Encoding, ErrorCondition, Refusal, StepIndex};
 use crate::facts::Cell;
 use crate::order::FixedOrder;
 use crate::sums::SectionOrder;
@@ -134,6 +134,7 @@ impl Problem {
         let carriers = problem.add_carriers(&sections, &last);
         problem.add_sources(carriers);
         problem.add_observed();
+        problem.add_unwritten_reads();
         problem.add_sums(&sections);
         problem.section_order = sections;
         if model != MemoryModel::Sc {
@@ -247,6 +248,47 @@ impl Problem {
         }
         self.carriers = carriers;
         self.sources = sources;
+    }
+
+    /// Reads that depend on what nobody has written: all their cells are read from the first contents.
+    fn add_unwritten_reads(&mut self) {
+        let reads = std::mem::take(&mut self.encoding.unwritten);
+        if reads.is_empty() {
+            return;
+        }
+        let mut events: FxHashMap<(StepIndex, Cell), EventId> = FxHashMap::default();
+        for (event, cell) in self.accesses() {
+            let read = self.occurrences[&event];
+            if !read.is_write {
+                events.insert((read.step, cell), event);
+            }
+        }
+        let firsts = self.sources.iter();
+        let firsts = firsts.filter(|source| !self.occurrences.contains_key(&source.write));
+        let firsts: FxHashMap<EventId, Lit> =
+            firsts.map(|source| (source.read, source.lit)).collect();
+        for read in reads {
+            let mut guard = read.guard;
+            for cell in read.cells {
+                // What nobody writes is no event.
+                let Some(event) = events.get(&(read.step, cell)) else {
+                    continue;
+                };
+                let bits = &mut self.encoding.bits;
+                let from_first = match firsts.get(event) {
+                    Some(&lit) => bits.from_lit(lit),
+                    None => Bit::FALSE,
+                };
+                guard = bits.bit_and(guard, from_first);
+            }
+            if guard != Bit::FALSE {
+                self.encoding.errors.push(ErrorCondition {
+                    thread: read.thread,
+                    guard,
+                    fault: read.fault,
+                });
+            }
+        }
     }
 
     /// What a thread wrote and took back counts as seen only if somebody saw it.

@@ -97,6 +97,8 @@ pub(crate) struct Sym {
     pub(crate) set: Set,
     /// It is what a read returned, plus a number (wrapping): see [`crate::sums`].
     pub(crate) sum: Option<(ReadId, u64)>,
+    /// Does it hold what nobody has written? Then it may be copied, and nothing may depend on it.
+    pub(crate) undefined: Bit,
 }
 
 /// A read of shared memory, by its number.
@@ -110,6 +112,7 @@ impl Sym {
             word,
             set: Set::one(value),
             sum: None,
+            undefined: Bit::FALSE,
         }
     }
 
@@ -127,7 +130,14 @@ impl Sym {
             word,
             set,
             sum: None,
+            undefined: Bit::FALSE,
         }
+    }
+
+    /// The same, whoever has written it.
+    pub(crate) fn defined(mut self) -> Self {
+        self.undefined = Bit::FALSE;
+        self
     }
 
     pub(crate) fn bit(bit: Bit) -> Self {
@@ -148,6 +158,7 @@ impl Sym {
             word,
             set,
             sum: None,
+            undefined: Bit::FALSE,
         }
     }
 
@@ -170,11 +181,13 @@ impl Sym {
             Some(false) => return otherwise.clone(),
             None => {}
         }
-        if then.word == otherwise.word {
+        if then.word == otherwise.word && then.undefined == otherwise.undefined {
             return then.clone();
         }
         let word = bits.ite(condition, &then.word, &otherwise.word);
-        Self::within(word, then.set.union(&otherwise.set))
+        let mut value = Self::within(word, then.set.union(&otherwise.set));
+        value.undefined = bits.bit_ite(condition, then.undefined, otherwise.undefined);
+        value
     }
 
     /// A function of one value that is also known on numbers.
@@ -261,6 +274,7 @@ mod tests {
             word: low.word.clone(),
             set: Set::of(vec![3, 12]),
             sum: None,
+            undefined: Bit::FALSE,
         };
         assert_eq!(mixed.compare(&high, |a, b| a < b), None);
     }

@@ -425,6 +425,8 @@ pub enum MemoryReason {
     NotExplored,
     /// That of the language: the program uses weaker orderings.
     WeakOrderings,
+    /// That of the language: the program tries to lock, and such an attempt may fail without ordering anything.
+    LockAttempts,
 }
 
 /// Behaviour that the standards allow.

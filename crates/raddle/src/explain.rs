@@ -174,8 +174,7 @@ const TOPICS: &[Topic] = &[
                \x20   while (!ready)\n\
                \x20       pthread_cond_wait(&changed, &mutex);\n\
                \n\
-               Raddle wakes every thread once at each wait; loops that check again cost no more executions that run to their end (in Rust, \
-               they cost as many again). \
+               Raddle wakes every thread once at each wait; loops that check again cost no more executions that run to their end. \
                `--no-spurious-wakeups` lets only signals wake threads.",
     },
     Topic {
@@ -187,8 +186,7 @@ const TOPICS: &[Topic] = &[
         text: "Check `uninit` (on by default for C and C++) finds violation `uninitialised`: something depends on memory from \
                `malloc`, or on a local variable, that nobody has written. On a real machine it holds anything. Copying it is \
                no mistake (a struct with a field that is not used); comparing it, computing with it, using it as an address is. \
-               Initialise the variable, or use `calloc`. Engine `bmc` does not look for it; `rvf` and `mcr` look at the \
-               executions that they run.",
+               Initialise the variable, or use `calloc`. Engines `rvf` and `mcr` look at the executions that they run.",
     },
     Topic {
         names: &["abort"],

@@ -381,16 +381,6 @@ fn bmc_agrees(program: &Path) -> Result<(), Failed> {
             own.drain(at..at + 2);
         }
     }
-    // It does not look for what depends on memory that nobody has written.
-    if !own
-        .iter()
-        .any(|arg| arg == "--check" || arg == "--property")
-    {
-        own.splice(
-            0..0,
-            ["--check", "assert,memory,race,deadlock"].map(str::to_owned),
-        );
-    }
     let asks_for = |what: &str| own.iter().any(|arg| arg.contains(what));
     if asks_for("livelock") {
         return Ok(());

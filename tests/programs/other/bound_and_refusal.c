@@ -1,5 +1,5 @@
 // engines: bmc
-// The same with numbers that only a formula can try.
+// The same with numbers that only a formula can try, and a size that is not known: one of the values that are encoded.
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

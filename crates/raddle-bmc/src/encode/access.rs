@@ -263,7 +263,10 @@ impl Encoder<'_> {
             if position >= THREAD_LOCALS {
                 return Err(unsupported("so many private variables"));
             }
-            let mut contents = Contents::new(size, None);
+            let mut contents = match self.checks_uninit() {
+                true => Contents::fresh(size, Bit::TRUE),
+                false => Contents::new(size, None),
+            };
             contents.ty = Some(ty);
             contents.bound = bound;
             state.private.push(Rc::new(contents));

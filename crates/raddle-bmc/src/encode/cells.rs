@@ -2,6 +2,7 @@
 
 use super::Encoder;
 use super::access::{Case, Target, Updated};
+use super::unwritten::NOT_WRITTEN;
 use crate::events::{Access, StepKind};
 use crate::facts::{Cell, Region};
 use crate::state::State;
@@ -26,17 +27,25 @@ impl Encoder<'_> {
             self.begin_block_of(state);
         }
         let mut parts: Vec<Vec<(u8, Sym)>> = vec![Vec::new(); layout.widths.len()];
+        // A value is undefined if all of its bytes are.
+        let mut undefined = vec![Bit::TRUE; layout.widths.len()];
         for piece in pieces {
             let at = self.plus(address, &Sym::constant(64, piece.offset));
-            let value = self.load(state, &at, piece.size, order)?;
+            let (value, is_unwritten) = self.load_piece(state, &at, piece.size, order)?;
             parts[piece.slot].push((piece.shift, value));
+            let slot = &mut undefined[piece.slot];
+            *slot = self.out.bits.bit_and(*slot, is_unwritten);
         }
         if is_block {
             self.end_block_of(state);
         }
-        let slots = parts.into_iter().zip(&layout.widths);
+        let slots = parts.into_iter().zip(&layout.widths).zip(undefined);
         Ok(slots
-            .map(|(parts, &width)| assemble(parts, width))
+            .map(|((parts, &width), undefined)| {
+                let mut value = assemble(parts, width);
+                value.undefined = undefined;
+                value
+            })
             .collect())
     }
 
@@ -53,7 +62,8 @@ impl Encoder<'_> {
         }
         for piece in pieces {
             let at = self.plus(address, &Sym::constant(64, piece.offset));
-            let value = part_of(&values[piece.slot], piece.shift, piece.size);
+            let mut value = part_of(&values[piece.slot], piece.shift, piece.size);
+            value.undefined = values[piece.slot].undefined;
             self.store(state, &at, piece.size, &value, order)?;
         }
         if is_block {
@@ -72,15 +82,35 @@ impl Encoder<'_> {
         size: u8,
         order: Order,
     ) -> Result<Sym, Stop> {
+        let (value, _) = self.load_piece(state, address, size, order)?;
+        Ok(value)
+    }
+
+    /// The same; and whether it is private memory that nobody has written.
+    fn load_piece(
+        &mut self,
+        state: &mut State,
+        address: &Sym,
+        size: u8,
+        order: Order,
+    ) -> Result<(Sym, Bit), Stop> {
+        let mut undefined = Bit::FALSE;
         let cases = self.resolve(state, address, u64::from(size), AccessKind::Read)?;
         self.check_alignment(state, &cases, (size, AccessKind::Read, order));
         let mut accesses = Vec::new();
+        let mut candidates = Vec::new();
         let mut value: Option<Sym> = None;
         let is_split = self.is_split(state, &cases, size);
         for case in cases {
             let here = match self.contended(state, case.target) {
-                None => self.known(state, case.target)?.load(case.offset, size),
+                None => {
+                    self.check_written(state, &case, size)?;
+                    let unwritten = self.private_unwritten(state, &case, size)?;
+                    undefined = self.out.bits.bit_or(undefined, unwritten);
+                    self.known(state, case.target)?.load(case.offset, size)
+                }
                 Some(region) => {
+                    candidates.extend(self.candidate(state, (region, &case), size)?);
                     let place = (region, case.offset);
                     self.read(state, place, size, case.condition, &mut accesses)?
                 }
@@ -90,15 +120,19 @@ impl Encoder<'_> {
                 Some(before) => Sym::ite(&mut self.out.bits, case.condition, &here, &before),
             });
         }
+        let mut done = None;
         if !accesses.is_empty() {
             self.note_touches(&accesses, order);
             self.note_weak(state, &accesses, order);
             let step = self.step(state, StepKind::Load, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].is_atomic = is_split;
+            done = Some(step);
         }
+        self.add_candidates(candidates, done);
         // Nowhere to read from: a fault, whatever follows.
-        Ok(value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8)))
+        let value = value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8));
+        Ok((value, undefined))
     }
 
     pub(super) fn store(
@@ -118,6 +152,11 @@ impl Encoder<'_> {
             match self.contended(state, case.target) {
                 None => {
                     self.note_own_store(state, &case, value);
+                    // What is in shared memory is taken for written.
+                    let value = &match case.target {
+                        Target::Shared(_) => value.clone().defined(),
+                        Target::Private(_) | Target::ThreadLocal(_) => value.clone(),
+                    };
                     let contents = self.known(state, case.target)?;
                     let place = (case.offset, size);
                     Rc::make_mut(contents).store_if(
@@ -157,12 +196,16 @@ impl Encoder<'_> {
         let cases = self.resolve(state, address, u64::from(size), AccessKind::Update)?;
         self.check_alignment(state, &cases, (size, AccessKind::Update, order));
         let mut accesses = Vec::new();
+        let mut candidates = Vec::new();
         let mut value: Option<Sym> = None;
         let is_visible = is_visible(&cases);
         for case in cases {
             let place_size = (case.offset, size);
             let here = match self.contended(state, case.target) {
                 None => {
+                    self.check_written(state, &case, size)?;
+                    let unwritten = self.private_unwritten(state, &case, size)?;
+                    self.fault_if(state, unwritten, NOT_WRITTEN);
                     let old = self.known(state, case.target)?.load(case.offset, size);
                     let Updated { new, writes } = change(self, &old)?;
                     let condition = self.out.bits.bit_and(case.condition, writes);
@@ -176,6 +219,7 @@ impl Encoder<'_> {
                     old
                 }
                 Some(region) => {
+                    candidates.extend(self.candidate(state, (region, &case), size)?);
                     let place = (region, case.offset);
                     let old = self.read(state, place, size, case.condition, &mut accesses)?;
                     let Updated { new, writes } = change(self, &old)?;
@@ -189,15 +233,18 @@ impl Encoder<'_> {
                 Some(before) => Sym::ite(&mut self.out.bits, case.condition, &here, &before),
             });
         }
+        let mut done = None;
         if !accesses.is_empty() {
             self.note_touches(&accesses, order);
             self.note_weak(state, &accesses, order.min(failure));
             let step = self.step(state, StepKind::Update, order);
             self.out.steps[step].accesses = accesses;
             self.out.steps[step].failure = failure;
+            done = Some(step);
         } else if is_visible {
             self.drain(state);
         }
+        self.add_candidates(candidates, done);
         Ok(value.unwrap_or_else(|| Sym::zero(u32::from(size) * 8)))
     }
 
@@ -317,7 +364,8 @@ impl Encoder<'_> {
             value.sum = Some((self.reads, 0));
         }
         // Whoever reads what never changes may race with whoever writes it once more.
-        if !is_known || self.options.checks.races {
+        let is_unwritten = self.first_unwritten(cell)? != Bit::FALSE;
+        if !is_known || self.options.checks.races || is_unwritten {
             self.note_first(cell)?;
             accesses.push(Access {
                 cell,
@@ -428,7 +476,8 @@ impl Encoder<'_> {
             for (offset, size, value) in contents.parts() {
                 let mut accesses = Vec::new();
                 debug_assert_eq!(u32::from(size) * 8, value.width());
-                self.write(state, (region, offset), value, Bit::TRUE, &mut accesses)?;
+                let is_unwritten = contents.is_unwritten(&mut self.out.bits, offset, size);
+                self.write(state, (region, offset), value, !is_unwritten, &mut accesses)?;
                 // They come before all that others do.
                 self.note_touches(&accesses, Order::SeqCst);
                 let step = self.step(state, StepKind::Flush, Order::Plain);

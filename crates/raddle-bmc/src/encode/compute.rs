@@ -95,6 +95,7 @@ impl Encoder<'_> {
                         }
                     }
                 }
+                self.propagate(kind, &[&a, &b], &mut values);
                 Ok(values)
             }
             InstKind::FNeg { ty, value } => {
@@ -111,8 +112,10 @@ impl Encoder<'_> {
                 to,
                 value,
             } => {
-                let values = self.operand(state, *value, *from)?;
-                self.cast(*op, *from, *to, &values)
+                let operand = self.operand(state, *value, *from)?;
+                let mut values = self.cast(*op, *from, *to, &operand)?;
+                self.propagate(kind, &[&operand], &mut values);
+                Ok(values)
             }
             InstKind::ICmp {
                 predicate,
@@ -176,7 +179,10 @@ impl Encoder<'_> {
                     })
                     .collect())
             }
-            InstKind::Freeze { ty, value } => self.operand(state, *value, *ty),
+            InstKind::Freeze { ty, value } => {
+                let values = self.operand(state, *value, *ty)?;
+                Ok(values.into_iter().map(Sym::defined).collect())
+            }
             InstKind::Gep {
                 source,
                 base,

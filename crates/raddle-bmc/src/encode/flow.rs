@@ -12,7 +12,7 @@ use crate::value::Sym;
 use raddle_ir::inst::Call;
 use raddle_ir::{BlockId, Constant, FuncId, InstKind, Operand, Terminator, TypeId, ValueId};
 use raddle_order::bits::Bit;
-use raddle_program::interp::view::{Called, ModelCall};
+use raddle_program::interp::view::{Called, ModelCall, is_ignored_intrinsic};
 use raddle_program::models::runs_functions_at_exit;
 use raddle_program::{Fault, Limit, ObjectKind, Order, PanicEnd, Stop, Unsupported};
 use std::rc::Rc;
@@ -115,17 +115,23 @@ impl Encoder<'_> {
         kind: &InstKind,
         result: Option<ValueId>,
     ) -> Result<After, Stop> {
+        self.use_operands(state, kind);
         match kind {
             InstKind::Call(call) => self.call(state, call, result),
             InstKind::Load { .. } | InstKind::Store { .. } => {
-                self.load_or_store(state, kind, result)
+                self.look_at_needs(state);
+                let after = self.load_or_store(state, kind, result);
+                self.needs_contents = false;
+                after
             }
             InstKind::Alloca { .. }
             | InstKind::Fence { .. }
             | InstKind::CmpXchg { .. }
             | InstKind::AtomicRmw { .. } => {
-                self.access(state, kind, result)?;
-                Ok(After::Next)
+                self.look_at_needs(state);
+                let done = self.access(state, kind, result);
+                self.needs_contents = false;
+                done.map(|()| After::Next)
             }
             _ => {
                 let values = self.compute(state, kind)?;
@@ -149,11 +155,22 @@ impl Encoder<'_> {
                 let thread = self.out.threads[self.thread].id;
                 let slots = self.view.constant(id, thread)?;
                 let layout = self.view.layout(ty)?;
+                let undefined = match self.checks_uninit() {
+                    true => self.view.undefined_slots(id),
+                    false => Vec::new(),
+                };
                 Ok(layout
                     .widths
                     .iter()
                     .enumerate()
-                    .map(|(at, &width)| Sym::constant(width, slots.get(at).copied().unwrap_or(0)))
+                    .map(|(at, &width)| {
+                        let value = Sym::constant(width, slots.get(at).copied().unwrap_or(0));
+                        let undefined = undefined.contains(&at);
+                        Sym {
+                            undefined: Bit::constant(undefined),
+                            ..value
+                        }
+                    })
                     .collect())
             }
             Operand::Value(value) => {
@@ -233,6 +250,7 @@ impl Encoder<'_> {
                 then,
                 otherwise,
             } => {
+                self.use_operand(state, *condition);
                 let frame = state.top();
                 let bit = match *condition {
                     Operand::Value(value) => {
@@ -255,6 +273,7 @@ impl Encoder<'_> {
                 default,
                 cases,
             } => {
+                self.use_operand(state, *value);
                 let value = self.scalar(state, *value, *ty)?;
                 let mut rest = Bit::TRUE;
                 for &(label, target) in cases {
@@ -402,6 +421,7 @@ impl Encoder<'_> {
                 _ => {}
             }
         }
+        self.use_operand(state, call.callee);
         let callee = self.pointer(state, call.callee)?;
         // One state for each function that it may be; they meet again after the call.
         let Some(ways) = self.ways(state, &callee) else {
@@ -462,11 +482,17 @@ impl Encoder<'_> {
                 return Ok(After::Moved);
             }
             Called::Intrinsic => {
+                if !is_ignored_intrinsic(&name) {
+                    self.use_arguments(state, call);
+                }
                 let values = self.intrinsic(state, &name, call, result)?;
                 self.set(state, result, values);
                 After::Next
             }
-            Called::Library => return self.library(state, function, call, result),
+            Called::Library => {
+                self.use_arguments(state, call);
+                return self.library(state, function, call, result);
+            }
             Called::Panic => return Err(self.panics(state, function)),
             Called::Unknown => {
                 return Err(Stop::Unsupported(Unsupported::UnknownFunction { name }));
@@ -537,7 +563,7 @@ impl Encoder<'_> {
             return Ok(After::Gone);
         }
         if state.frames.is_empty() {
-            state.result = values.into_iter().next();
+            state.result = values.into_iter().next().map(Sym::defined);
             self.leave_thread(state, is_main)?;
             return Ok(After::Gone);
         }

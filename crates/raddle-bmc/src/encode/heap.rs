@@ -42,6 +42,7 @@ impl Encoder<'_> {
             site: 0,
         };
         let object = self.new_object(state, new, None)?;
+        self.note_block(state, object, name == "calloc");
         Ok(Sym::constant(64, self.view.tables().address(object, 0)))
     }
 
@@ -163,6 +164,7 @@ impl Encoder<'_> {
             let target = self.plus(&to, &Sym::constant(64, done));
             let value = self.load(state, &source, size, Order::Plain)?;
             self.store(state, &target, size, &value, Order::Plain)?;
+            self.copy_unwritten(state, &target, &source, size);
             done += u64::from(size);
         }
         Ok(())

@@ -8,7 +8,7 @@
 //! - `compute`: instructions that do not touch memory.
 //! - `access`: instructions on memory, and where addresses lead. `cells`: loads, stores and updates. `pieces`: how these are cut.
 //! - `library`: functions that the program does not define. `heap`: those on blocks of memory, `sizes`: those of unknown size, `strings`: on text. `mutex`, `sync`, `counting`,
-//!   `rwlock`, `barrier`, `condition`: locks and other things that threads wait at. `system`: clocks, `errno` and other things that every thread has. `models`:
+//!   `rwlock`, `barrier`, `condition`: locks and other things that threads wait at. `unwritten`: what nobody has written. `system`: clocks, `errno` and other things that every thread has. `models`:
 //!   all others, with `futex`, which are run as the interpreter runs them. `variadic`: lists of arguments. `intrinsics`: `llvm.*`.
 
 mod access;
@@ -34,6 +34,7 @@ mod strings;
 mod sync;
 mod system;
 mod uncertain;
+mod unwritten;
 mod variadic;
 
 pub(crate) use bound::{Answered, Counted, Cuts, Open};
@@ -136,6 +137,10 @@ pub(crate) struct Encoder<'a> {
     begun_at: Vec<Key>,
     /// Blocks of code encoded so far.
     blocks: usize,
+    /// Heap blocks that are full of zeros on some paths only: whether they are.
+    zeroed: BTreeMap<ObjectId, Bit>,
+    /// Does something depend on what the instruction at hand reads?
+    needs_contents: bool,
     /// Mutexes that are taken while others are held: held, taken.
     nested: BTreeSet<(Place, Place)>,
     /// Calls that make keys, or add to another of the tables that are counted.
@@ -175,6 +180,8 @@ impl<'a> Encoder<'a> {
             begun_at: Vec::new(),
             reads: 0,
             blocks: 0,
+            zeroed: BTreeMap::new(),
+            needs_contents: false,
         }
     }
 
@@ -360,8 +367,13 @@ impl<'a> Encoder<'a> {
         if region.is_sync {
             return Ok(Rc::new(Contents::new(u64::MAX, None)));
         }
-        let size = self.view.tables().object_info(region.object).size;
+        let info = self.view.tables().object_info(region.object);
+        let (size, kind) = (info.size, info.kind);
         let base = self.view.contents(region.object)?;
+        if base.is_none() && kind.has_lifetime() && self.checks_uninit() {
+            let is_unwritten = self.begins_unwritten(region.object);
+            return Ok(Rc::new(Contents::fresh(size, is_unwritten)));
+        }
         Ok(Rc::new(Contents::new(size, base)))
     }
 

@@ -188,6 +188,7 @@ impl Encoder<'_> {
         };
         let object = self.new_object(state, new, None)?;
         self.keep_promise(state, object, &size.word);
+        self.note_block(state, object, name == "calloc");
         Ok(Sym::constant(64, self.view.tables().address(object, 0)))
     }
 

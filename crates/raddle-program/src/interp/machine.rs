@@ -423,6 +423,14 @@ impl<'a> Machine<'a> {
         hasher.finish().max(1)
     }
 
+    /// The function that called the model on top.
+    pub(crate) fn caller(&self) -> Option<FuncId> {
+        match &self.state.callers.as_ref()?.frame {
+            Frame::Ir(frame) => Some(frame.function),
+            _ => None,
+        }
+    }
+
     /// The variadic arguments of the function that called the model on top.
     pub(crate) fn caller_varargs(&self) -> Option<Rc<[u8]>> {
         match &self.state.callers.as_ref()?.frame {

@@ -318,10 +318,12 @@ impl Semantics for Interpreter {
     fn needs_contents(&self, local: &Local) -> bool {
         self.world.options.check_uninit
             && match &local.top {
-                local::Frame::Ir(frame) => self
-                    .world
-                    .cached_code(frame.function)
-                    .is_some_and(|code| code.needs_contents(&self.world.module, frame)),
+                local::Frame::Ir(frame) => {
+                    self.world.cached_code(frame.function).is_some_and(|code| {
+                        let at = (frame.block, frame.index);
+                        code.needs_contents(&self.world.module, at)
+                    })
+                }
                 // Models of the library copy; what they make of contents is not looked at.
                 local::Frame::Native(_) | local::Frame::Finished => false,
             }

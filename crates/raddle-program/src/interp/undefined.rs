@@ -9,7 +9,6 @@
 //! the sake of a part of it (bit-fields, structs passed in registers) is not taken for a mistake.
 
 use super::code::{Code, Point, ResultUse};
-use super::local::IrFrame;
 use super::machine::{Machine, Values};
 use crate::fault::{Fault, Stop};
 use raddle_ir::inst::{BinaryOp, CastOp, RmwOp};
@@ -34,6 +33,10 @@ impl Mask {
 
     pub(crate) fn any(self) -> bool {
         self.0 != 0
+    }
+
+    pub(crate) fn slots(self) -> impl Iterator<Item = usize> {
+        (0..Self::SLOTS).filter(move |&slot| self.contains(slot))
     }
 
     pub(crate) fn contains(self, slot: usize) -> bool {
@@ -246,15 +249,7 @@ impl Machine<'_> {
         if !self.world.options.check_uninit {
             return Mask::NONE;
         }
-        match self.world.module.constant(id) {
-            Constant::Undef(_) | Constant::Poison(_) | Constant::Aggregate(..) => {
-                let mut slots = 0;
-                let mut mask = Mask::NONE;
-                undefined_slots(&self.world.module, id, &mut slots, &mut mask);
-                mask
-            }
-            _ => Mask::NONE,
-        }
+        slots_of(&self.world.module, id)
     }
 
     /// The result of an instruction that moves bits about, some of which are undefined: it is undefined, too. Nothing where
@@ -300,6 +295,19 @@ impl Machine<'_> {
     }
 }
 
+/// The slots of a constant that are `undef` or `poison`.
+pub(crate) fn slots_of(module: &Module, id: ConstId) -> Mask {
+    match module.constant(id) {
+        Constant::Undef(_) | Constant::Poison(_) | Constant::Aggregate(..) => {
+            let mut slots = 0;
+            let mut mask = Mask::NONE;
+            undefined_slots(module, id, &mut slots, &mut mask);
+            mask
+        }
+        _ => Mask::NONE,
+    }
+}
+
 /// Walks over the slots of a constant. `slots` counts them.
 fn undefined_slots(module: &Module, id: ConstId, slots: &mut usize, mask: &mut Mask) {
     let mut add = |ty: TypeId, is_undefined: bool| {
@@ -329,9 +337,9 @@ fn undefined_slots(module: &Module, id: ConstId, slots: &mut usize, mask: &mut M
 impl Code {
     /// Does what the instruction at hand reads from memory decide about anything? A read that only copies does not: of an
     /// aggregate, of a struct that is passed in registers, of the unit that a bit-field is written into.
-    pub(crate) fn needs_contents(&self, module: &Module, frame: &IrFrame) -> bool {
-        let block = &self.body.blocks[frame.block as usize];
-        let Some(inst) = block.insts.get(frame.index as usize) else {
+    pub(crate) fn needs_contents(&self, module: &Module, (block, index): (u32, u32)) -> bool {
+        let insts = &self.body.blocks[block as usize].insts;
+        let Some(inst) = insts.get(index as usize) else {
             return false;
         };
         match &inst.kind {
@@ -345,8 +353,7 @@ impl Code {
             }
             InstKind::CmpXchg { .. } => true,
             InstKind::AtomicRmw { op, .. } => {
-                *op != RmwOp::Xchg
-                    || self.use_of_result(frame.block, frame.index) != ResultUse::Unused
+                *op != RmwOp::Xchg || self.use_of_result(block, index) != ResultUse::Unused
             }
             _ => false,
         }

@@ -409,6 +409,37 @@ impl View {
         Ok(object)
     }
 
+    /// Are reads of memory looked for that nobody has written?
+    #[must_use]
+    pub fn checks_uninit(&self) -> bool {
+        self.world.options.check_uninit
+    }
+
+    /// The slots of a constant that are `undef` or `poison`.
+    #[must_use]
+    pub fn undefined_slots(&self, id: raddle_ir::ConstId) -> Vec<usize> {
+        let undefined = super::undefined::slots_of(&self.world.module, id);
+        undefined.slots().collect()
+    }
+
+    /// Is a slot of a constant `undef` or `poison`?
+    #[must_use]
+    pub fn is_undefined(&self, id: raddle_ir::ConstId) -> bool {
+        super::undefined::slots_of(&self.world.module, id).any()
+    }
+
+    /// Does what an instruction reads from memory decide about anything?
+    #[must_use]
+    pub fn needs_contents(
+        &self,
+        code: &FunctionView,
+        block: raddle_ir::BlockId,
+        index: usize,
+    ) -> bool {
+        let at = (block.0, index as u32);
+        code.0.needs_contents(&self.world.module, at)
+    }
+
     /// What a stack variable is made from.
     pub fn stack_variable(
         &mut self,
@@ -449,7 +480,7 @@ impl View {
     /// Does a library function take precedence over this definition?
     #[must_use]
     pub fn is_overridden(&self, id: FuncId) -> bool {
-        models::overriding(&self.world.module, id, self.world.bodies.plain_channels).is_some()
+        models::overriding(&self.world.module, id, self.world.bodies.replaced).is_some()
     }
 }
 

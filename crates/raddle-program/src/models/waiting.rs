@@ -116,6 +116,13 @@ impl Script<'_, '_> {
             // There was a signal for it.
             return Err(Pause::Stop(Stop::WokenInVain));
         }
+        self.note_spurious_wakeup()
+    }
+
+    // ---- spurious wake-ups
+
+    /// Remembers what the thread woke up from, for [`Self::stop_if_woken_in_vain`].
+    pub(super) fn note_spurious_wakeup(&mut self) -> Result<(), Pause> {
         let (model, args) = (self.frame.model, self.frame.args.clone());
         self.note(|machine| {
             let wait = Wait::new(&machine.state, model, args);
@@ -124,8 +131,6 @@ impl Script<'_, '_> {
         })?;
         Ok(())
     }
-
-    // ---- spurious wake-ups
 
     /// Does the thread wake up from this wait without being signalled? Both courses are explored; but it does so once
     /// at most at each place, or loops would have no end.
@@ -160,7 +165,7 @@ impl Script<'_, '_> {
     }
 
     /// Are wake-ups that change nothing left out? Others might see that the mutex is taken if they tried to lock it.
-    fn leaves_out_vain_wakeups(&self) -> bool {
+    pub(super) fn leaves_out_vain_wakeups(&self) -> bool {
         let world = &self.machine.world;
         world.options.spurious_wakeups
             && world.options.leaves_out_pure_iterations
