@@ -47,8 +47,9 @@ impl Attempt {
             _ => false,
         };
         // A store does not depend on what it finds.
-        !matches!(self.op, Op::Store { .. })
-            && !(program.is_mixed(self.loc) || acquires && program.is_plainly_written(self.loc))
+        let is_store = matches!(self.op, Op::Store { .. });
+        let hides_race = acquires && program.is_plainly_written(self.loc);
+        !(is_store || program.is_mixed(self.loc) || hides_race)
     }
 
     /// What it returns if the location holds `held`; `None` if it then changes memory.
