@@ -135,6 +135,8 @@ struct Edge {
     target: StateId,
     /// The next edge of the same state.
     next: u32,
+    /// Was the target known before the edge was?
+    is_back: bool,
 }
 
 /// What is kept of every state for good.
@@ -216,6 +218,7 @@ impl Skeleton {
                 value: label,
                 target,
                 next,
+                ..
             } = self.edges[edge as usize];
             if label == value {
                 return Some(target);
@@ -230,7 +233,7 @@ impl Skeleton {
     }
 
     /// Appends, so that the values met first stay at the front of the list.
-    fn connect(&mut self, state: StateId, value: Value, target: StateId) {
+    fn connect(&mut self, state: StateId, value: Value, target: StateId, is_back: bool) {
         let new = self.edges.len() as u32;
         let mut edge = self.first_edge[state.index()];
         let mut steps = 0;
@@ -255,6 +258,7 @@ impl Skeleton {
             value,
             target,
             next: NO_EDGE,
+            is_back,
         });
     }
 }
@@ -437,10 +441,11 @@ impl<S: Semantics> Expand for Expander<S> {
             skeleton.results[state.index()].only_waits = true;
             target = state;
         }
-        if target.index() < known {
+        let is_back = target.index() < known;
+        if is_back {
             skeleton.reentered[target.index()] = true;
         }
-        skeleton.connect(state, value, target);
+        skeleton.connect(state, value, target, is_back);
         target
     }
 
@@ -700,6 +705,50 @@ impl Program {
     pub fn known_after(&self, state: StateId, value: Value) -> Option<StateId> {
         let value = if self.ignores_result(state) { 0 } else { value };
         self.skeleton.find(state, value)
+    }
+
+    /// What the operation of `state` returned if the thread came to `next`; none if several values lead there, or too many are known.
+    #[must_use]
+    pub fn returned(&self, state: StateId, next: StateId) -> Option<Value> {
+        let skeleton = &self.skeleton;
+        let mut edge = skeleton.first_edge[state.index()];
+        let (mut found, mut edges) = (None, 0);
+        while edge != NO_EDGE {
+            let Edge {
+                value,
+                target,
+                next: other,
+                ..
+            } = skeleton.edges[edge as usize];
+            edges += 1;
+            if target == next && found.replace(value).is_some() {
+                return None;
+            }
+            edge = other;
+        }
+        // The rest of a long list is elsewhere.
+        found.filter(|_| edges + 1 < LONG_LIST)
+    }
+
+    /// Was `next` known before the first edge that leads there from `state`? Every cycle has such an edge: the one that was met last. What is answered
+    /// once is answered for good.
+    #[must_use]
+    pub fn leads_back(&self, state: StateId, next: StateId) -> bool {
+        let skeleton = &self.skeleton;
+        let mut edge = skeleton.first_edge[state.index()];
+        while edge != NO_EDGE {
+            let found = skeleton.edges[edge as usize];
+            if found.target == next {
+                return found.is_back;
+            }
+            edge = found.next;
+        }
+        false
+    }
+
+    /// Is this the state that a thread starts in?
+    pub(crate) fn is_start(&self, state: StateId) -> bool {
+        self.skeleton.nodes[state.index()].parent == state
     }
 
     /// Is this the end of `main`, by a return from it?

@@ -76,6 +76,8 @@ pub struct RunOptions {
     pub on_main_return: String,
     /// Could waits for condition variables end without a signal?
     pub spurious_wakeups: bool,
+    /// Could `malloc` return null?
+    pub malloc_may_fail: bool,
     /// Is every panic of Rust a violation?
     pub any_panic: bool,
     /// Is `abort` a silent end of the program?

@@ -60,6 +60,8 @@ pub(crate) struct Frame {
     thread_limit: Option<Reason>,
     /// Why the search was stopped.
     stopped: Option<Reason>,
+    /// Where the execution that was being explored then goes round and round.
+    endless: Option<SrcId>,
     error: Option<InternalError>,
     /// The second opinion.
     answer: Option<Outcome>,
@@ -104,6 +106,7 @@ impl Frame {
             gathered: Gathered::default(),
             thread_limit: None,
             stopped: None,
+            endless: None,
             error: None,
             answer: None,
             next_opinion: BEFORE_SECOND_OPINION,
@@ -529,6 +532,7 @@ impl Frame {
         self.statistics.states = program.state_count();
         let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
         let mut coverage = self.gathered.coverage(program, &self.statistics);
+        coverage.endless = self.endless;
         if self.options.memory == MemoryModel::C11 {
             coverage.weak = WeakOrderings::default();
         }
@@ -589,8 +593,9 @@ impl Listener for Frame {
         }
         self.midway = true;
         self.events_since_look += 1;
-        if self.events_since_look >= EVENTS_BETWEEN_LOOKS {
-            self.look_around()?;
+        if self.events_since_look >= EVENTS_BETWEEN_LOOKS && self.look_around().is_break() {
+            self.endless = ending::goes_round_without_end(program, machine.steps());
+            return ControlFlow::Break(());
         }
         if self.explores && program.must_read_kinds() {
             return ControlFlow::Break(());

@@ -28,6 +28,7 @@ pub(crate) struct Source<'a> {
     pub(crate) on_main_return: Option<OnMainReturn>,
     pub(crate) panic: Panics,
     pub(crate) spurious_wakeups: bool,
+    pub(crate) malloc_may_fail: bool,
     pub(crate) checks: Checks,
     /// `abort` ends the program silently.
     pub(crate) silent_abort: bool,
@@ -170,6 +171,7 @@ impl Source<'_> {
                 Panics::Unhandled => interp::PanicPolicy::Unhandled,
             },
             spurious_wakeups: self.spurious_wakeups,
+            malloc_may_fail: self.malloc_may_fail,
             release_sequences: standard::release_sequences(&gathered.units, &gathered.ir),
             check_overflow: self.checks.overflows,
             check_uninit: self.checks.uninit,

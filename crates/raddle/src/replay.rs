@@ -63,6 +63,7 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
             false => Panics::Unhandled,
         },
         spurious_wakeups: trace.options.spurious_wakeups,
+        malloc_may_fail: trace.options.malloc_may_fail,
         checks,
         silent_abort: trace.options.silent_abort,
         wide_choices: true,

@@ -24,6 +24,7 @@ mod code;
 mod constants;
 mod counting;
 mod coverage;
+mod exchange;
 mod exec;
 pub(crate) mod float;
 mod flow;
@@ -92,6 +93,8 @@ pub struct InterpOptions {
     pub panic: PanicPolicy,
     /// Are there spurious wake-ups from condition variables? Each thread has one at most at each place.
     pub spurious_wakeups: bool,
+    /// May `malloc` and its family return null?
+    pub malloc_may_fail: bool,
     /// Which writes continue a release sequence, for data races.
     pub release_sequences: ReleaseSequences,
     /// Orderings of the user's own atomics that are others than in the source.
@@ -123,6 +126,7 @@ impl Default for InterpOptions {
             on_main_return: OnMainReturn::Wait,
             panic: PanicPolicy::Unhandled,
             spurious_wakeups: false,
+            malloc_may_fail: false,
             release_sequences: ReleaseSequences::default(),
             orderings: Rc::default(),
             check_overflow: false,

@@ -322,7 +322,7 @@ impl Search {
         };
         if self.rules.reductions.purity && program.is_reentered(next) {
             let events = &self.graph.threads[thread].events[..index];
-            if purity::completes_iteration(program, state, next, Operations(events)) {
+            if purity::completes_iteration(program, state, next, Operations(program, events)) {
                 cursor.halt = Halt::Spin;
             }
         }

@@ -578,6 +578,7 @@ pub(super) fn event_is_pure(
 fn is_pure(program: &Program, step: MicroStep) -> bool {
     match *program.op(step.state) {
         Op::Load { .. } | Op::Fence { .. } => true,
+        Op::Store { loc, .. } => program.is_private(loc),
         Op::Rmw {
             loc, kind, operand, ..
         } => {

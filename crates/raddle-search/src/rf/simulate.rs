@@ -188,6 +188,7 @@ impl Search {
                 }
                 let alive = self.is_alive(program, making, loc, plan)?;
                 write(making, loc, if alive { value } else { 0 });
+                making.event.is_pure = program.is_private(loc);
                 if alive { Step::Done(0) } else { Step::Fault }
             }
             Op::Rmw {

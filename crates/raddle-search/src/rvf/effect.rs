@@ -190,15 +190,15 @@ impl Search {
         };
         event.is_pure = !event.is_block
             && !event.faulted
-            && matches!(
-                op,
+            && match op {
                 Op::Load { .. }
-                    | Op::Rmw { .. }
-                    | Op::Cas { .. }
-                    | Op::Sync { .. }
-                    | Op::Fence { .. }
-            )
-            && changes_nothing();
+                | Op::Rmw { .. }
+                | Op::Cas { .. }
+                | Op::Sync { .. }
+                | Op::Fence { .. } => changes_nothing(),
+                Op::Store { loc, .. } => program.is_private(*loc),
+                _ => false,
+            };
         event
     }
 

@@ -69,10 +69,11 @@ impl Search {
             while self.is_pending(program, thread) && self.is_mere_write(program, thread) {
                 // There may be no end to it.
                 listener.busy()?;
-                let Ok(event) = self.effect(program, thread, &mut Path::present()) else {
+                let Ok(mut event) = self.effect(program, thread, &mut Path::present()) else {
                     self.rebuild(program);
                     continue;
                 };
+                event.ends_thread |= self.spin(program, &event) == Some(Spin::Ends);
                 self.advanced
                     .extend(event.spawned.iter().map(|spawned| spawned.0));
                 let id = self.problem.len() as EventId;
