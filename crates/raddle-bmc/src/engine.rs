@@ -418,6 +418,9 @@ impl Run {
         found: Found,
     ) -> Result<Verdict, InternalError> {
         self.watch.enter(Phase::Replaying);
+        if problem.encoding.reads_kinds {
+            program.read_kinds();
+        }
         let mut guide = Guide::new(&problem.encoding, view.tables(), found);
         let options = SearchOptions {
             checks: self.search.checks,

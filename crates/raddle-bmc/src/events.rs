@@ -466,6 +466,8 @@ pub(crate) struct Encoding {
     pub(crate) errors: Vec<ErrorCondition>,
     pub(crate) refusals: Vec<Refusal>,
     pub(crate) cuts: Cuts,
+    /// Do operations on mutexes read of which kind these are, as steps of their own?
+    pub(crate) reads_kinds: bool,
     /// The first accesses and fences with orderings weaker than `seq_cst`.
     pub(crate) weak: WeakOrderings,
     /// Conditions under which the process exits.

@@ -121,6 +121,8 @@ pub(crate) struct Facts {
     watched: FxHashSet<(ObjectId, u64)>,
     /// Bytes that say the kind of a mutex, by where they begin: what is stored there by threads that know the memory for sure.
     kind_bytes: FxHashMap<(Region, u64), Overwritten>,
+    /// Locks that are no mutexes: they have no kind.
+    spin_locks: FxHashSet<(ObjectId, u64)>,
     /// Places where atomic blocks begin that may not come to their end.
     stopping: FxHashSet<Key>,
     threads: u32,
@@ -207,6 +209,24 @@ impl Facts {
                 Overwritten::WithZero => is_zero,
                 Overwritten::WithAnything => false,
             }
+    }
+
+    /// Does anybody store to the four bytes that say the kind of a mutex, once there are several threads?
+    pub(crate) fn is_kind_stored(&self, region: Region, start: u64) -> bool {
+        let overlaps = |cell: &Cell| {
+            let end = cell.offset + u64::from(cell.size);
+            cell.region == region && end > start && cell.offset < start + 4
+        };
+        let own = self.kind_bytes.get(&(region, start));
+        self.stored.keys().any(overlaps) || own.is_some_and(|&own| own != Overwritten::Unsat)
+    }
+
+    pub(crate) fn is_spin_lock(&self, place: (ObjectId, u64)) -> bool {
+        self.spin_locks.contains(&place)
+    }
+
+    pub(crate) fn note_spin_lock(&mut self, place: (ObjectId, u64)) {
+        self.spin_locks.insert(place);
     }
 
     /// A thread stores something in memory that it knows for sure.

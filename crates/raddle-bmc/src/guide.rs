@@ -105,7 +105,11 @@ impl<'a> Guide<'a> {
             (StepKind::Load, Op::Load { loc, .. })
             | (StepKind::Store, Op::Store { loc, .. })
             | (StepKind::Update, Op::Rmw { loc, .. } | Op::Cas { loc, .. }) => at(loc),
-            (StepKind::Lock, Op::Sync { action, .. }) if action != SyncAction::Lock => false,
+            (StepKind::Lock, Op::Sync { action, .. })
+                if !matches!(action, SyncAction::Lock { .. }) =>
+            {
+                false
+            }
             (StepKind::Sync | StepKind::Lock | StepKind::Unlock, Op::Sync { cell, action }) => {
                 let works_on = |loc: LocId| {
                     self.encoding.steps[happened.step]
@@ -151,7 +155,7 @@ impl<'a> Guide<'a> {
         else {
             return false;
         };
-        if !matches!(action, SyncAction::Lock | SyncAction::Unlock) {
+        if !matches!(action, SyncAction::Lock { .. } | SyncAction::Unlock { .. }) {
             return false;
         }
         let word = machine.sync_word(program, cell, action);

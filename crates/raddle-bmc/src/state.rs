@@ -40,6 +40,8 @@ pub(crate) struct Iteration {
 pub(crate) struct IterationStart {
     /// How many steps there were, of all threads.
     pub(crate) steps: StepIndex,
+    /// How many rounds had been counted.
+    pub(crate) counted: u32,
     pub(crate) regs: Vec<Option<Sym>>,
     pub(crate) owned: Vec<ObjectId>,
     pub(crate) private: Vec<Rc<Contents>>,

@@ -127,10 +127,12 @@ fn touch_life(tables: &Tables, loc: LocId, touch: &mut impl FnMut(Access)) {
 pub fn sync_mode(action: SyncAction, value: u64) -> AccessMode {
     use SyncAction as A;
     match action {
-        A::TryLock | A::TryReadLock | A::TryWriteLock | A::SemTryWait if value != 0 => {
+        A::TryLock { .. } | A::TryReadLock | A::TryWriteLock | A::SemTryWait if value != 0 => {
             AccessMode::Read
         }
-        A::Lock | A::Unlock | A::ReadLock | A::WriteLock if value != 0 => AccessMode::Read,
+        A::Lock { .. } | A::Unlock { .. } | A::ReadLock | A::WriteLock if value != 0 => {
+            AccessMode::Read
+        }
         A::OnceBegin if value != 0 => AccessMode::Read,
         A::SemGet | A::BarrierAwait { .. } => AccessMode::Read,
         _ => AccessMode::Update,

@@ -11,7 +11,7 @@ use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::{SrcId, StateId, ThreadId};
 use crate::op::{Op, ReleaseSequences, SyncAction, Value};
 use crate::tables::{SourceLoc, Tables};
-use crate::uses::Uses;
+use crate::uses::{Kinds, Overwritten, Uses};
 use raddle_ir::debug::SourceTypeId;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
@@ -40,7 +40,7 @@ pub trait Semantics {
     type Local: Clone + Eq + Hash;
 
     /// Runs `main` up to its first visible operation.
-    fn start(&mut self, tables: &mut Tables) -> Transition<Self::Local>;
+    fn start(&mut self, tables: &mut Tables, kinds: Kinds) -> Transition<Self::Local>;
 
     /// Goes on after the operation at `local` returned `value`.
     fn resume(
@@ -118,7 +118,7 @@ pub enum Meaning {
 
 /// The object-safe face of [`Expander`].
 trait Expand {
-    fn start(&mut self, skeleton: &mut Skeleton) -> StateId;
+    fn start(&mut self, skeleton: &mut Skeleton, kinds: Kinds) -> StateId;
     fn expand(&mut self, skeleton: &mut Skeleton, state: StateId, value: Value) -> StateId;
     fn snapshot_bytes(&self) -> usize;
     fn meaning(&self, tables: &Tables, address: u64) -> Option<Meaning>;
@@ -135,6 +135,8 @@ struct Edge {
     target: StateId,
     /// The next edge of the same state.
     next: u32,
+    /// Was the target known before the edge was?
+    is_back: bool,
 }
 
 /// What is kept of every state for good.
@@ -184,6 +186,7 @@ struct Skeleton {
     tables: Tables,
     met_uses: Uses,
     known_uses: Uses,
+    overwritten: Overwritten,
 }
 
 /// Past so many edges a state's successors are found by hashing.
@@ -198,6 +201,7 @@ impl Skeleton {
         self.any_spawn |= matches!(op, Op::Spawn { .. });
         if self.any_spawn || node.thread != ThreadId::MAIN {
             self.met_uses.note(&op);
+            self.overwritten.note(&self.tables, &op);
         }
         self.reentered.push(false);
         self.results.push(results);
@@ -214,6 +218,7 @@ impl Skeleton {
                 value: label,
                 target,
                 next,
+                ..
             } = self.edges[edge as usize];
             if label == value {
                 return Some(target);
@@ -228,7 +233,7 @@ impl Skeleton {
     }
 
     /// Appends, so that the values met first stay at the front of the list.
-    fn connect(&mut self, state: StateId, value: Value, target: StateId) {
+    fn connect(&mut self, state: StateId, value: Value, target: StateId, is_back: bool) {
         let new = self.edges.len() as u32;
         let mut edge = self.first_edge[state.index()];
         let mut steps = 0;
@@ -253,6 +258,7 @@ impl Skeleton {
             value,
             target,
             next: NO_EDGE,
+            is_back,
         });
     }
 }
@@ -418,8 +424,8 @@ impl<S: Semantics> Expander<S> {
 }
 
 impl<S: Semantics> Expand for Expander<S> {
-    fn start(&mut self, skeleton: &mut Skeleton) -> StateId {
-        let transition = self.semantics.start(&mut skeleton.tables);
+    fn start(&mut self, skeleton: &mut Skeleton, kinds: Kinds) -> StateId {
+        let transition = self.semantics.start(&mut skeleton.tables, kinds);
         self.intern(skeleton, transition, None)
     }
 
@@ -435,10 +441,11 @@ impl<S: Semantics> Expand for Expander<S> {
             skeleton.results[state.index()].only_waits = true;
             target = state;
         }
-        if target.index() < known {
+        let is_back = target.index() < known;
+        if is_back {
             skeleton.reentered[target.index()] = true;
         }
-        skeleton.connect(state, value, target);
+        skeleton.connect(state, value, target, is_back);
         target
     }
 
@@ -469,6 +476,7 @@ pub struct Program {
     skeleton: Skeleton,
     expander: Box<dyn Expand>,
     main: StateId,
+    kinds: Kinds,
 }
 
 /// Snapshots may take this much unless the caller says otherwise.
@@ -496,11 +504,13 @@ impl Program {
             bytes: 0,
             limit,
         };
-        let main = expander.start(&mut skeleton);
+        let kinds = Kinds::default();
+        let main = expander.start(&mut skeleton, kinds);
         Self {
             skeleton,
             expander: Box::new(expander),
             main,
+            kinds,
         }
     }
 
@@ -508,6 +518,28 @@ impl Program {
     #[must_use]
     pub fn main(&self) -> StateId {
         self.main
+    }
+
+    /// How operations on mutexes come to know of which kind these are.
+    #[must_use]
+    pub fn kinds(&self) -> Kinds {
+        self.kinds
+    }
+
+    /// Lets threads start anew, with other automata: whatever runs from [`Self::main`] on must be begun again. States that are known stay
+    /// what they are.
+    pub fn read_kinds(&mut self) {
+        if self.kinds == Kinds::AsFound {
+            self.kinds = Kinds::Read;
+            self.main = self.expander.start(&mut self.skeleton, self.kinds);
+        }
+    }
+
+    /// Is somebody known to write where the kind of a mutex lies that somebody uses, and is that no conflict yet?
+    #[inline]
+    #[must_use]
+    pub fn must_read_kinds(&self) -> bool {
+        self.skeleton.overwritten.is_any && self.kinds == Kinds::AsFound
     }
 
     /// The next visible operation.
@@ -673,6 +705,50 @@ impl Program {
     pub fn known_after(&self, state: StateId, value: Value) -> Option<StateId> {
         let value = if self.ignores_result(state) { 0 } else { value };
         self.skeleton.find(state, value)
+    }
+
+    /// What the operation of `state` returned if the thread came to `next`; none if several values lead there, or too many are known.
+    #[must_use]
+    pub fn returned(&self, state: StateId, next: StateId) -> Option<Value> {
+        let skeleton = &self.skeleton;
+        let mut edge = skeleton.first_edge[state.index()];
+        let (mut found, mut edges) = (None, 0);
+        while edge != NO_EDGE {
+            let Edge {
+                value,
+                target,
+                next: other,
+                ..
+            } = skeleton.edges[edge as usize];
+            edges += 1;
+            if target == next && found.replace(value).is_some() {
+                return None;
+            }
+            edge = other;
+        }
+        // The rest of a long list is elsewhere.
+        found.filter(|_| edges + 1 < LONG_LIST)
+    }
+
+    /// Was `next` known before the first edge that leads there from `state`? Every cycle has such an edge: the one that was met last. What is answered
+    /// once is answered for good.
+    #[must_use]
+    pub fn leads_back(&self, state: StateId, next: StateId) -> bool {
+        let skeleton = &self.skeleton;
+        let mut edge = skeleton.first_edge[state.index()];
+        while edge != NO_EDGE {
+            let found = skeleton.edges[edge as usize];
+            if found.target == next {
+                return found.is_back;
+            }
+            edge = found.next;
+        }
+        false
+    }
+
+    /// Is this the state that a thread starts in?
+    pub(crate) fn is_start(&self, state: StateId) -> bool {
+        self.skeleton.nodes[state.index()].parent == state
     }
 
     /// Is this the end of `main`, by a return from it?

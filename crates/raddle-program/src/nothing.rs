@@ -1,5 +1,6 @@
 //! The program that does nothing: for answers that were made before there was a program.
 
+use crate::Kinds;
 use crate::automaton::{Program, Semantics, Transition};
 use crate::ids::{SrcId, ThreadId};
 use crate::op::{Op, Value};
@@ -23,7 +24,7 @@ impl Nothing {
 impl Semantics for Nothing {
     type Local = ();
 
-    fn start(&mut self, _: &mut Tables) -> Transition<()> {
+    fn start(&mut self, _: &mut Tables, _: Kinds) -> Transition<()> {
         Self::end()
     }
 

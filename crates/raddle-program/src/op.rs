@@ -173,6 +173,22 @@ pub enum MutexKind {
     ErrorCheck,
 }
 
+impl MutexKind {
+    /// Where the C library keeps the number of the kind in a mutex: [`Self::from_number`].
+    pub const OFFSET: u64 = 16;
+    pub const SIZE: u8 = 4;
+
+    /// The kind behind the number that the C library has for it, in static initialisers and in attributes.
+    #[must_use]
+    pub fn from_number(number: u64) -> Self {
+        match number {
+            1 => Self::Recursive,
+            2 => Self::ErrorCheck,
+            _ => Self::Normal,
+        }
+    }
+}
+
 /// Operations on synchronisation cells. Each is one atomic step on its cell: a read-modify-write that may have to wait
 /// until the cell's value allows it. The cell's value and its transitions are the memory's business
 /// (`raddle_memory::sync`); the values returned are what is written here.
@@ -185,11 +201,20 @@ pub enum SyncAction {
     /// Returns 0; misuse if locked.
     MutexDestroy,
     /// Waits until free (or own, if recursive). Returns 0, or `EDEADLK` (35) for an error-checking mutex already owned.
-    Lock,
+    ///
+    /// `kind`, here and below: what it is if neither a call nor an operation before has made it anything. None: what its static
+    /// initialiser says, as it is in memory; nobody changes that while there are other threads ([`crate::uses`]).
+    Lock {
+        kind: Option<MutexKind>,
+    },
     /// Never waits. Returns 0 if it got the mutex, `EBUSY` (16) if not.
-    TryLock,
+    TryLock {
+        kind: Option<MutexKind>,
+    },
     /// Returns 0, or `EPERM` (1) for an error-checking mutex of somebody else; misuse for other kinds.
-    Unlock,
+    Unlock {
+        kind: Option<MutexKind>,
+    },
     /// Atomically releases `mutex` and enters the condition variable's queue. Returns 0; misuse if not the owner.
     CondRelease {
         mutex: LocId,
@@ -253,12 +278,38 @@ pub enum SyncAction {
 }
 
 impl SyncAction {
+    /// Operations on a mutex that is of the kind that its static initialiser says, unless it was made otherwise.
+    pub const LOCK: Self = Self::Lock { kind: None };
+    pub const TRY_LOCK: Self = Self::TryLock { kind: None };
+    pub const UNLOCK: Self = Self::Unlock { kind: None };
+
+    /// The same operation on a mutex of which somebody has looked up the kind.
+    #[must_use]
+    pub fn of_kind(self, found: MutexKind) -> Self {
+        let kind = Some(found);
+        match self {
+            Self::Lock { .. } => Self::Lock { kind },
+            Self::TryLock { .. } => Self::TryLock { kind },
+            Self::Unlock { .. } => Self::Unlock { kind },
+            other => other,
+        }
+    }
+
+    /// Does it depend on what the static initialiser of a mutex says, in memory?
+    #[must_use]
+    pub fn reads_kind(self) -> bool {
+        matches!(
+            self,
+            Self::Lock { kind: None } | Self::TryLock { kind: None } | Self::Unlock { kind: None }
+        )
+    }
+
     /// Does it do nothing, and return something else than 0, where it cannot have what it wants?
     #[must_use]
     pub fn is_try(self) -> bool {
         matches!(
             self,
-            Self::TryLock | Self::TryReadLock | Self::TryWriteLock | Self::SemTryWait
+            Self::TryLock { .. } | Self::TryReadLock | Self::TryWriteLock | Self::SemTryWait
         )
     }
 }
@@ -415,7 +466,7 @@ impl SyncAction {
     pub fn may_wait(self) -> bool {
         matches!(
             self,
-            Self::Lock
+            Self::Lock { .. }
                 | Self::CondAwait
                 | Self::ReadLock
                 | Self::WriteLock
@@ -430,11 +481,11 @@ impl SyncAction {
     pub fn may_fail(self) -> bool {
         matches!(
             self,
-            Self::TryLock
+            Self::TryLock { .. }
                 | Self::TryReadLock
                 | Self::TryWriteLock
                 | Self::SemTryWait
-                | Self::Unlock
+                | Self::Unlock { .. }
         )
     }
 }

@@ -7,7 +7,7 @@ use crate::fault::Stop;
 use crate::ids::{LocId, ObjectId, SrcId, StopId, ThreadId};
 use crate::names::{self, ThreadName, ThreadNumbers};
 pub use crate::names::{OFFSET_BIAS, PRIVATE_THREAD};
-use crate::op::{Order, ReleaseSequences};
+use crate::op::{MutexKind, Order, ReleaseSequences};
 use crate::orderings::OrderOf;
 use raddle_ir::DebugInfo;
 use raddle_ir::debug::SourceTypeId;
@@ -595,7 +595,25 @@ impl Tables {
         !self.overlaps.is_empty()
     }
 
-    fn overlapping(&self, object: ObjectId, offset: u64, size: u8) -> Vec<LocId> {
+    /// Where the number lies that says of which kind a mutex is that has a static initialiser, if its object reaches that far.
+    #[must_use]
+    pub fn kind_of_mutex(&self, cell: LocId) -> Option<(ObjectId, u64)> {
+        let LocInfo { object, offset, .. } = self.locs[cell.index()];
+        let start = offset.checked_add(MutexKind::OFFSET)?;
+        let end = start.checked_add(MutexKind::SIZE.into())?;
+        (end <= self.objects[object.index()].size).then_some((object, start))
+    }
+
+    /// The same in the arena.
+    #[must_use]
+    pub fn kind_bytes(&self, cell: LocId) -> Option<u32> {
+        let (object, offset) = self.kind_of_mutex(cell)?;
+        let arena = self.objects[object.index()].arena;
+        (arena != NO_SLOT).then(|| arena + offset as u32)
+    }
+
+    /// The locations that share bytes with this part of an object.
+    pub(crate) fn overlapping(&self, object: ObjectId, offset: u64, size: u8) -> Vec<LocId> {
         let end = offset + u64::from(size);
         self.objects[object.index()]
             .locs

@@ -4,10 +4,13 @@
 //! change its mind half-way, so there are two copies: what was *known* when the exploration began is what is answered, and
 //! what was *met* since then becomes known when it is over ([`Program::learn_uses`]).
 
+mod sharing;
+
 use crate::automaton::Program;
 use crate::ids::{LocId, ObjectId, StateId};
-use crate::op::{Op, Order};
+use crate::op::{MutexKind, Op, Order};
 use crate::tables::Tables;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How a location is used, other than by the first thread while it is alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,11 +26,24 @@ struct Use {
     races_by_size: bool,
 }
 
+/// Can accesses of a location by different threads happen in either order?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Sharing {
+    /// Nobody has looked.
+    #[default]
+    Unknown,
+    /// No: starting and joining threads orders them all.
+    Private,
+    Shared,
+}
+
 /// How locations are used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Uses {
     locs: Vec<Use>,
     freed: Vec<bool>,
+    /// Of locations that loops store to.
+    sharing: Vec<Sharing>,
 }
 
 impl Uses {
@@ -109,6 +125,15 @@ impl Uses {
         self.of(loc).plainly_written
     }
 
+    fn sharing(&self, loc: LocId) -> Sharing {
+        self.sharing.get(loc.index()).copied().unwrap_or_default()
+    }
+
+    /// Is the location as good as a variable of one thread at a time? Where nobody has looked, it is taken to be.
+    pub(crate) fn is_private(&self, loc: LocId) -> bool {
+        self.sharing(loc) != Sharing::Shared
+    }
+
     /// Can an operation that leaves memory as it is be in a data race?
     pub(crate) fn may_race(&self, tables: &Tables, op: &Op) -> bool {
         let (loc, meets) = match *op {
@@ -121,10 +146,70 @@ impl Uses {
                 let found = self.of(loc);
                 (loc, found.plainly_written || found.plainly_read)
             }
+            // One to a location that others access at the same time is part of no pure iteration.
+            Op::Store { loc, .. } => (loc, false),
             Op::Sync { cell, .. } => (cell, false),
             _ => return false,
         };
+        let meets = meets && self.sharing(loc) != Sharing::Private;
         meets || self.of(loc).races_by_size || self.is_freed(tables.loc_info(loc).object)
+    }
+}
+
+/// How operations on mutexes come to know of which kind one is that only its static initialiser says.
+///
+/// The kind lies in the mutex's own bytes. As long as nobody writes these but the first thread while it is alone, no operation can find
+/// anything else than another one of the same place, and reading them is no event. Where somebody does, operations read them before all
+/// else, by an access that conflicts like any other and may be in a data race. That is an event more for each of them, so it is not done for
+/// nothing: a program starts without, and starts again when the first such write, of a mutex that is used, is met (early or late; what
+/// was explored till then is explored again).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kinds {
+    /// The memory looks them up.
+    #[default]
+    AsFound,
+    /// By an operation of the thread.
+    Read,
+}
+
+/// Who writes where the kinds of mutexes lie, other than the first thread while it is alone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Overwritten {
+    written: FxHashSet<LocId>,
+    /// By object: where kinds begin that operations depend on.
+    kinds: FxHashMap<ObjectId, Vec<u64>>,
+    /// Are there bytes of both sorts?
+    pub(crate) is_any: bool,
+}
+
+impl Overwritten {
+    /// An operation of a thread that may not be alone.
+    pub(crate) fn note(&mut self, tables: &Tables, op: &Op) {
+        match *op {
+            Op::Store { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
+                let is_new = self.written.insert(loc);
+                let info = tables.loc_info(loc);
+                let end = info.offset + u64::from(info.size);
+                let kinds = self.kinds.get(&info.object).filter(|_| is_new);
+                let size = u64::from(MutexKind::SIZE);
+                self.is_any |= kinds.is_some_and(|starts| {
+                    let mut starts = starts.iter();
+                    starts.any(|&start| info.offset < start + size && start < end)
+                });
+            }
+            Op::Sync { cell, action } if action.reads_kind() => {
+                let Some((object, start)) = tables.kind_of_mutex(cell) else {
+                    return;
+                };
+                let starts = self.kinds.entry(object).or_default();
+                if !starts.contains(&start) {
+                    starts.push(start);
+                    let places = tables.overlapping(object, start, MutexKind::SIZE);
+                    self.is_any |= places.iter().any(|loc| self.written.contains(loc));
+                }
+            }
+            _ => {}
+        }
     }
 }
 
@@ -149,14 +234,23 @@ impl Program {
         self.known_uses().may_race(self.tables(), self.op(state))
     }
 
-    /// Makes known what was met. Could another answer to [`Self::may_race`], [`Self::is_plainly_written`] or [`Self::is_mixed`] have
-    /// been of importance for a loop? Where nobody `minds_races`, only the last one is asked for.
+    /// Are all accesses of the location by different threads ordered by starting and joining them? As far as is known; where nobody has looked,
+    /// they are taken to be.
+    #[inline]
+    #[must_use]
+    pub fn is_private(&self, loc: LocId) -> bool {
+        self.known_uses().is_private(loc)
+    }
+
+    /// Makes known what was met. Could another answer to [`Self::may_race`], [`Self::is_plainly_written`], [`Self::is_mixed`] or
+    /// [`Self::is_private`] have been of importance for a loop? Where nobody `minds_races`, only the last two are asked for.
     pub fn learn_uses(&mut self, minds_races: bool) -> bool {
         let mut met = self.met_uses().clone();
         met.note_sizes(self.tables());
         if !minds_races {
             met.forget_races();
         }
+        met.sharing = self.sharing();
         if met == *self.known_uses() {
             return false;
         }
@@ -165,7 +259,9 @@ impl Program {
             let is_read = matches!(op, Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. }
                 if known.is_plainly_written(*loc) != met.is_plainly_written(*loc)
                     || known.is_mixed(*loc) != met.is_mixed(*loc));
-            is_read || known.may_race(tables, op) != met.may_race(tables, op)
+            let is_store = matches!(op, Op::Store { loc, .. }
+                if known.is_private(*loc) != met.is_private(*loc));
+            is_read || is_store || known.may_race(tables, op) != met.may_race(tables, op)
         };
         let changed: Vec<StateId> = (0..self.state_count())
             .map(StateId::from_index)

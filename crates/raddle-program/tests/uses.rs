@@ -57,3 +57,42 @@ fn what_is_met_matters_if_it_is_read_in_a_loop() {
         assert!(!program.learn_uses(true));
     }
 }
+
+/// `main` and a thread access `c`, which the thread stores to in a loop: before it is started, while it runs, behind its end.
+#[test]
+fn what_starting_and_joining_orders_is_private() {
+    for (when, private) in [(0, true), (1, false), (2, true)] {
+        let mut b = ProgramBuilder::new("sharing");
+        let (x, c) = (b.var("x", 4), b.var("c", 4));
+        let t = b.thread("t", |t| {
+            t.while_(|t| t.load(x).is(0), |t| t.store_plain(c, 0));
+        });
+        b.main(move |m| {
+            if when == 0 {
+                m.store_plain(c, 1);
+            }
+            let handle = m.spawn(t);
+            if when == 1 {
+                m.store_plain(c, 1);
+            }
+            m.join(handle);
+            if when == 2 {
+                m.store_plain(c, 1);
+            }
+        });
+        let mut program = b.build().program();
+        walk(&mut program);
+        // Where nobody has looked, it is taken to be.
+        let loc = (0..program.state_count())
+            .map(StateId::from_index)
+            .find_map(|state| match *program.op(state) {
+                Op::Store { loc, .. } => Some(loc),
+                _ => None,
+            })
+            .unwrap();
+        assert!(program.is_private(loc));
+        // Only another answer is a reason to explore again.
+        assert_eq!(program.learn_uses(false), !private, "{when}");
+        assert_eq!(program.is_private(loc), private, "{when}");
+    }
+}

@@ -31,6 +31,7 @@ pub(crate) fn notes(report: &Report<'_>, sources: &Sources) -> Vec<Note> {
         notes.extend(left_out(outcome));
     }
     notes.extend(unfinished(outcome));
+    notes.extend(endless(report, sources));
     if !outcome.unsupported().is_empty() {
         notes.extend(unknown_calls(report, sources));
     }
@@ -48,6 +49,19 @@ fn unfinished(outcome: &Outcome) -> Option<Note> {
     Some(Note {
         kind: "unfinished",
         text: format!("the search was not finished: {}", words::reason(reason)),
+        at,
+    })
+}
+
+/// A loop that keeps the search alive.
+fn endless(report: &Report<'_>, sources: &Sources) -> Option<Note> {
+    let at = report.outcome.coverage.endless?;
+    let place = sources.line(report.program.tables(), at)?;
+    Some(Note {
+        kind: "endless",
+        text: format!(
+            "{place} goes round without end in the execution that was explored last: it is no loop that only waits, as far as Raddle can tell (`raddle explain purity`); `--unroll N` bounds it"
+        ),
         at,
     })
 }

@@ -360,6 +360,7 @@ fn memory_reason(reason: MemoryReason) -> &'static str {
         MemoryReason::EnoughAlready => "decided-under-sc",
         MemoryReason::NotExplored => "c11-not-explored",
         MemoryReason::WeakOrderings => "weak-orderings",
+        MemoryReason::LockAttempts => "lock-attempts",
     }
 }
 

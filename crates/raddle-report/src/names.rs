@@ -163,6 +163,20 @@ impl<'a> Names<'a> {
             .any(|library| path.starts_with(library))
     }
 
+    /// Does it hold what Rust's standard library knows of a thread or a scope, and no more? Whether a thread was unparked is for others to see.
+    pub(crate) fn is_bookkeeping_of_threads(&self, loc: LocId) -> bool {
+        let info = self.tables.loc_info(loc);
+        let all = (info.object, 0)..=(info.object, u64::MAX);
+        let parts = self.heap_parts.range(all).map(|(_, &(_, ty))| ty);
+        let mut types = parts.chain(self.heap_types.get(&info.object).copied());
+        types.any(|ty| {
+            let Some(SourceType::Record { name, .. }) = self.source_type(ty) else {
+                return false;
+            };
+            name.starts_with("ArcInner<std::thread::")
+        }) && !self.location(loc).contains(".parker")
+    }
+
     /// The object's name as an expression: `x`, `heap2`, `local@T1`.
     #[must_use]
     pub fn object(&self, object: ObjectId) -> String {

@@ -203,9 +203,9 @@ fn sync_kind(action: SyncAction) -> &'static str {
     match action {
         SyncAction::MutexInit { .. } => "mutex-init",
         SyncAction::MutexDestroy => "mutex-destroy",
-        SyncAction::Lock => "lock",
-        SyncAction::TryLock => "trylock",
-        SyncAction::Unlock => "unlock",
+        SyncAction::Lock { .. } => "lock",
+        SyncAction::TryLock { .. } => "trylock",
+        SyncAction::Unlock { .. } => "unlock",
         SyncAction::CondRelease { .. } => "cond-release",
         SyncAction::CondAwait => "cond-await",
         SyncAction::CondTimeout => "cond-timeout",
@@ -298,9 +298,9 @@ pub(crate) fn intention(names: &Names<'_>, cell: LocId, action: SyncAction) -> S
         | SyncAction::RwDestroy
         | SyncAction::SemDestroy
         | SyncAction::BarrierDestroy => "destroy",
-        SyncAction::Lock => "lock",
-        SyncAction::TryLock => "trylock",
-        SyncAction::Unlock | SyncAction::RwUnlock => "unlock",
+        SyncAction::Lock { .. } => "lock",
+        SyncAction::TryLock { .. } => "trylock",
+        SyncAction::Unlock { .. } | SyncAction::RwUnlock => "unlock",
         SyncAction::CondRelease { mutex } => {
             return format!("wait on {place}, unlock {}", names.location(mutex));
         }

@@ -12,7 +12,7 @@ use crate::names::Names;
 use crate::source::position;
 use crate::steps;
 use crate::words;
-use raddle_program::{Program, ThreadName};
+use raddle_program::{Kinds, Program, ThreadName};
 use raddle_search::replay::{Schedule, ScheduleStep};
 use raddle_search::{MemoryModel, Trace, Violation};
 use serde::{Deserialize, Serialize};
@@ -76,10 +76,14 @@ pub struct RunOptions {
     pub on_main_return: String,
     /// Could waits for condition variables end without a signal?
     pub spurious_wakeups: bool,
+    /// Could `malloc` return null?
+    pub malloc_may_fail: bool,
     /// Is every panic of Rust a violation?
     pub any_panic: bool,
     /// Is `abort` a silent end of the program?
     pub silent_abort: bool,
+    /// Did operations on mutexes read of which kind these are, as an event of its own?
+    pub reads_kinds: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,7 +167,10 @@ impl TraceFile {
             raddle: env!("CARGO_PKG_VERSION").to_owned(),
             file: report.file.to_owned(),
             program,
-            options,
+            options: RunOptions {
+                reads_kinds: report.program.kinds() == Kinds::Read,
+                ..options
+            },
             engine: report.outcome.engine.name().to_owned(),
             memory: violation.schedule.memory.name().to_owned(),
             fingerprint,

@@ -167,6 +167,7 @@ impl<'a> View<'a> {
                 let is_private = !self.public.contains(&loc) || self.is_vtable(step);
                 if is_plain && (is_private || self.repeated.contains(&index))
                     || self.is_deep_in_library(step)
+                    || self.names.is_bookkeeping_of_threads(loc)
                 {
                     Weight::Noise
                 } else if tables.loc_info(loc).mixed || self.passing.contains(&index) {

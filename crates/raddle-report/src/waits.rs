@@ -255,8 +255,8 @@ fn enumeration(items: &[String]) -> String {
 fn takes(action: SyncAction) -> bool {
     matches!(
         action,
-        SyncAction::Lock
-            | SyncAction::TryLock
+        SyncAction::Lock { .. }
+            | SyncAction::TryLock { .. }
             | SyncAction::ReadLock
             | SyncAction::TryReadLock
             | SyncAction::WriteLock

@@ -262,7 +262,7 @@ pub fn check(
     watch.enter(Phase::Exploring);
     let leaves_out = reductions.purity && (kind.knows_purity() || kind == EngineKind::Graph);
     let minds_races = options.checks.races;
-    let mut frame = Frame::new(options, watch);
+    let mut frame = Frame::of_search(options, watch);
     // `main` may stop before it does anything.
     let start = Machine::with_model(program, memory);
     let mut flow = frame.arrived(program, &start, ThreadId::MAIN);
@@ -282,6 +282,12 @@ pub fn check(
             EngineKind::Bpor => icb::bounded::explore(program, &mut frame),
             EngineKind::Graph => graph::explore(program, memory, reductions, &mut frame),
         };
+        // Operations may have been taken for independent that are not.
+        if program.must_read_kinds() && frame.begins_anew() {
+            program.read_kinds();
+            flow = ControlFlow::Continue(());
+            continue;
+        }
         if flow.is_break() {
             break;
         }

@@ -2,7 +2,7 @@
 
 use crate::verdict::{BlockedBy, Glance, Waiting};
 use raddle_memory::{Ending, Machine, MicroStep, Readiness, StepEnd};
-use raddle_program::{Limit, Op, Program, StateId, Stop, SyncAction, ThreadId};
+use raddle_program::{Limit, Op, Program, SrcId, StateId, Stop, SyncAction, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// Every thread id that may have been started.
@@ -225,10 +225,31 @@ fn tries_to_lock(program: &Program, state: StateId) -> bool {
     matches!(
         program.op(state),
         Op::Sync {
-            action: SyncAction::TryLock | SyncAction::TryReadLock | SyncAction::TryWriteLock,
+            action: SyncAction::TryLock { .. } | SyncAction::TryReadLock | SyncAction::TryWriteLock,
             ..
         }
     )
+}
+
+/// A thread that does an operation at one place so often in one execution is taken to go round there without end.
+const WITHOUT_END: usize = 200;
+/// So many steps at the end of an execution are looked at.
+const LAST_STEPS: usize = 1 << 14;
+
+/// The place of the operation that a thread does most often at the end of a long execution.
+pub(crate) fn goes_round_without_end(program: &Program, steps: &[MicroStep]) -> Option<SrcId> {
+    let mut counts: FxHashMap<(ThreadId, SrcId), usize> = FxHashMap::default();
+    for step in &steps[steps.len().saturating_sub(LAST_STEPS)..] {
+        let at = program.at(step.state);
+        if at != SrcId::NOWHERE {
+            *counts.entry((program.thread(step.state), at)).or_default() += 1;
+        }
+    }
+    let most = counts
+        .into_iter()
+        .max_by_key(|&(place, count)| (count, std::cmp::Reverse(place)));
+    most.filter(|&(_, count)| count >= WITHOUT_END)
+        .map(|((_, at), _)| at)
 }
 
 /// The longest iteration of a loop that is looked at.

@@ -60,6 +60,8 @@ pub(crate) struct Frame {
     thread_limit: Option<Reason>,
     /// Why the search was stopped.
     stopped: Option<Reason>,
+    /// Where the execution that was being explored then goes round and round.
+    endless: Option<SrcId>,
     error: Option<InternalError>,
     /// The second opinion.
     answer: Option<Outcome>,
@@ -71,6 +73,8 @@ pub(crate) struct Frame {
     midway: bool,
     /// A thread that was left in a loop could have gone on, in the end of an execution.
     left_in_loop: bool,
+    /// Does an engine explore, so that it can begin anew if threads must read the kinds of mutexes?
+    explores: bool,
     /// What was counted before executions are explored for the second time.
     first_look: Option<Box<Statistics>>,
     started: Instant,
@@ -102,12 +106,14 @@ impl Frame {
             gathered: Gathered::default(),
             thread_limit: None,
             stopped: None,
+            endless: None,
             error: None,
             answer: None,
             next_opinion: BEFORE_SECOND_OPINION,
             next_length: BEFORE_SECOND_OPINION,
             midway: false,
             left_in_loop: false,
+            explores: false,
             first_look: None,
             started,
             last_slow_look: now,
@@ -134,6 +140,31 @@ impl Frame {
         self.first_look = Some(Box::new(self.statistics.clone()));
         self.restarted();
         self.left_in_loop = false;
+    }
+
+    /// The frame of an engine that explores.
+    pub(crate) fn of_search(options: SearchOptions, watch: Arc<Watch>) -> Self {
+        Self {
+            explores: true,
+            ..Self::new(options, watch)
+        }
+    }
+
+    /// Everything is explored again, as if for the first time. False if the search is over, for whatever reason.
+    ///
+    /// Violations that were found are forgotten, since their executions are none of the automata that threads have from now on; those have
+    /// them, too.
+    pub(crate) fn begins_anew(&mut self) -> bool {
+        let is_over = self.stopped.is_some() || self.answer.is_some() || self.error.is_some();
+        if is_over || self.has_violation() && !self.options.keep_going {
+            return false;
+        }
+        self.restarted();
+        self.violations.clear();
+        self.seen.clear();
+        self.left_in_loop = false;
+        self.minds_order = false;
+        true
     }
 
     fn executions(&self) -> u64 {
@@ -501,6 +532,7 @@ impl Frame {
         self.statistics.states = program.state_count();
         let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
         let mut coverage = self.gathered.coverage(program, &self.statistics);
+        coverage.endless = self.endless;
         if self.options.memory == MemoryModel::C11 {
             coverage.weak = WeakOrderings::default();
         }
@@ -561,8 +593,12 @@ impl Listener for Frame {
         }
         self.midway = true;
         self.events_since_look += 1;
-        if self.events_since_look >= EVENTS_BETWEEN_LOOKS {
-            self.look_around()?;
+        if self.events_since_look >= EVENTS_BETWEEN_LOOKS && self.look_around().is_break() {
+            self.endless = ending::goes_round_without_end(program, machine.steps());
+            return ControlFlow::Break(());
+        }
+        if self.explores && program.must_read_kinds() {
+            return ControlFlow::Break(());
         }
         if self.ends.len() as u64 >= self.next_length {
             let times = self.next_length / BEFORE_SECOND_OPINION;

@@ -90,6 +90,7 @@ impl Gathered {
             unfinished: None,
             not_checked: Vec::new(),
             left_out: Vec::new(),
+            endless: None,
             memory_because: None,
         }
     }

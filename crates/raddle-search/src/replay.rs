@@ -7,8 +7,8 @@ use crate::ending;
 use crate::verdict::{Trace, TraceStep, ViolationKind, Waiting};
 use crate::watch::Watch;
 pub use advice::advise;
-pub(crate) use placed::Causes;
 use placed::GraphRun;
+pub(crate) use placed::{Causes, needed};
 use raddle_memory::axioms::{Inconsistency, PlainAccesses};
 use raddle_memory::{
     Effect, Machine, MemoryModel, MicroStep, RaceDetector, RaceInfo, Readiness, StepEnd,
@@ -316,8 +316,9 @@ fn replay_graph(
 fn replay_named_graph(
     program: &mut Program,
     schedule: &Schedule<ThreadName>,
+    plain: PlainAccesses,
 ) -> (Schedule, Replayed) {
-    let mut run = GraphRun::new(program, PlainAccesses::Race);
+    let mut run = GraphRun::new(program, plain);
     let mut done = Schedule {
         memory: schedule.memory,
         steps: Vec::with_capacity(schedule.steps.len()),
@@ -334,7 +335,7 @@ fn replay_named_graph(
     }
     done.steps.truncate(run.consistent_steps());
     // What was done once can be done again.
-    let mut run = GraphRun::new(program, PlainAccesses::Race);
+    let mut run = GraphRun::new(program, plain);
     let again = done
         .steps
         .iter()
@@ -349,13 +350,14 @@ fn replay_named_graph(
 }
 
 /// Runs the schedule of another process from the start, as far as this program has such an execution. Also returns the part
-/// that was run.
+/// that was run. Under C11 `plain` says what plain accesses are: relaxed ones if nobody looked for races.
 pub fn replay_named(
     program: &mut Program,
     schedule: &Schedule<ThreadName>,
+    plain: PlainAccesses,
 ) -> (Schedule, Replayed) {
     if schedule.memory == MemoryModel::C11 {
-        return replay_named_graph(program, schedule);
+        return replay_named_graph(program, schedule, plain);
     }
     let mut run = Run::new(program, schedule.memory);
     let mut done = Schedule {
@@ -460,14 +462,16 @@ pub fn confirm(
     thread: ThreadId,
     watch: &Watch,
 ) -> Result<Trace, Mismatch> {
-    let replayed = replay_in_time(program, schedule, watch)?;
-    match (show(program, replayed, kind, thread), kind) {
+    let replayed = replay_in_time(program, schedule, watch);
+    let shown = replayed.and_then(|replayed| show(program, replayed, kind, thread));
+    match (&shown, kind) {
+        (Err(Mismatch::NoTime), _) | (_, ViolationKind::Race(_)) => shown,
         // Where nobody looks for races plain accesses are relaxed ones, and order more.
-        (Err(_), ViolationKind::Fault(_)) if schedule.memory == MemoryModel::C11 => {
+        (Err(_), _) if schedule.memory == MemoryModel::C11 => {
             let replayed = replay_graph(program, schedule, PlainAccesses::AreRelaxed, watch)?;
             show(program, replayed, kind, thread)
         }
-        (shown, _) => shown,
+        _ => shown,
     }
 }
 

@@ -216,6 +216,70 @@ pub(crate) fn glancing(seed: u64) -> BuiltProgram {
     b.build()
 }
 
+/// A program whose threads wait in loops that keep what they have seen in a variable of their own, and look at it again.
+pub(crate) fn caching(seed: u64) -> BuiltProgram {
+    let mut random = Random::new(seed);
+    let mut b = ProgramBuilder::new(&format!("caching {seed}"));
+    let vars = [b.var("x", 4), b.var("y", 4)];
+    let threads = 2 + random.below(4) / 3;
+    for i in 0..threads {
+        let own = [b.var(&format!("c{i}"), 4), b.var(&format!("d{i}"), 4)];
+        let count = 1 + random.below(if threads == 2 { 4 } else { 2 });
+        let plan: Vec<[u64; 4]> = (0..count)
+            .map(|_| [10, 2, 3, 2].map(|below| random.below(below)))
+            .collect();
+        b.thread(&format!("t{i}"), |t| {
+            for [kind, var, value, cache] in plan {
+                let (x, y) = (vars[var as usize], vars[1 - var as usize]);
+                let (c, d) = (own[cache as usize], own[1 - cache as usize]);
+                match kind {
+                    0..2 => t.store(x, value),
+                    2 => {
+                        t.fetch_add(x, 1);
+                    }
+                    3 => t.store_plain(c, value),
+                    4 => {
+                        let found = t.load_plain(c);
+                        t.if_(found.is(value), |t| t.store(y, 1));
+                    }
+                    // The cached index of a queue.
+                    5 => t.while_(
+                        |t| t.load_plain(c).is(0),
+                        |t| {
+                            let found = t.load(x);
+                            t.store_plain(c, found);
+                        },
+                    ),
+                    6 => t.loop_(|t| {
+                        let found = t.load(x);
+                        t.store_plain(c, found);
+                        let found = t.load_plain(c);
+                        t.if_(found.is(value), ThreadBuilder::break_);
+                    }),
+                    // It stores before it has looked.
+                    7 => t.loop_(|t| {
+                        t.store_plain(c, value);
+                        let found = t.load(x);
+                        t.if_(found.is(1), ThreadBuilder::break_);
+                    }),
+                    // Two of them, of which one is left alone where the other one ends the loop.
+                    8 => t.loop_(|t| {
+                        let found = t.load(x);
+                        t.store_plain(c, found);
+                        t.if_(found.is(1), ThreadBuilder::break_);
+                        let found = t.load(y);
+                        t.store_plain(d, found);
+                        t.if_(found.is(2), ThreadBuilder::break_);
+                    }),
+                    _ => t.while_(|t| t.load(x).differs(value), |_| {}),
+                }
+            }
+        });
+    }
+    b.no_joins();
+    b.build()
+}
+
 /// Can the operation be a part of a pure iteration at all?
 fn is_attempt(op: &Op) -> bool {
     match op {

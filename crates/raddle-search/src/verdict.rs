@@ -402,6 +402,8 @@ pub struct Coverage {
     pub not_checked: Vec<Check>,
     /// What standards allow, and users do not want to be explored.
     pub left_out: Vec<LeftOut>,
+    /// Where a thread went round and round in the execution that was being explored when the search was ended.
+    pub endless: Option<SrcId>,
     /// Why this memory model, where nobody asked for one.
     pub memory_because: Option<MemoryReason>,
 }
@@ -423,6 +425,8 @@ pub enum MemoryReason {
     NotExplored,
     /// That of the language: the program uses weaker orderings.
     WeakOrderings,
+    /// That of the language: the program tries to lock, and such an attempt may fail without ordering anything.
+    LockAttempts,
 }
 
 /// Behaviour that the standards allow.

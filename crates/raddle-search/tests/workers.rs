@@ -1,6 +1,7 @@
 //! Workers build a program each from clones of one module, and hand each other executions in names.
 
 use raddle_ir::Module;
+use raddle_memory::axioms::PlainAccesses;
 use raddle_program::{InterpOptions, Interpreter, ObjectKind, Program, ThreadName};
 use raddle_search::replay::{self, Schedule};
 use raddle_search::{EngineKind, SearchOptions, Verdict, check};
@@ -151,7 +152,8 @@ fn executions_of_one_worker_are_those_of_any_other() {
                 if let Some(engine) = engine {
                     explore(&mut program, engine);
                 }
-                let (done, mut replayed) = replay::replay_named(&mut program, schedule);
+                let (done, mut replayed) =
+                    replay::replay_named(&mut program, schedule, PlainAccesses::Race);
                 assert_eq!(done.named(program.tables()), *schedule);
                 let wrong = replay::violations(&mut program, &mut replayed);
                 assert!(!wrong.is_empty());

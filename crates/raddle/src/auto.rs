@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::load::Loaded;
 use crate::options::Options;
 use crate::supervise::Job;
-use raddle_program::{Op, Program, StateId, Unsupported};
+use raddle_program::{Op, OrderSite, Program, StateId, Unsupported};
 use raddle_search::driver::{self, Conflicts, SearchOptions, SecondOpinion};
 use raddle_search::{
     EngineKind, MemoryModel, MemoryReason, Outcome, Reductions, Verdict, choose_engine,
@@ -35,14 +35,17 @@ pub(crate) fn check(options: &Options, job: &Job) -> Result<Checked, Error> {
 fn reason(checked: &Checked) -> MemoryReason {
     let outcome = &checked.outcome;
     let weak = outcome.coverage.weak;
+    let program = &checked.loaded.program;
+    let is_weak = |site: &OrderSite| site.order.is_weak();
     match outcome.memory {
-        MemoryModel::C11 => MemoryReason::WeakOrderings,
-        _ if weak.user.is_some() && matches!(outcome.verdict, Verdict::Verified(_)) => {
-            MemoryReason::NotExplored
+        MemoryModel::C11 if program.tables().order_sites().keys().any(is_weak) => {
+            MemoryReason::WeakOrderings
         }
+        MemoryModel::C11 => MemoryReason::LockAttempts,
+        _ if needs_graphs(outcome, program) => MemoryReason::NotExplored,
         _ if weak.user.is_some() => MemoryReason::EnoughAlready,
         _ if weak.library.is_some() => MemoryReason::WeakInLibraries,
-        _ if checked.loaded.program.tables().has_own_atomics() => MemoryReason::AllSeqCst,
+        _ if program.tables().has_own_atomics() => MemoryReason::AllSeqCst,
         _ => MemoryReason::NoAtomics,
     }
 }
@@ -83,11 +86,7 @@ fn answered(options: &Options, job: &Job) -> Result<Checked, Error> {
         }
         return explore_the_rest(options, job, engine, began, checked);
     }
-    let is_weak = outcome.coverage.weak.user.is_some()
-        || outcome.statistics.threads > 1
-            && loaded.program.makes_attempts()
-            && !has_blocks(&loaded.program);
-    if options.follows_language && is_weak && matches!(outcome.verdict, Verdict::Verified(_)) {
+    if options.follows_language && needs_graphs(&outcome, &loaded.program) {
         let again = compiled.load(&source)?;
         let checked = by_language(options, job, began, again)?;
         if !matches!(checked.outcome.verdict, Verdict::Unsupported(_)) {
@@ -95,6 +94,13 @@ fn answered(options: &Options, job: &Job) -> Result<Checked, Error> {
         }
     }
     Ok(Checked { loaded, outcome })
+}
+
+/// Is nothing wrong under sequential consistency, and could the program tell the model of its language from it?
+pub(crate) fn needs_graphs(outcome: &Outcome, program: &Program) -> bool {
+    let is_weak = outcome.coverage.weak.user.is_some()
+        || outcome.statistics.threads > 1 && program.makes_attempts() && !has_blocks(program);
+    is_weak && matches!(outcome.verdict, Verdict::Verified(_))
 }
 
 /// Atomic blocks are no part of the language: what they exclude besides each other is known under sequential consistency only.

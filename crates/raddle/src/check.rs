@@ -265,6 +265,7 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
         on_main_return: options.on_main_return,
         panic: options.panic,
         spurious_wakeups: options.spurious_wakeups,
+        malloc_may_fail: options.malloc_may_fail,
         checks: options.checks,
         silent_abort: options.silent_abort,
         wide_choices: false,
@@ -396,8 +397,11 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
         purity: options.reductions.purity && engine.knows_purity(),
         on_main_return: name_of(on_main_return),
         spurious_wakeups: options.spurious_wakeups,
+        malloc_may_fail: options.malloc_may_fail,
         any_panic: options.panic == Panics::Any,
         silent_abort: options.silent_abort,
+        // The program knows.
+        reads_kinds: false,
     }
 }
 

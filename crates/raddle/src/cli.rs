@@ -194,6 +194,10 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_spurious_wakeups: bool,
 
+    /// Let `malloc`, `calloc` and `realloc` return null, too
+    #[arg(long)]
+    pub malloc_may_fail: bool,
+
     /// How to print the answer on standard output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

@@ -174,8 +174,7 @@ const TOPICS: &[Topic] = &[
                \x20   while (!ready)\n\
                \x20       pthread_cond_wait(&changed, &mutex);\n\
                \n\
-               Raddle wakes every thread once at each wait; loops that check again cost no more executions that run to their end (in Rust, \
-               they cost as many again). \
+               Raddle wakes every thread once at each wait; loops that check again cost no more executions that run to their end. \
                `--no-spurious-wakeups` lets only signals wake threads.",
     },
     Topic {

@@ -8,6 +8,7 @@ use crate::options::{self, checks};
 use crate::project::{Named, Project};
 use crate::supervise::{Ended, Job};
 use clap::ValueEnum;
+use raddle_memory::axioms::PlainAccesses;
 use raddle_program::Program;
 use raddle_report::names::Names;
 use raddle_report::repeat::{Course, NotReproduced};
@@ -62,6 +63,7 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
             false => Panics::Unhandled,
         },
         spurious_wakeups: trace.options.spurious_wakeups,
+        malloc_may_fail: trace.options.malloc_may_fail,
         checks,
         silent_abort: trace.options.silent_abort,
         wide_choices: true,
@@ -76,7 +78,14 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
     }
     job.watch.enter(Phase::Replaying);
     let program = &mut loaded.program;
-    let (done, mut replayed) = replay::replay_named(program, &schedule);
+    if trace.options.reads_kinds {
+        program.read_kinds();
+    }
+    let plain = match checks.races {
+        true => PlainAccesses::Race,
+        false => PlainAccesses::AreRelaxed,
+    };
+    let (done, mut replayed) = replay::replay_named(program, &schedule, plain);
     let different = trace.first_difference(program, &schedule, &done, &mut replayed);
     let is_whole = done.steps.len() == schedule.steps.len();
     let found = replay::violations(program, &mut replayed);

@@ -107,3 +107,78 @@ int main(void) {
     let bound = "more than 64 times, the last bound that was tried";
     says(&check(&right, &[]), 3, &[bound, "engine bmc"]);
 }
+
+/// Consumer and producer each keep a copy of the other one's index, and look at the index itself only when the copy says that there is nothing to do.
+const CACHED: &str = "\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct queue {
+    atomic_int written, taken;
+    int cached_written, cached_taken; // the consumer's, the producer's
+    int items[2];
+};
+
+static void *producer(void *arg) {
+    struct queue *q = arg;
+    for (int i = 0; i < 2; i++) {
+        while (i - q->cached_taken == 1)
+            q->cached_taken = atomic_load(&q->taken);
+        q->items[i % 2] = i + 1;
+        atomic_store(&q->written, i + 1);
+    }
+    return 0;
+}
+
+int main(void) {
+    struct queue *q = calloc(1, sizeof *q);
+    pthread_t p;
+    pthread_create(&p, 0, producer, q);
+    for (int i = 0; i < 2; i++) {
+        while (q->cached_written == i)
+            q->cached_written = atomic_load(&q->written);
+        assert(q->items[i % 2] == i + 1);
+        atomic_store(&q->taken, i + 1);
+    }
+    pthread_join(p, 0);
+    assert(q->cached_taken <= 2);
+    free(q);
+}
+";
+
+/// Both threads keep their copy in the same variable.
+const SHARED_CACHE: &str = "\
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int ready;
+static int cache;
+
+static void *other(void *arg) {
+    cache = 0;
+    atomic_store_explicit(&ready, 1, memory_order_relaxed);
+    return arg;
+}
+
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, other, 0);
+    while (cache == 0)
+        cache = atomic_load_explicit(&ready, memory_order_relaxed);
+    pthread_join(t, 0);
+}
+";
+
+#[test]
+fn loops_that_keep_what_they_have_seen_come_to_an_end() {
+    let scratch = Scratch::new("caching");
+    let correct = scratch.file("correct.c", CACHED);
+    let wrong = scratch.file("wrong.c", SHARED_CACHE);
+    for engine in ["dpor", "rf", "rvf", "mcr", "graph"] {
+        let args = ["--engine", engine, "--time-limit", "60"];
+        says(&check(&correct, &args), 0, &["verified"]);
+        says(&check(&wrong, &args), 1, &["data race on cache"]);
+    }
+}

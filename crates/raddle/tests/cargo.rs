@@ -202,6 +202,37 @@ fn a_loom_suite_runs_as_it_is() {
 }
 
 #[test]
+fn programs_ask_and_are_told() {
+    let project = Project::new("asking");
+    let tests = project.run(&["test"]);
+    says(
+        &tests,
+        1,
+        &[
+            "test every_price_is_tried ... ok (",
+            "test some_price_is_wrong ... FAILED (",
+            "test with_shuttle::a_lock_is_enough ... ok (",
+            "test with_shuttle::loads_and_stores_are_not - should panic ... ok (",
+            "test with_shuttle::tasks_end ... ok (",
+            "assertion failed: price != 3 || is_free",
+        ],
+    );
+    let alone = project.run(&["run", "--", "--workers", "1"]);
+    says(&alone, 0, &["verified"]);
+    let two = project.run(&["run", "--trace", "two.trace", "--", "--workers", "2"]);
+    says(&two, 1, &["too many workers"]);
+    // The arguments are saved with the execution.
+    let trace = project.path().join("two.trace");
+    let replayed = common::raddle()
+        .arg("replay")
+        .arg(trace)
+        .current_dir(project.path())
+        .output()
+        .unwrap();
+    says(&replayed, 1, &["reproduced"]);
+}
+
+#[test]
 fn what_cannot_be_checked_is_said() {
     let nowhere = Project::new("broken");
     fs::remove_file(nowhere.path().join("Cargo.toml")).unwrap();

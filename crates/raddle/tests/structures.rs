@@ -153,3 +153,57 @@ fn tables_of_orderings_are_as_expected() {
     assert!(count >= 4, "{count} tables");
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
 }
+
+fn asked(args: &[&str]) -> (Option<i32>, String, String) {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/message.c");
+    let output = common::raddle()
+        .arg("orderings")
+        .arg(example)
+        .args(args)
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+#[test]
+fn a_broken_program_gets_the_orderings_that_mend_it() {
+    let (status, answer, _) = asked(&["--format", "json"]);
+    assert_eq!(status, Some(1));
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["verdict"], "violation");
+    let changes = answer["strengthen"].as_array().unwrap();
+    let told: Vec<_> = changes
+        .iter()
+        .map(|change| {
+            (
+                &change["line"],
+                &change["of"],
+                &change["from"],
+                &change["to"],
+            )
+        })
+        .map(|(line, of, from, to)| format!("{line} {of} {from} {to}").replace('"', ""))
+        .collect();
+    assert_eq!(told, ["10 flag relaxed release"]);
+}
+
+#[test]
+fn what_is_not_known_of_orderings_is_said() {
+    let (status, answer, _) = asked(&["--time-limit", "0.000001"]);
+    assert_eq!(status, Some(3));
+    assert!(answer.starts_with("inconclusive: "), "{answer}");
+    for option in [
+        ["--engine", "rf"],
+        ["--memory", "sc"],
+        ["--format", "sarif"],
+    ] {
+        let (status, _, errors) = asked(&option);
+        assert_eq!(status, Some(2));
+        assert!(errors.contains(option[0]), "{errors}");
+    }
+}

@@ -61,27 +61,35 @@ fn spin(thread: ThreadIndex, stopped: Bit, reads: Vec<Access>, only_tries: bool)
 
 impl Encoder<'_> {
     /// The state is at the header of a loop: ends it if the iteration that is over was effect-free, and begins the next one.
-    pub(super) fn next_round(&mut self, state: &mut State) -> Result<(), Stop> {
+    ///
+    /// True if the last round was nothing but the one before again, as far as the thread itself is concerned, and was not counted: by
+    /// what is known it goes round for ever.
+    pub(super) fn next_round(&mut self, state: &mut State) -> Result<bool, Stop> {
         if !self.options.cuts_effect_free || state.alone {
-            return Ok(());
+            return Ok(false);
         }
+        let mut goes_on = false;
         let is_simple = state.held.is_empty() && state.atomic_depth == 0;
         let iteration = state.top().iterations.last_mut();
         let start = iteration.and_then(|iteration| iteration.start.take());
         if let Some(start) = start.filter(|_| is_simple) {
-            self.stop_if_effect_free(state, &start)?;
+            let same = self.stop_if_effect_free(state, &start)?;
+            let counted = state.top().iterations.last().map(|it| it.counted);
+            goes_on = same && counted == Some(start.counted);
         }
         let start = is_simple.then(|| Rc::new(self.start_of_round(state)));
         if let Some(iteration) = state.top().iterations.last_mut() {
             iteration.start = start;
         }
-        Ok(())
+        Ok(goes_on)
     }
 
     fn start_of_round(&self, state: &State) -> IterationStart {
         let frame = state.frames.last();
+        let iteration = frame.and_then(|frame| frame.iterations.last());
         IterationStart {
             steps: self.out.steps.len(),
+            counted: iteration.map_or(0, |iteration| iteration.counted),
             regs: frame.map_or_else(Vec::new, |frame| frame.regs.clone()),
             owned: frame.map_or_else(Vec::new, |frame| frame.owned.clone()),
             private: state.private.clone(),
@@ -97,10 +105,10 @@ impl Encoder<'_> {
         &mut self,
         state: &mut State,
         start: &IterationStart,
-    ) -> Result<(), Stop> {
+    ) -> Result<bool, Stop> {
         let same = self.is_as_before(state, start)?;
         if same == Bit::FALSE {
-            return Ok(());
+            return Ok(false);
         }
         let mut done = self.done_since(start.steps);
         done.needed.push(same);
@@ -108,7 +116,7 @@ impl Encoder<'_> {
         let effect_free = self.out.bits.all(done.needed);
         let may_race = self.out.bits.any(done.may_race);
         let Some(iteration) = state.top().iterations.last_mut() else {
-            return Ok(());
+            return Ok(false);
         };
         let tolerated = self.out.bits.bit_and(may_race, !iteration.spent);
         let once = self.out.bits.bit_and(effect_free, may_race);
@@ -124,7 +132,7 @@ impl Encoder<'_> {
             self.out.spins.push(spin);
         }
         state.path.push(&mut self.out.bits, !ends);
-        Ok(())
+        Ok(same == Bit::TRUE)
     }
 
     // ---- the thread itself

@@ -79,9 +79,7 @@ impl Encoder<'_> {
         let unbounded = frame.code.is_unbounded(frame.block);
         let is_library = frame.code.is_library_loop(frame.block);
         let arrived = state.path.guard();
-        if unbounded {
-            self.next_round(state)?;
-        }
+        let goes_on = unbounded && self.next_round(state)?;
         let guard = state.path.guard();
         if guard == Bit::FALSE {
             return Ok(());
@@ -89,6 +87,9 @@ impl Encoder<'_> {
         if let Some(iteration) = state.top().iterations.last_mut() {
             if iteration.guard == arrived && guard != arrived {
                 // Nothing but what came of the last iteration decides whether there is another one.
+                iteration.counted += 1;
+            } else if goes_on {
+                // Rounds that follow from each other end by themselves, mostly; not if they are all the same.
                 iteration.counted += 1;
             }
             let (iterations, bound) = match self.options.counted {

@@ -33,7 +33,7 @@ impl Encoder<'_> {
             SyncAction::OnceBegin => return self.begin_once(state, place),
             SyncAction::OnceEnd => self.end_once(state, place)?,
             // Nobody holds it where another could see it.
-            SyncAction::Lock => {
+            SyncAction::Lock { .. } => {
                 let (_, step) =
                     self.change_cell(state, mutex_at(place), None, |_, old| old.clone())?;
                 let handover = Handover {

@@ -20,7 +20,7 @@ use raddle_program::{Misuse, MutexKind, Order, Stop};
 use std::rc::Rc;
 
 /// Where the kind of a mutex lies in its static initialiser.
-const MUTEX_KIND: u64 = 16;
+const MUTEX_KIND: u64 = MutexKind::OFFSET;
 /// What a mutex holds that was destroyed: no handle is that large.
 const DESTROYED: u32 = u32::MAX;
 /// The handle of a mutex's owner has so many bits.
@@ -28,15 +28,6 @@ pub(crate) const OWNER_BITS: usize = 24;
 /// What lies beside the cell of a mutex that is made by a call.
 const RECURSIVE: u64 = 2;
 const CHECKING: u64 = 3;
-
-/// The kind behind the number that the C library has for it.
-fn kind_of(number: u64) -> MutexKind {
-    match number {
-        1 => MutexKind::Recursive,
-        2 => MutexKind::ErrorCheck,
-        _ => MutexKind::Normal,
-    }
-}
 
 /// The number beside the cell of a mutex of this kind.
 fn number_of(kind: MutexKind) -> u64 {
@@ -142,7 +133,9 @@ impl Encoder<'_> {
             is_sync: false,
         };
         let start = offset + MUTEX_KIND;
-        if start + 4 > self.view.tables().object_info(object).size {
+        if self.facts.is_spin_lock((object, offset))
+            || start + 4 > self.view.tables().object_info(object).size
+        {
             return Ok(Some(MutexKind::Normal));
         }
         let contents = match state.own.get(&region) {
@@ -153,7 +146,31 @@ impl Encoder<'_> {
             return Ok(None);
         };
         let is_kept = state.alone || self.facts.keeps_kind(region, start, number == 0);
-        Ok(is_kept.then(|| kind_of(number)))
+        Ok(is_kept.then(|| MutexKind::from_number(number)))
+    }
+
+    /// Whoever overwrites the initialiser of a mutex races with its users, who read of which kind it is.
+    pub(super) fn look_at_kind(
+        &mut self,
+        state: &mut State,
+        (object, offset): Place,
+        mutex: &Sym,
+    ) -> Result<(), Stop> {
+        let region = Region {
+            object,
+            is_sync: false,
+        };
+        let start = offset + MUTEX_KIND;
+        let reaches = start + 4 <= self.view.tables().object_info(object).size;
+        let Some(address) = mutex.as_constant().filter(|_| reaches && !state.alone) else {
+            return Ok(());
+        };
+        if self.facts.is_kind_stored(region, start) {
+            self.out.reads_kinds = true;
+            let address = Sym::constant(64, address.wrapping_add(MUTEX_KIND));
+            self.load(state, &address, 4, Order::Plain)?;
+        }
+        Ok(())
     }
 
     /// The number of the kind that a call makes.
@@ -173,12 +190,12 @@ impl Encoder<'_> {
             _ => Sym::zero(32),
         };
         if let Some(number) = number.as_constant() {
-            return Ok(Sym::constant(32, number_of(kind_of(number))));
+            return Ok(Sym::constant(32, number_of(MutexKind::from_number(number))));
         }
         let mut made = Sym::constant(32, number_of(MutexKind::Normal));
         for other in [1, 2] {
             let is_it = number.is(&mut self.out.bits, other);
-            let kind = Sym::constant(32, number_of(kind_of(other)));
+            let kind = Sym::constant(32, number_of(MutexKind::from_number(other)));
             made = Sym::ite(&mut self.out.bits, is_it, &kind, &made);
         }
         Ok(made)

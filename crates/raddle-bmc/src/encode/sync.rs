@@ -198,6 +198,15 @@ impl Encoder<'_> {
         };
         self.drain(state);
         let place = self.object_at(state, name, &args[0])?;
+        let uses_mutex = matches!(
+            operation,
+            "mutex_lock" | "mutex_trylock" | "mutex_timedlock" | "mutex_unlock"
+        );
+        if name.starts_with("pthread_spin_") {
+            self.facts.note_spin_lock(place);
+        } else if uses_mutex {
+            self.look_at_kind(state, place, &args[0])?;
+        }
         let zero = Sym::zero(32);
         let value = match operation {
             "mutex_init" => {

@@ -115,6 +115,55 @@ impl Liveness {
     }
 }
 
+/// What is live at every so many instructions of a block, so that a point in a long block is found without walking all of it.
+#[derive(Clone, Debug)]
+pub struct Checkpoints(Vec<BitSet>);
+
+/// Instructions between two checkpoints; few in tests, whose blocks are short.
+const STRIDE: usize = if cfg!(test) { 3 } else { 128 };
+
+impl Liveness {
+    #[must_use]
+    pub fn checkpoints(&self, body: &Body, block: BlockId) -> Checkpoints {
+        let code = &body.blocks[block.index()];
+        let mut live = self.live_out[block.index()].clone();
+        step_terminator(code, &mut live);
+        let mut sets = Vec::with_capacity(code.insts.len() / STRIDE + 1);
+        let mut end = code.insts.len();
+        for start in (0..=end / STRIDE).rev().map(|number| number * STRIDE) {
+            step_range(code, start..end, &mut live);
+            sets.push(live.clone());
+            end = start;
+        }
+        sets.reverse();
+        Checkpoints(sets)
+    }
+
+    /// As [`Self::live_after`], with the checkpoints of the block.
+    #[must_use]
+    pub fn live_after_by(
+        &self,
+        checkpoints: &Checkpoints,
+        body: &Body,
+        block: BlockId,
+        inst: usize,
+    ) -> BitSet {
+        let code = &body.blocks[block.index()];
+        let next = (inst + 1).div_ceil(STRIDE);
+        match checkpoints.0.get(next) {
+            Some(set) if inst < code.insts.len() => {
+                let mut live = set.clone();
+                step_range(code, inst + 1..next * STRIDE, &mut live);
+                if let Some(result) = code.insts[inst].result {
+                    live.remove(result.index());
+                }
+                live
+            }
+            _ => self.live_after(body, block, inst),
+        }
+    }
+}
+
 /// [`Liveness::live_after`], computed once a point.
 #[derive(Clone, Debug)]
 pub struct LivePoints {
@@ -155,7 +204,12 @@ fn step_terminator(code: &Block, live: &mut BitSet) {
 
 /// From before the terminator to before instruction `first`.
 fn step_insts(code: &Block, first: usize, live: &mut BitSet) {
-    for inst in code.insts[first..].iter().rev() {
+    step_range(code, first..code.insts.len(), live);
+}
+
+/// From behind the instructions of a range to before them.
+fn step_range(code: &Block, range: std::ops::Range<usize>, live: &mut BitSet) {
+    for inst in code.insts[range].iter().rev() {
         if let Some(result) = inst.result {
             live.remove(result.index());
         }
@@ -228,7 +282,13 @@ mod tests {
         let mut points = LivePoints::new(body);
         for &block in cfg.reverse_postorder() {
             let code = &body.blocks[block.index()];
+            let liveness = Liveness::new(body, &cfg);
+            let checkpoints = liveness.checkpoints(body, block);
             for inst in 0..=code.insts.len() {
+                assert_eq!(
+                    liveness.live_after_by(&checkpoints, body, block, inst),
+                    liveness.live_after(body, block, inst)
+                );
                 let own = match code.insts.get(inst) {
                     Some(inst) => inst.result,
                     None => code.terminator.result(),

@@ -26,7 +26,7 @@ pub use bitset::BitSet;
 pub use cfg::Cfg;
 pub use dominators::Dominators;
 pub use escape::{EscapeInfo, Escapes};
-pub use liveness::{LivePoints, Liveness};
+pub use liveness::{Checkpoints, LivePoints, Liveness};
 pub use loops::{Loop, LoopId, Loops};
 
 use crate::ids::FuncId;

@@ -130,8 +130,8 @@ impl Role {
         use SyncAction as A;
         let failed = value != 0;
         match action {
-            A::Lock
-            | A::TryLock
+            A::Lock { .. }
+            | A::TryLock { .. }
             | A::SemWait
             | A::SemTryWait
             | A::ReadLock
@@ -144,7 +144,7 @@ impl Role {
             {
                 Self::Acquires
             }
-            A::Unlock if !failed => Self::Releases,
+            A::Unlock { .. } if !failed => Self::Releases,
             A::SemPost | A::Signal | A::Broadcast | A::OnceEnd | A::OnceAbort => Self::Releases,
             A::OnceBegin => Self::Acquires,
             A::WriteLock | A::TryWriteLock if !failed => Self::WriteLocks,

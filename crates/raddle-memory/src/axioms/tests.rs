@@ -186,8 +186,8 @@ fn updates_come_right_behind_what_they_read() {
     assert!(g.mo(&[u, a]).is_execution());
     // Locks are updates.
     let mut g = Drawn::new();
-    g.sync(1, SyncAction::Lock, 0);
-    g.sync_from(2, SyncAction::Lock, 0, None);
+    g.sync(1, SyncAction::LOCK, 0);
+    g.sync_from(2, SyncAction::LOCK, 0, None);
     assert!(!g.is_execution());
 }
 
@@ -378,8 +378,8 @@ fn frees_race_with_everything_in_their_object() {
     g.r(2, X, SeqCst, None);
     assert_eq!(g.judged(), Ok(vec![(0, 1)]));
     let mut g = Drawn::new();
-    g.sync(1, SyncAction::Lock, 0);
-    g.sync(1, SyncAction::Unlock, 0);
+    g.sync(1, SyncAction::LOCK, 0);
+    g.sync(1, SyncAction::UNLOCK, 0);
     g.add(2, EventKind::Free(ObjectId(M)));
     assert_eq!(g.judged(), Ok(vec![(0, 2), (1, 2)]));
 }
@@ -404,17 +404,17 @@ fn what_synchronisation_objects_order() {
     for (expected, operations) in [
         (
             true,
-            &[(1, A::Lock, 0), (1, A::Unlock, 0), (2, A::Lock, 0)][..],
+            &[(1, A::LOCK, 0), (1, A::UNLOCK, 0), (2, A::LOCK, 0)][..],
         ),
         (
             true,
-            &[(1, A::Lock, 0), (1, A::Unlock, 0), (2, A::TryLock, 0)],
+            &[(1, A::LOCK, 0), (1, A::UNLOCK, 0), (2, A::TRY_LOCK, 0)],
         ),
         (
             false,
-            &[(1, A::Lock, 0), (1, A::Unlock, 0), (2, A::TryLock, busy)],
+            &[(1, A::LOCK, 0), (1, A::UNLOCK, 0), (2, A::TRY_LOCK, busy)],
         ),
-        (false, &[(1, A::Lock, 0), (2, A::TryLock, busy)]),
+        (false, &[(1, A::LOCK, 0), (2, A::TRY_LOCK, busy)]),
         (true, &[(1, A::SemPost, 0), (2, A::SemWait, 0)]),
         (
             true,
@@ -491,11 +491,11 @@ fn a_read_of_a_cell_learns_no_more_than_what_it_reads() {
     assert!(hb.has(end, read) && !hb.has(3, read));
     // A failed attempt may find an old word, though not one older than its thread knows.
     let mut g = Drawn::new();
-    let lock = g.sync(1, SyncAction::Lock, 0);
-    let unlock = g.sync(1, SyncAction::Unlock, 0);
-    g.sync_from(2, SyncAction::TryLock, 16, Some(lock));
+    let lock = g.sync(1, SyncAction::LOCK, 0);
+    let unlock = g.sync(1, SyncAction::UNLOCK, 0);
+    g.sync_from(2, SyncAction::TRY_LOCK, 16, Some(lock));
     assert!(g.is_execution());
-    let again = g.sync_from(2, SyncAction::TryLock, 0, Some(unlock));
+    let again = g.sync_from(2, SyncAction::TRY_LOCK, 0, Some(unlock));
     assert!(g.is_execution());
     assert!(
         judge(&g.0)
@@ -503,7 +503,7 @@ fn a_read_of_a_cell_learns_no_more_than_what_it_reads() {
             .happens_before
             .has(unlock, again)
     );
-    g.sync_from(2, SyncAction::TryLock, 16, Some(lock));
+    g.sync_from(2, SyncAction::TRY_LOCK, 16, Some(lock));
     assert!(!g.is_execution());
 }
 
@@ -539,9 +539,9 @@ fn long_executions_are_judged() {
         let thread = 1 + round % 4;
         let order = [Relaxed, AcqRel, SeqCst][round as usize % 3];
         last = Some(g.u(thread, X, order, last));
-        g.sync(thread, SyncAction::Lock, 0);
+        g.sync(thread, SyncAction::LOCK, 0);
         g.w(thread, Y, Plain);
-        g.sync(thread, SyncAction::Unlock, 0);
+        g.sync(thread, SyncAction::UNLOCK, 0);
     }
     let hb = judge(&g.0).expect("an execution").happens_before;
     assert!(hb.has(1, 1997));

@@ -202,7 +202,7 @@ impl Machine {
                 return Some(Err(use_after_free(tables, mutex, AccessKind::Update)));
             }
             // Who holds a mutex knows its cell's last word.
-            let held = self.cell_word(tables, mutex, SyncAction::Unlock);
+            let held = self.cell_word(tables, mutex, SyncAction::UNLOCK);
             let Some(free) = sync::release_for_wait(held, thread) else {
                 return Some(Err(misuse(Misuse::WaitWithoutMutex)));
             };

@@ -2,10 +2,8 @@
 
 use super::Machine;
 use crate::sync::{self, SyncStep};
-use raddle_program::tables::NO_SLOT;
 use raddle_program::{
-    AccessKind, Fault, LocId, LocInfo, Misuse, MutexKind, Op, Program, SyncAction, Tables,
-    ThreadId, Value,
+    AccessKind, Fault, LocId, Misuse, MutexKind, Op, Program, SyncAction, Tables, ThreadId, Value,
 };
 
 impl Machine {
@@ -29,7 +27,7 @@ impl Machine {
                 if let SyncAction::CondRelease { mutex } = action {
                     let mutex_info = *tables.loc_info(mutex);
                     self.check_alive(tables, &mutex_info, AccessKind::Update)?;
-                    let held = self.cell_word(tables, mutex, SyncAction::Unlock);
+                    let held = self.cell_word(tables, mutex, SyncAction::UNLOCK);
                     let free = sync::release_for_wait(held, thread)
                         .ok_or_else(|| misuse(Misuse::WaitWithoutMutex))?;
                     self.write(mutex_info.arena, 8, free);
@@ -51,30 +49,23 @@ impl Machine {
         self.known_word(tables, cell, action, word)
     }
 
-    /// What `PTHREAD_MUTEX_INITIALIZER` and its relatives leave in the object's bytes (glibc keeps the kind at offset 16).
+    /// What `PTHREAD_MUTEX_INITIALIZER` and its relatives leave in the object's bytes.
     /// `written` knows of bytes that have been written but are not in memory.
     fn static_mutex_kind(
         &mut self,
         tables: &Tables,
-        info: &LocInfo,
+        cell: LocId,
         written: &dyn Fn(u32) -> Option<u8>,
     ) -> MutexKind {
-        const KIND_OFFSET: u64 = 16;
-        let object = tables.object_info(info.object);
-        if object.arena == NO_SLOT || info.offset + KIND_OFFSET + 4 > object.size {
+        let Some(arena) = tables.kind_bytes(cell) else {
             return MutexKind::Normal;
-        }
+        };
         // The bytes of an object may enter the arena later than its cell.
-        let arena = object.arena + (info.offset + KIND_OFFSET) as u32;
-        let mut kind = self.bytes(tables, arena, 4).to_le_bytes();
-        for (at, byte) in (arena..).zip(&mut kind[..4]) {
+        let mut kind = self.bytes(tables, arena, MutexKind::SIZE).to_le_bytes();
+        for (at, byte) in (arena..).zip(&mut kind[..MutexKind::SIZE.into()]) {
             *byte = written(at).unwrap_or(*byte);
         }
-        match u64::from_le_bytes(kind) {
-            1 => MutexKind::Recursive,
-            2 => MutexKind::ErrorCheck,
-            _ => MutexKind::Normal,
-        }
+        MutexKind::from_number(u64::from_le_bytes(kind))
     }
 
     /// The threads that would have to act before `thread`, which waits, can go on: the owner of the mutex, the holders of
@@ -89,7 +80,7 @@ impl Machine {
             Op::Sync { cell, action } => {
                 let word = self.cell_word(program.tables(), cell, action);
                 match action {
-                    SyncAction::Lock | SyncAction::TryLock => {
+                    SyncAction::Lock { .. } | SyncAction::TryLock { .. } => {
                         sync::mutex_owner(word).into_iter().collect()
                     }
                     SyncAction::ReadLock
@@ -146,13 +137,12 @@ impl Machine {
         written: &dyn Fn(u32) -> Option<u8>,
     ) -> u64 {
         match action {
-            SyncAction::Lock
-            | SyncAction::TryLock
-            | SyncAction::Unlock
-            | SyncAction::MutexDestroy
+            SyncAction::Lock { kind }
+            | SyncAction::TryLock { kind }
+            | SyncAction::Unlock { kind }
                 if !sync::knows_kind(stored) =>
             {
-                let kind = self.static_mutex_kind(tables, tables.loc_info(cell), written);
+                let kind = kind.unwrap_or_else(|| self.static_mutex_kind(tables, cell, written));
                 sync::with_static_kind(stored, kind)
             }
             _ => stored,

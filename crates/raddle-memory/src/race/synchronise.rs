@@ -292,16 +292,16 @@ impl RaceDetector {
         use SyncAction as A;
         let failed = value != 0;
         match action {
-            A::Lock
-            | A::TryLock
+            A::Lock { .. }
+            | A::TryLock { .. }
             | A::SemWait
             | A::SemTryWait
             | A::CondTimeout
             | A::CondSpurious
             | A::CondPoll
                 if failed => {}
-            A::Lock
-            | A::TryLock
+            A::Lock { .. }
+            | A::TryLock { .. }
             | A::SemWait
             | A::SemTryWait
             | A::CondAwait
@@ -311,8 +311,13 @@ impl RaceDetector {
                 let released = self.cell(cell).released;
                 self.learn(thread, released);
             }
-            A::Unlock if failed => {}
-            A::Unlock | A::SemPost | A::Signal | A::Broadcast | A::OnceEnd | A::OnceAbort => {
+            A::Unlock { .. } if failed => {}
+            A::Unlock { .. }
+            | A::SemPost
+            | A::Signal
+            | A::Broadcast
+            | A::OnceEnd
+            | A::OnceAbort => {
                 self.release(thread, cell);
             }
             A::CondRelease { mutex } => self.release(thread, mutex),

@@ -39,29 +39,29 @@ fn misuse(actions: &[(ThreadId, A)]) -> Misuse {
 #[test]
 fn mutex_excludes() {
     let run = run(&[
-        (T1, A::Lock),
-        (T2, A::Lock),
-        (T2, A::TryLock),
-        (T1, A::Unlock),
-        (T2, A::Lock),
+        (T1, A::LOCK),
+        (T2, A::LOCK),
+        (T2, A::TRY_LOCK),
+        (T1, A::UNLOCK),
+        (T2, A::LOCK),
     ]);
     assert_eq!(run, [Some(0), None, Some(EBUSY), Some(0), Some(0)]);
 }
 
 #[test]
 fn mutex_kinds_differ_when_locked_twice() {
-    assert_eq!(run(&[(T1, A::Lock), (T1, A::Lock)]), [Some(0), None]);
+    assert_eq!(run(&[(T1, A::LOCK), (T1, A::LOCK)]), [Some(0), None]);
     let recursive = A::MutexInit {
         kind: MutexKind::Recursive,
     };
     let run_recursive = run(&[
         (T1, recursive),
-        (T1, A::Lock),
-        (T1, A::Lock),
-        (T1, A::Unlock),
-        (T2, A::Lock),
-        (T1, A::Unlock),
-        (T2, A::Lock),
+        (T1, A::LOCK),
+        (T1, A::LOCK),
+        (T1, A::UNLOCK),
+        (T2, A::LOCK),
+        (T1, A::UNLOCK),
+        (T2, A::LOCK),
     ]);
     assert_eq!(
         run_recursive,
@@ -72,10 +72,10 @@ fn mutex_kinds_differ_when_locked_twice() {
     };
     let run_checking = run(&[
         (T1, checking),
-        (T1, A::Lock),
-        (T1, A::Lock),
-        (T2, A::Unlock),
-        (T1, A::TryLock),
+        (T1, A::LOCK),
+        (T1, A::LOCK),
+        (T2, A::UNLOCK),
+        (T1, A::TRY_LOCK),
     ]);
     assert_eq!(
         run_checking,
@@ -85,17 +85,17 @@ fn mutex_kinds_differ_when_locked_twice() {
 
 #[test]
 fn mutex_misuse_is_seen() {
-    assert_eq!(misuse(&[(T1, A::Unlock)]), Misuse::UnlockUnlocked);
+    assert_eq!(misuse(&[(T1, A::UNLOCK)]), Misuse::UnlockUnlocked);
     assert_eq!(
-        misuse(&[(T1, A::Lock), (T2, A::Unlock)]),
+        misuse(&[(T1, A::LOCK), (T2, A::UNLOCK)]),
         Misuse::UnlockNotOwned
     );
     assert_eq!(
-        misuse(&[(T1, A::Lock), (T2, A::MutexDestroy)]),
+        misuse(&[(T1, A::LOCK), (T2, A::MutexDestroy)]),
         Misuse::DestroyLocked
     );
     assert_eq!(
-        misuse(&[(T1, A::MutexDestroy), (T2, A::Lock)]),
+        misuse(&[(T1, A::MutexDestroy), (T2, A::LOCK)]),
         Misuse::UseDestroyed
     );
 }

@@ -1,7 +1,7 @@
 //! Inline assembly that updates memory with a lock prefix: `lock not qword ptr [{0}]`, `lock; incl %0`. Libraries write full fences
 //! like that, on a variable of their own, and old C its atomic counters.
 //!
-//! Only updates whose result nobody sees: what leaves something in a register (`xadd`, `cmpxchg`) is not known here.
+//! Only updates whose result nobody sees: what leaves something in a register (`xadd`, `cmpxchg`) is in `exchange`.
 
 use super::code::Code;
 use super::exec::Done;
@@ -143,7 +143,7 @@ fn locked(text: &str, constraints: &str) -> Option<Locked> {
 }
 
 /// `$0`, `${0:q}`, `${0}`.
-fn operand(text: &str) -> Option<usize> {
+pub(super) fn operand(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('$')?;
     let digits = match inside.strip_prefix('{') {
         Some(braced) => braced.strip_suffix('}')?.split(':').next()?,

@@ -3,7 +3,7 @@
 use super::InterpOptions;
 use super::world::is_panic;
 use crate::fault::{Stop, Unsupported};
-use crate::models;
+use crate::models::{self, Replaced};
 use raddle_ir::inst::Call;
 use raddle_ir::passes::purity::{self, AtomicGlobals, CallEffect, Surroundings};
 use raddle_ir::passes::{self, BodyProvider, counters, intrinsics, uses};
@@ -21,8 +21,8 @@ pub(crate) struct Bodies {
     ends_pure_iterations: bool,
     /// Found out when first needed: all bodies have to be read.
     atomics: Option<AtomicGlobals>,
-    /// Do channels of Rust's library wait in the simplest way?
-    pub(crate) plain_channels: bool,
+    /// What of Rust's library is replaced.
+    pub(crate) replaced: Replaced,
 }
 
 impl Bodies {
@@ -31,8 +31,7 @@ impl Bodies {
             prepared: FxHashMap::default(),
             ends_pure_iterations: options.leaves_out_pure_iterations,
             atomics: None,
-            plain_channels: options.leaves_out_pure_iterations
-                && models::has_plain_channels(module),
+            replaced: Replaced::of(module, options.leaves_out_pure_iterations),
         }
     }
 
@@ -135,7 +134,7 @@ impl Bodies {
 
 impl BodyProvider for Bodies {
     fn body(&mut self, module: &mut Module, id: FuncId) -> Option<&Body> {
-        if stands_in(module, id, self.plain_channels) {
+        if stands_in(module, id, self.replaced) {
             return None;
         }
         self.get(module, id).ok()?;
@@ -150,7 +149,7 @@ fn effect_of_call(module: &Module, call: &Call) -> CallEffect {
         let model = if function.is_declaration {
             models::lookup(&function.name)
         } else {
-            models::overriding(module, id, false)
+            models::overriding(module, id, Replaced::default())
         };
         model.is_some_and(|model| models::get(model).is_no_op)
     });
@@ -172,11 +171,11 @@ fn is_pause(module: &Module, call: &Call) -> bool {
 }
 
 /// Is something else run instead of the function's body?
-fn stands_in(module: &Module, id: FuncId, plain_channels: bool) -> bool {
+fn stands_in(module: &Module, id: FuncId, replaced: Replaced) -> bool {
     let function = module.function(id);
     function.is_declaration
         || is_panic(&function.name)
-        || models::overriding(module, id, plain_channels).is_some()
+        || models::overriding(module, id, replaced).is_some()
 }
 
 /// Says of functions without body that they do not keep an argument.

@@ -375,6 +375,9 @@ impl Machine<'_> {
         {
             return Ok(done);
         }
+        if let Some(done) = self.exchange(code, call, result, (text, constraints))? {
+            return Ok(done);
+        }
         let unknown = || Stop::Unsupported(Unsupported::InlineAsm { text: text.into() });
         let order = match meaning(text).ok_or_else(unknown)? {
             Meaning::Nothing => None,

@@ -4,7 +4,7 @@ use super::counting::Unbounded;
 use super::layout::slot_count;
 use super::world::World;
 use crate::fault::Stop;
-use raddle_ir::passes::{Cfg, Liveness};
+use raddle_ir::passes::{Cfg, Checkpoints, Liveness};
 use raddle_ir::{BlockId, Body, FuncId, InstKind, Operand, Terminator, TypeId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -46,6 +46,8 @@ pub(crate) struct Code {
     pub(crate) unbounded: Unbounded,
     /// Computed when first needed: most functions have no operation that another thread sees.
     liveness: OnceCell<Liveness>,
+    /// By block.
+    checkpoints: RefCell<FxHashMap<u32, Checkpoints>>,
     live: RefCell<FxHashMap<Point, Rc<[u32]>>>,
     /// By block: how many of its instructions were run, or begun; the terminator counts as one.
     run: Vec<Cell<u32>>,
@@ -83,7 +85,12 @@ impl Code {
             .get_or_init(|| Liveness::new(&self.body, &Cfg::new(&self.body)));
         let mut set = match point {
             Point::Before(block, index) | Point::After(block, index) => {
-                liveness.live_after(&self.body, BlockId(block), index as usize)
+                let mut checkpoints = self.checkpoints.borrow_mut();
+                let checkpoints = checkpoints
+                    .entry(block)
+                    .or_insert_with(|| liveness.checkpoints(&self.body, BlockId(block)));
+                let index = index as usize;
+                liveness.live_after_by(checkpoints, &self.body, BlockId(block), index)
             }
         };
         if let Point::Before(block, index) = point {
@@ -209,6 +216,7 @@ pub(crate) fn prepare(world: &mut World, function: FuncId) -> Result<Code, Stop>
         alloca_types,
         unbounded,
         liveness: OnceCell::new(),
+        checkpoints: RefCell::default(),
         live: RefCell::default(),
         run,
     })

@@ -162,6 +162,8 @@ pub struct ThreadState {
     pub spawns: u32,
     /// Nesting of atomic blocks.
     pub atomic_depth: u32,
+    /// Do operations on mutexes read the kind of a static initialiser ([`crate::uses`])? The same for all threads of an execution.
+    pub reads_kinds: bool,
     /// Private memory, a stack.
     pub private: Vec<PrivateBlock>,
     /// Private thread-local variables that were written to, by their global.
@@ -183,6 +185,7 @@ impl ThreadState {
             allocations: 0,
             spawns: 0,
             atomic_depth: 0,
+            reads_kinds: false,
             private: Vec::new(),
             thread_locals: BTreeMap::new(),
             slots: BTreeMap::new(),

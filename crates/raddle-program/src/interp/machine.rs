@@ -7,7 +7,7 @@ use super::local::{Frame, FrameExtra, IrFrame, Link, Local, NativeFrame, ThreadS
 use super::undefined::{Mask, Undefined};
 use super::world::World;
 use crate::automaton::Transition;
-use crate::fault::{Comparison, Fault, Limit, Stop};
+use crate::fault::{Comparison, Limit, Stop};
 use crate::ids::{SrcId, StateId, ThreadId};
 use crate::models::{self, Access, ModelId, Outcome, Pause, Script};
 use crate::op::{Op, Value};
@@ -280,12 +280,7 @@ impl<'a> Machine<'a> {
     }
 
     fn stopped(self, stop: Stop) -> Transition<Local> {
-        let silent = !self.world.options.check_memory && is_memory_fault(&stop);
-        let op = if silent {
-            Op::AssumeFailed
-        } else {
-            Op::Stop(self.tables.stop(stop))
-        };
+        let op = Op::Stop(self.tables.stop(stop));
         self.ended(op)
     }
 
@@ -423,6 +418,14 @@ impl<'a> Machine<'a> {
         hasher.finish().max(1)
     }
 
+    /// The function that called the model on top.
+    pub(crate) fn caller(&self) -> Option<FuncId> {
+        match &self.state.callers.as_ref()?.frame {
+            Frame::Ir(frame) => Some(frame.function),
+            _ => None,
+        }
+    }
+
     /// The variadic arguments of the function that called the model on top.
     pub(crate) fn caller_varargs(&self) -> Option<Rc<[u8]>> {
         match &self.state.callers.as_ref()?.frame {
@@ -531,6 +534,7 @@ impl<'a> Machine<'a> {
         };
         let entry = self.entry_name(&frame);
         let mut state = ThreadState::new(child);
+        state.reads_kinds = self.state.reads_kinds;
         if self.world.panics.unwinds() && self.starts_scoped_thread() {
             state.slots.insert(models::panics::SCOPED, 1);
         }
@@ -587,20 +591,4 @@ impl ActiveFrame {
 
 fn printed(output: String) -> Option<Box<str>> {
     (!output.is_empty()).then(|| output.into())
-}
-
-fn is_memory_fault(stop: &Stop) -> bool {
-    matches!(
-        stop,
-        Stop::Fault(
-            Fault::NullDereference { .. }
-                | Fault::WildPointer { .. }
-                | Fault::OutOfBounds { .. }
-                | Fault::Misaligned { .. }
-                | Fault::WriteToConstant { .. }
-                | Fault::UseAfterFree { .. }
-                | Fault::DoubleFree { .. }
-                | Fault::InvalidFree { .. }
-        )
-    )
 }

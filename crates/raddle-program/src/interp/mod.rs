@@ -24,6 +24,7 @@ mod code;
 mod constants;
 mod counting;
 mod coverage;
+mod exchange;
 mod exec;
 pub(crate) mod float;
 mod flow;
@@ -45,6 +46,7 @@ mod world;
 pub use local::Local;
 pub use memory::{MAX_BLOCK, Place};
 
+use crate::Kinds;
 use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, TakenFor, Transition};
 use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::ThreadId;
@@ -91,6 +93,8 @@ pub struct InterpOptions {
     pub panic: PanicPolicy,
     /// Are there spurious wake-ups from condition variables? Each thread has one at most at each place.
     pub spurious_wakeups: bool,
+    /// May `malloc` and its family return null?
+    pub malloc_may_fail: bool,
     /// Which writes continue a release sequence, for data races.
     pub release_sequences: ReleaseSequences,
     /// Orderings of the user's own atomics that are others than in the source.
@@ -99,8 +103,6 @@ pub struct InterpOptions {
     pub check_overflow: bool,
     /// Is it a fault if something depends on what nobody has written? Otherwise that is zero.
     pub check_uninit: bool,
-    /// Are invalid accesses faults? Otherwise the execution ends there in silence.
-    pub check_memory: bool,
     /// `abort` ends the run in silence.
     pub svcomp_abort_silent: bool,
     /// Steps without a visible operation.
@@ -124,11 +126,11 @@ impl Default for InterpOptions {
             on_main_return: OnMainReturn::Wait,
             panic: PanicPolicy::Unhandled,
             spurious_wakeups: false,
+            malloc_may_fail: false,
             release_sequences: ReleaseSequences::default(),
             orderings: Rc::default(),
             check_overflow: false,
             check_uninit: false,
-            check_memory: true,
             svcomp_abort_silent: false,
             max_private_steps: 50_000_000,
             max_call_depth: 10_000,
@@ -253,7 +255,7 @@ fn share_types(module: &Module, tables: &mut Tables) {
 impl Semantics for Interpreter {
     type Local = Local;
 
-    fn start(&mut self, tables: &mut Tables) -> Transition<Local> {
+    fn start(&mut self, tables: &mut Tables, kinds: Kinds) -> Transition<Local> {
         let frame = NativeFrame {
             model: crate::models::lookup("raddle.main").unwrap_or_default(),
             args: [Tables::function_address(self.world.main.0)]
@@ -262,13 +264,9 @@ impl Semantics for Interpreter {
             fixed: 1,
             ..NativeFrame::default()
         };
-        Machine::start(
-            &mut self.world,
-            tables,
-            ThreadState::new(ThreadId::MAIN),
-            frame,
-        )
-        .run()
+        let mut state = ThreadState::new(ThreadId::MAIN);
+        state.reads_kinds = kinds == Kinds::Read;
+        Machine::start(&mut self.world, tables, state, frame).run()
     }
 
     fn resume(&mut self, tables: &mut Tables, local: &Local, value: Value) -> Transition<Local> {

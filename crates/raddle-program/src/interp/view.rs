@@ -480,7 +480,7 @@ impl View {
     /// Does a library function take precedence over this definition?
     #[must_use]
     pub fn is_overridden(&self, id: FuncId) -> bool {
-        models::overriding(&self.world.module, id, self.world.bodies.plain_channels).is_some()
+        models::overriding(&self.world.module, id, self.world.bodies.replaced).is_some()
     }
 }
 

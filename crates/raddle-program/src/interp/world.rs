@@ -155,7 +155,7 @@ impl World {
         let model = if function.is_declaration {
             models::lookup_function(&function.name)
         } else {
-            models::overriding(&self.module, id, self.bodies.plain_channels)
+            models::overriding(&self.module, id, self.bodies.replaced)
         };
         match model {
             Some(model) => Callee::Model(model),

@@ -91,16 +91,16 @@ fn mutex_destroy(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn mutex_lock(cx: &mut Script<'_, '_>) -> ModelResult {
-    result(cx.sync(cx.arg(0), SyncAction::Lock)?)
+    result(cx.sync(cx.arg(0), SyncAction::LOCK)?)
 }
 
 fn mutex_try_lock(cx: &mut Script<'_, '_>) -> ModelResult {
-    result(cx.sync(cx.arg(0), SyncAction::TryLock)?)
+    result(cx.sync(cx.arg(0), SyncAction::TRY_LOCK)?)
 }
 
 /// A mutex that is only tried: see `locks`.
 fn mutex_timed_lock(cx: &mut Script<'_, '_>) -> ModelResult {
-    let tried = cx.sync(cx.arg(0), SyncAction::TryLock)?;
+    let tried = cx.sync(cx.arg(0), SyncAction::TRY_LOCK)?;
     if tried != EBUSY {
         return result(tried);
     }
@@ -109,7 +109,7 @@ fn mutex_timed_lock(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn mutex_unlock(cx: &mut Script<'_, '_>) -> ModelResult {
-    result(cx.sync(cx.arg(0), SyncAction::Unlock)?)
+    result(cx.sync(cx.arg(0), SyncAction::UNLOCK)?)
 }
 
 // ---- condition variables and thread-specific data

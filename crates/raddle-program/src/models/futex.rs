@@ -8,7 +8,7 @@
 
 use super::errno::{EAGAIN, ENOSYS, ETIMEDOUT, int};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
-use crate::op::{Order, SyncAction};
+use crate::op::{MutexKind, Order, SyncAction};
 
 pub(super) const MODELS: &[Model] = &[
     model("syscall", syscall).capturing(&[1]),
@@ -116,12 +116,8 @@ impl Script<'_, '_> {
         let Some(queue) = self.queue_of(word)? else {
             return Err(self.unsupported("a word that no other thread can see"));
         };
-        let (mutex, waiting) = (queue.wrapping_add(1), queue.wrapping_add(2));
         if is_expected {
-            let released = self.cell(mutex)?;
-            self.sync(mutex, SyncAction::Lock)?;
-            self.sync(waiting, SyncAction::SemPost)?;
-            self.sync(queue, SyncAction::CondRelease { mutex: released })?;
+            self.enter_queue(queue)?;
         }
         self.atomic_end()?;
         if !is_expected {
@@ -136,28 +132,49 @@ impl Script<'_, '_> {
         } else {
             SyncAction::CondTimeout
         };
+        self.leave_queue(queue, action)
+    }
+
+    /// Enters the queue of a word, inside of an atomic block.
+    pub(super) fn enter_queue(&mut self, queue: u64) -> Result<(), Pause> {
+        let (mutex, waiting) = (queue.wrapping_add(1), queue.wrapping_add(2));
+        let released = self.cell(mutex)?;
+        self.sync(mutex, SyncAction::LOCK.of_kind(MutexKind::Normal))?;
+        self.sync(waiting, SyncAction::SemPost)?;
+        self.sync(queue, SyncAction::CondRelease { mutex: released })?;
+        Ok(())
+    }
+
+    /// Leaves the queue by an action that does not wait. Returns 0 if somebody has woken the thread.
+    pub(super) fn leave_queue(&mut self, queue: u64, action: SyncAction) -> Result<u64, Pause> {
         self.atomic_begin()?;
         let result = self.sync(queue, action)?;
         if result != 0 {
-            self.sync(waiting, SyncAction::SemTryWait)?;
+            self.sync(queue.wrapping_add(2), SyncAction::SemTryWait)?;
         }
         self.atomic_end()?;
         Ok(result)
     }
 
     /// Wakes so many threads at most, and returns how many it woke.
-    fn futex_wake(&mut self, word: u64, most: u64) -> Result<u64, Pause> {
+    pub(super) fn futex_wake(&mut self, word: u64, most: u64) -> Result<u64, Pause> {
         let Some(queue) = self.queue_of(word)? else {
             return Ok(0);
         };
+        self.atomic_begin()?;
+        let woken = self.wake_in_queue(queue, most)?;
+        self.atomic_end()?;
+        Ok(woken)
+    }
+
+    /// The same inside of an atomic block.
+    pub(super) fn wake_in_queue(&mut self, queue: u64, most: u64) -> Result<u64, Pause> {
         let waiting = queue.wrapping_add(2);
         let mut woken = 0;
-        self.atomic_begin()?;
         while woken < most && self.sync(waiting, SyncAction::SemTryWait)? == 0 {
             self.sync(queue, SyncAction::Signal)?;
             woken += 1;
         }
-        self.atomic_end()?;
         Ok(woken)
     }
 }

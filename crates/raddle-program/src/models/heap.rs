@@ -2,7 +2,7 @@
 //! memory is not reused.
 
 use super::errno::{EINVAL, ENOMEM};
-use super::{Model, ModelResult, Outcome, Script, model};
+use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::op::Order;
 
 pub(super) const MODELS: &[Model] = &[
@@ -48,12 +48,25 @@ pub(super) const MODELS: &[Model] = &[
 pub(super) const MALLOC_ALIGN: u64 = 16;
 const PAGE: u64 = 4096;
 
+/// Is there no memory left, as far as the caller can tell? Then `errno` says so.
+fn fails(cx: &mut Script<'_, '_>) -> Result<bool, Pause> {
+    let fails = cx.machine.world.options.malloc_may_fail && cx.choice(2)? != 0;
+    if fails {
+        cx.set_errno(ENOMEM)?;
+    }
+    Ok(fails)
+}
+
 fn malloc(cx: &mut Script<'_, '_>) -> ModelResult {
+    if fails(cx)? {
+        return Ok(Outcome::Return(0));
+    }
     Ok(Outcome::Return(cx.allocate(cx.arg(0), MALLOC_ALIGN)?))
 }
 
 fn calloc(cx: &mut Script<'_, '_>) -> ModelResult {
     match cx.arg(0).checked_mul(cx.arg(1)) {
+        Some(_) if fails(cx)? => Ok(Outcome::Return(0)),
         Some(size) => Ok(Outcome::Return(cx.allocate(size, MALLOC_ALIGN)?)),
         None => Ok(Outcome::Return(0)),
     }
@@ -82,6 +95,9 @@ fn resize(cx: &mut Script<'_, '_>, old: u64, size: Option<u64>) -> ModelResult {
         return Ok(Outcome::Return(0));
     };
     if old == 0 {
+        if fails(cx)? {
+            return Ok(Outcome::Return(0));
+        }
         return Ok(Outcome::Return(cx.allocate(size, MALLOC_ALIGN)?));
     }
     let object = cx.machine.heap_block_at(old)?;
@@ -90,6 +106,10 @@ fn resize(cx: &mut Script<'_, '_>, old: u64, size: Option<u64>) -> ModelResult {
         return Ok(Outcome::Return(0));
     }
     if cx.var(NEW) == 0 {
+        // The old block stays as it was.
+        if fails(cx)? {
+            return Ok(Outcome::Return(0));
+        }
         let new = cx.allocate(size, MALLOC_ALIGN)?;
         if new == 0 {
             return Ok(Outcome::Return(0));

@@ -31,9 +31,9 @@ pub(super) const MODELS: &[Model] = &[
     model("pthread_mutexattr_getrobust", get_zero),
     model("pthread_spin_init", spin_init).capturing(&[0]),
     model("pthread_spin_destroy", mutex_destroy).capturing(&[0]),
-    model("pthread_spin_lock", lock).capturing(&[0]),
-    model("pthread_spin_trylock", try_lock).capturing(&[0]),
-    model("pthread_spin_unlock", unlock).capturing(&[0]),
+    model("pthread_spin_lock", spin_lock).capturing(&[0]),
+    model("pthread_spin_trylock", spin_try_lock).capturing(&[0]),
+    model("pthread_spin_unlock", spin_unlock).capturing(&[0]),
     model("pthread_rwlock_init", rw_init).capturing(&[0]),
     model("pthread_rwlock_destroy", rw_destroy).capturing(&[0]),
     model("pthread_rwlock_rdlock", read_lock).capturing(&[0]),
@@ -50,10 +50,6 @@ pub(super) const MODELS: &[Model] = &[
     model("pthread_rwlockattr_setpshared", zero),
     model("pthread_rwlockattr_setkind_np", zero),
 ];
-
-/// `PTHREAD_MUTEX_RECURSIVE` and `PTHREAD_MUTEX_ERRORCHECK`; everything else is an ordinary mutex.
-const RECURSIVE: u64 = 1;
-const ERROR_CHECK: u64 = 2;
 
 /// One action on the object at the first argument; its result is the function's.
 pub(super) fn act(cx: &mut Script<'_, '_>, action: SyncAction) -> ModelResult {
@@ -77,11 +73,7 @@ fn mutex_init(cx: &mut Script<'_, '_>) -> ModelResult {
         0 => 0,
         attributes => mutex_type(cx, attributes)?,
     };
-    let kind = match kind {
-        RECURSIVE => MutexKind::Recursive,
-        ERROR_CHECK => MutexKind::ErrorCheck,
-        _ => MutexKind::Normal,
-    };
+    let kind = MutexKind::from_number(kind);
     act(cx, SyncAction::MutexInit { kind })
 }
 
@@ -90,24 +82,38 @@ fn mutex_destroy(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 pub(super) fn lock(cx: &mut Script<'_, '_>) -> ModelResult {
-    act(cx, SyncAction::Lock)
+    act(cx, SyncAction::LOCK)
 }
 
 fn try_lock(cx: &mut Script<'_, '_>) -> ModelResult {
-    act(cx, SyncAction::TryLock)
+    act(cx, SyncAction::TRY_LOCK)
 }
 
 fn timed_lock(cx: &mut Script<'_, '_>) -> ModelResult {
-    act_in_time(cx, SyncAction::TryLock)
+    act_in_time(cx, SyncAction::TRY_LOCK)
 }
 
 pub(super) fn unlock(cx: &mut Script<'_, '_>) -> ModelResult {
-    act(cx, SyncAction::Unlock)
+    act(cx, SyncAction::UNLOCK)
 }
 
 fn spin_init(cx: &mut Script<'_, '_>) -> ModelResult {
     let kind = MutexKind::Normal;
     act(cx, SyncAction::MutexInit { kind })
+}
+
+// Spin locks have no kind, and are smaller than mutexes: what lies behind them is something else.
+
+fn spin_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::LOCK.of_kind(MutexKind::Normal))
+}
+
+fn spin_try_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::TRY_LOCK.of_kind(MutexKind::Normal))
+}
+
+fn spin_unlock(cx: &mut Script<'_, '_>) -> ModelResult {
+    act(cx, SyncAction::UNLOCK.of_kind(MutexKind::Normal))
 }
 
 // ---- attributes: the type is in the object's first four bytes, which is all it has

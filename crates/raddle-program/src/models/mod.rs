@@ -8,7 +8,7 @@
 //!     let released = cx.cell(mutex)?;
 //!     cx.sync(cond, SyncAction::CondRelease { mutex: released })?;
 //!     cx.sync(cond, SyncAction::CondAwait)?;
-//!     cx.sync(mutex, SyncAction::Lock)?;
+//!     cx.sync(mutex, SyncAction::LOCK)?;
 //!     Ok(Outcome::Return(0))
 //! }
 //! ```
@@ -70,7 +70,8 @@ mod waiting;
 
 pub(crate) use externs::{contents, is_constant, size};
 pub use process::runs_functions_at_exit;
-pub(crate) use rust::{has_plain_channels, parks};
+pub(crate) use rust::parks;
+use rust::{has_plain_channels, has_plain_rwlocks};
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
 pub(crate) use stdexcept::declare as declare_library_classes;
 pub use time::looks_at_clocks;
@@ -82,6 +83,45 @@ use std::sync::OnceLock;
 /// A model in the table of all models.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModelId(pub u16);
+
+/// Where a function of Rust's standard library is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Only {
+    Always,
+    /// Where the engine leaves out pure iterations.
+    Waiting,
+    /// There, if [`has_plain_channels`] holds of the program.
+    PlainChannels,
+    /// There, if [`has_plain_rwlocks`] holds of the program.
+    PlainRwLocks,
+}
+
+/// What is replaced in a program.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Replaced {
+    waiting: bool,
+    plain_channels: bool,
+    plain_rwlocks: bool,
+}
+
+impl Replaced {
+    pub(crate) fn of(module: &Module, leaves_out_pure_iterations: bool) -> Self {
+        Self {
+            waiting: leaves_out_pure_iterations,
+            plain_channels: leaves_out_pure_iterations && has_plain_channels(module),
+            plain_rwlocks: leaves_out_pure_iterations && has_plain_rwlocks(module),
+        }
+    }
+
+    fn includes(self, only: Only) -> bool {
+        match only {
+            Only::Always => true,
+            Only::Waiting => self.waiting,
+            Only::PlainChannels => self.plain_channels,
+            Only::PlainRwLocks => self.plain_rwlocks,
+        }
+    }
+}
 
 /// A library function's model.
 #[derive(Clone, Copy)]
@@ -100,8 +140,8 @@ pub struct Model {
     /// Does it do nothing but a compare-exchange, again and again until that succeeds, where the engine leaves out pure
     /// iterations?
     pub waits: bool,
-    /// Is it for programs only whose channels wait in the simplest way?
-    pub for_plain_channels: bool,
+    /// Where it replaces a function of Rust's standard library.
+    pub only: Only,
     /// Does it take two slots of what functions return that it calls?
     pub takes_pairs: bool,
 }
@@ -118,7 +158,7 @@ pub const fn model(name: &'static str, run: fn(&mut Script<'_, '_>) -> ModelResu
         zeroes: false,
         signature: "",
         waits: false,
-        for_plain_channels: false,
+        only: Only::Always,
         takes_pairs: false,
     }
 }
@@ -178,6 +218,12 @@ impl Model {
         self
     }
 
+    /// Does it take the place of a function of Rust's standard library?
+    #[must_use]
+    pub const fn is_replacement(&self) -> bool {
+        !self.signature.is_empty()
+    }
+
     /// Does nothing but a compare-exchange until that succeeds.
     #[must_use]
     pub const fn waiting(mut self) -> Self {
@@ -185,10 +231,10 @@ impl Model {
         self
     }
 
-    /// Only where [`has_plain_channels`].
+    /// Replaces a function of Rust's standard library there and nowhere else.
     #[must_use]
-    pub const fn for_plain_channels(mut self) -> Self {
-        self.for_plain_channels = true;
+    pub const fn only(mut self, only: Only) -> Self {
+        self.only = only;
         self
     }
 
@@ -304,15 +350,15 @@ pub fn lookup_function(name: &str) -> Option<ModelId> {
 /// The model that is run instead of the body of a defined function. A function of Rust's standard library is replaced only if
 /// it is declared as expected: another version of the library may mean something else by the name.
 #[must_use]
-pub fn overriding(module: &Module, id: FuncId, plain_channels: bool) -> Option<ModelId> {
+pub fn overriding(module: &Module, id: FuncId, replaced: Replaced) -> Option<ModelId> {
     let model = lookup_function(&module.function(id).name)?;
     let Model {
         overrides,
         signature,
-        for_plain_channels,
+        only,
         ..
     } = *get(model);
-    let applies = overrides && (plain_channels || !for_plain_channels);
+    let applies = overrides && replaced.includes(only);
     (applies && (signature.is_empty() || rust::signature(module, id) == signature)).then_some(model)
 }
 

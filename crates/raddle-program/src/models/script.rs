@@ -6,7 +6,7 @@ use crate::interp::local::NativeFrame;
 use crate::interp::machine::Machine;
 use crate::interp::memory::{Place, private_place};
 use crate::models::ModelId;
-use crate::op::{ChoiceOf, NumberKind, Op, Order, RmwKind, SyncAction, Value};
+use crate::op::{ChoiceOf, MutexKind, NumberKind, Op, Order, RmwKind, SyncAction, Value};
 use crate::tables::{Exhausted, Tables};
 use raddle_ir::{BlockId, FuncId};
 
@@ -476,7 +476,27 @@ impl<'m, 'a> Script<'m, 'a> {
             return self.ask(Request::Sync { address, action });
         }
         let cell = self.cell(address)?;
+        let action = self.with_kind(cell, address, action)?;
         self.op(Op::Sync { cell, action })
+    }
+
+    /// An operation on a mutex reads the kind of its static initialiser before all else, as the C library does, if anybody may
+    /// write there ([`crate::uses`]).
+    fn with_kind(
+        &mut self,
+        cell: LocId,
+        mutex: u64,
+        action: SyncAction,
+    ) -> Result<SyncAction, Pause> {
+        if !self.machine.state.reads_kinds || !action.reads_kind() {
+            return Ok(action);
+        }
+        if self.machine.tables.kind_of_mutex(cell).is_none() {
+            return Ok(action.of_kind(MutexKind::Normal));
+        }
+        let at = mutex.wrapping_add(MutexKind::OFFSET);
+        let number = self.load(at, MutexKind::SIZE, Order::Plain)?;
+        Ok(action.of_kind(MutexKind::from_number(number)))
     }
 
     /// A number, not 0, for the place from which the function is called, with those that called the caller.

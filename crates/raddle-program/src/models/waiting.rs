@@ -5,7 +5,7 @@ use super::locks::act;
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::fault::Stop;
 use crate::interp::woken::{WOKEN, Wait};
-use crate::op::SyncAction;
+use crate::op::{MutexKind, SyncAction};
 use std::rc::Rc;
 
 pub(super) const MODELS: &[Model] = &[
@@ -47,6 +47,11 @@ pub(super) fn cond_broadcast(cx: &mut Script<'_, '_>) -> ModelResult {
     act(cx, SyncAction::Broadcast)
 }
 
+/// Who gives a mutex up to wait has held it: it knows its kind already.
+const LOCK_AGAIN: SyncAction = SyncAction::Lock {
+    kind: Some(MutexKind::Normal),
+};
+
 fn cond_wait(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.cond_wait(cx.arg(0), cx.arg(1))?;
     Ok(Outcome::Return(0))
@@ -68,7 +73,7 @@ impl Script<'_, '_> {
             return self.wake_spuriously(cond, mutex);
         }
         self.sync(cond, SyncAction::CondAwait)?;
-        self.sync(mutex, SyncAction::Lock)?;
+        self.sync(mutex, LOCK_AGAIN)?;
         Ok(())
     }
 
@@ -97,7 +102,7 @@ impl Script<'_, '_> {
         if result == ETIMEDOUT {
             self.pass_deadline(deadline)?;
         }
-        self.sync(mutex, SyncAction::Lock)?;
+        self.sync(mutex, LOCK_AGAIN)?;
         Ok(result)
     }
 
@@ -108,14 +113,21 @@ impl Script<'_, '_> {
     fn wake_spuriously(&mut self, cond: u64, mutex: u64) -> Result<(), Pause> {
         if !self.leaves_out_vain_wakeups() {
             self.sync(cond, SyncAction::CondSpurious)?;
-            self.sync(mutex, SyncAction::Lock)?;
+            self.sync(mutex, LOCK_AGAIN)?;
             return Ok(());
         }
-        self.sync(mutex, SyncAction::Lock)?;
+        self.sync(mutex, LOCK_AGAIN)?;
         if self.sync(cond, SyncAction::CondSpurious)? == 0 {
             // There was a signal for it.
             return Err(Pause::Stop(Stop::WokenInVain));
         }
+        self.note_spurious_wakeup()
+    }
+
+    // ---- spurious wake-ups
+
+    /// Remembers what the thread woke up from, for [`Self::stop_if_woken_in_vain`].
+    pub(super) fn note_spurious_wakeup(&mut self) -> Result<(), Pause> {
         let (model, args) = (self.frame.model, self.frame.args.clone());
         self.note(|machine| {
             let wait = Wait::new(&machine.state, model, args);
@@ -124,8 +136,6 @@ impl Script<'_, '_> {
         })?;
         Ok(())
     }
-
-    // ---- spurious wake-ups
 
     /// Does the thread wake up from this wait without being signalled? Both courses are explored; but it does so once
     /// at most at each place, or loops would have no end.
@@ -160,7 +170,7 @@ impl Script<'_, '_> {
     }
 
     /// Are wake-ups that change nothing left out? Others might see that the mutex is taken if they tried to lock it.
-    fn leaves_out_vain_wakeups(&self) -> bool {
+    pub(super) fn leaves_out_vain_wakeups(&self) -> bool {
         let world = &self.machine.world;
         world.options.spurious_wakeups
             && world.options.leaves_out_pure_iterations

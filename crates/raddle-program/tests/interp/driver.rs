@@ -218,13 +218,13 @@ impl Memory {
     fn sync(&mut self, thread: ThreadId, cell: u32, action: SyncAction) -> Option<u64> {
         let held = self.mutexes.get(&cell).copied();
         Some(match (action, held) {
-            (SyncAction::Lock | SyncAction::TryLock, None) => {
+            (SyncAction::Lock { .. } | SyncAction::TryLock { .. }, None) => {
                 self.mutexes.insert(cell, (thread, 1));
                 0
             }
-            (SyncAction::Lock, Some(_)) => return None,
-            (SyncAction::TryLock, Some(_)) => 16,
-            (SyncAction::Unlock, _) => {
+            (SyncAction::Lock { .. }, Some(_)) => return None,
+            (SyncAction::TryLock { .. }, Some(_)) => 16,
+            (SyncAction::Unlock { .. }, _) => {
                 self.mutexes.remove(&cell);
                 0
             }

@@ -145,8 +145,8 @@ impl<'a> States<'a> {
         let thread = step.thread;
         let failed = step.value != 0;
         match action {
-            A::Lock
-            | A::TryLock
+            A::Lock { .. }
+            | A::TryLock { .. }
             | A::ReadLock
             | A::TryReadLock
             | A::WriteLock
@@ -155,7 +155,7 @@ impl<'a> States<'a> {
             {
                 self.held.entry(cell).or_default().push(thread);
             }
-            A::Unlock | A::RwUnlock if !failed => self.release(cell, thread),
+            A::Unlock { .. } | A::RwUnlock if !failed => self.release(cell, thread),
             A::CondRelease { mutex } => {
                 self.release(mutex, thread);
                 self.tell_holders(mutex, change);
@@ -210,9 +210,9 @@ fn has_state(action: SyncAction) -> bool {
     matches!(
         action,
         A::MutexInit { .. }
-            | A::Lock
-            | A::TryLock
-            | A::Unlock
+            | A::Lock { .. }
+            | A::TryLock { .. }
+            | A::Unlock { .. }
             | A::RwInit
             | A::ReadLock
             | A::TryReadLock

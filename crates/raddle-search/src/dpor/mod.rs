@@ -418,7 +418,7 @@ impl Search {
                 let second = match action {
                     raddle_program::SyncAction::CondRelease { mutex } => {
                         self.machine
-                            .sync_word(program, mutex, raddle_program::SyncAction::Lock)
+                            .sync_word(program, mutex, raddle_program::SyncAction::LOCK)
                     }
                     _ => 0,
                 };

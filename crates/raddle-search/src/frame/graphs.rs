@@ -16,7 +16,10 @@ impl Frame {
 
     /// An event is about to be added to a graph that has so many.
     #[inline]
-    pub(crate) fn event(&mut self, events: usize) -> ControlFlow<()> {
+    pub(crate) fn event(&mut self, program: &Program, events: usize) -> ControlFlow<()> {
+        if program.must_read_kinds() {
+            return ControlFlow::Break(());
+        }
         if let Some(limit) = self.options.limits.executions
             && self.executions() >= limit
         {
@@ -59,6 +62,12 @@ impl Frame {
             _ => (thread, at),
         };
         self.reproduce(program, schedule, kind, thread, at)
+    }
+
+    /// Is the fault not looked for, or was it reported?
+    pub(crate) fn is_known_fault(&self, fault: &Fault, at: SrcId) -> bool {
+        let kind = ViolationKind::Fault(fault.clone());
+        !self.options.checks.covers(fault) || self.seen.contains(&ViolationKey::new(&kind, at))
     }
 
     /// A thread has met something wrong.

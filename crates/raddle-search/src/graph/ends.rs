@@ -103,7 +103,15 @@ impl Search {
     }
 
     pub(super) fn linearised(&self, program: &mut Program) -> (Schedule, Steps) {
-        linearise(&self.graph, self.judge.memory, program)
+        self.linearised_as(program, self.judge.memory)
+    }
+
+    pub(super) fn linearised_as(
+        &self,
+        program: &mut Program,
+        memory: MemoryModel,
+    ) -> (Schedule, Steps) {
+        linearise(&self.graph, memory, program)
     }
 }
 

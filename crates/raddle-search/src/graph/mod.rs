@@ -130,25 +130,38 @@ impl Search {
         }
     }
 
-    /// The thread whose next event is added: one that has waited and can go on, else one in the middle of an operation, else the first.
+    /// The thread whose next event is added: one in the middle of an operation, else one that has waited and can go on, else the first. An update whose
+    /// read is there comes before a thread that waits goes on: what lets that one go on may be what the update reads from, and then it can wait
+    /// for what comes after the update, too.
     fn next(&mut self, program: &mut Program) -> Option<usize> {
-        let (mut first, mut begun) = (None, None);
+        let mut first = None;
+        let mut waits = false;
         for thread in 0..self.graph.threads.len() {
             let Cursor { part, halt, .. } = self.graph.threads[thread].cursor;
             if !self.graph.threads[thread].is_started || halt != Halt::No {
                 continue;
             }
-            if let Some(read) = self.waiting_read(thread) {
-                if self.can_stop_waiting(program, read) {
-                    return Some(thread);
-                }
+            if self.waiting_read(thread).is_some() {
+                waits = true;
             } else if part > 0 {
-                begun = begun.or(Some(thread));
+                return Some(thread);
             } else if first.is_none() && self.can_go_on(program, thread) {
                 first = Some(thread);
             }
         }
-        begun.or(first)
+        if waits {
+            for thread in 0..self.graph.threads.len() {
+                let is_there = self.graph.threads[thread].is_started;
+                if is_there
+                    && self.graph.threads[thread].cursor.halt == Halt::No
+                    && let Some(read) = self.waiting_read(thread)
+                    && self.can_stop_waiting(program, read)
+                {
+                    return Some(thread);
+                }
+            }
+        }
+        first
     }
 
     /// The read at which a thread waits.
@@ -185,7 +198,7 @@ impl Search {
         frame: &mut Frame,
         thread: usize,
     ) -> ControlFlow<(), Step> {
-        frame.event(self.graph.count)?;
+        frame.event(program, self.graph.count)?;
         let first = self.pool.len();
         if let Some(read) = self.waiting_read(thread) {
             self.offer_going_on(program, read);

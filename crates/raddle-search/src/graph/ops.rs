@@ -11,7 +11,7 @@
 
 use super::event::{Event, Kind, Place};
 use crate::driver::Reductions;
-use crate::purity::{Attempt, completes_iteration};
+use crate::purity::{Attempt, completes_iteration, is_private_store};
 use raddle_memory::Machine;
 use raddle_memory::access::{AccessMode, sync_mode};
 use raddle_memory::sync::{self, SyncStep};
@@ -200,7 +200,7 @@ impl Rules {
             return found;
         }
         let next = program.after(state, returns);
-        match completes_iteration(program, state, next, Operations(before)) {
+        match completes_iteration(program, state, next, Operations(program, before)) {
             true => Found::Wait,
             false => found,
         }
@@ -228,7 +228,7 @@ impl Rules {
         if let SyncAction::CondRelease { mutex } = action
             && part >= 2
         {
-            let unlock = SyncAction::Unlock;
+            let unlock = SyncAction::UNLOCK;
             let held = self
                 .machine
                 .known_word_after(tables, mutex, unlock, word, written);
@@ -261,23 +261,24 @@ impl Rules {
 }
 
 /// The operations of a thread, the last one first: the state of each, and whether it changed nothing.
-pub(super) struct Operations<'a>(pub(super) &'a [Event]);
+pub(super) struct Operations<'a>(pub(super) &'a Program, pub(super) &'a [Event]);
 
 impl Iterator for Operations<'_> {
     type Item = (StateId, bool);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (last, rest) = self.0.split_last()?;
-        self.0 = rest;
+        let (last, rest) = self.1.split_last()?;
+        self.1 = rest;
         let is_pure = match last.kind {
             Kind::Read => !last.is_fault,
             Kind::Fence => true,
             Kind::Write if last.is_update && !last.is_cell => {
                 let (read, rest) = rest.split_last()?;
-                self.0 = rest;
+                self.1 = rest;
                 read.value == last.value
             }
-            Kind::Write | Kind::Other => false,
+            Kind::Write => is_private_store(self.0, last.state),
+            Kind::Other => false,
         };
         Some((last.state, is_pure))
     }

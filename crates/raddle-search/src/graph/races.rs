@@ -3,12 +3,28 @@
 use super::Search;
 use super::event::{Ev, Kind, Place};
 use crate::frame::Frame;
-use crate::replay::{self, Schedule};
+use crate::replay::{self, Causes, Schedule, ScheduleStep, needed};
 use crate::verdict::ViolationKind;
 use raddle_memory::{MemoryModel, RaceAccess, RaceInfo};
 use raddle_program::tables::NO_SLOT;
-use raddle_program::{Fault, ObjectId, Program, ThreadId, Unsupported};
+use raddle_program::{AccessKind, Fault, LocId, ObjectId, Op, Program, ThreadId, Unsupported};
+use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
+
+/// The access to memory that was freed.
+pub(super) fn freed(program: &Program, op: &Op, loc: LocId) -> Fault {
+    let access = match op {
+        Op::Load { .. } => AccessKind::Read,
+        Op::Store { .. } => AccessKind::Write,
+        _ => AccessKind::Update,
+    };
+    let info = program.tables().loc_info(loc);
+    Fault::UseAfterFree {
+        access,
+        object: info.object,
+        offset: info.offset as i64,
+    }
+}
 
 impl Search {
     /// Reports a race of an event, which was just added, with an earlier one.
@@ -106,11 +122,91 @@ impl Search {
         };
         drop(unordered);
         if self.plain_is_relaxed {
-            // The free could have come first.
+            self.free_before(program, frame, access, free)?;
+            // What else others could have seen then is not explored.
             let what = "a free that is not ordered with an access, where races are left out,";
             return self.give_up(program, frame, free.of(), what);
         }
         self.report_race(program, frame, access, free)
+    }
+
+    /// The free could have come first, unless it depends on the access: then the access is one to freed memory. Where races are looked for
+    /// it is one of those.
+    fn free_before(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        access: Ev,
+        free: Ev,
+    ) -> ControlFlow<()> {
+        let event = self.graph.event(access);
+        let (state, place) = (event.state, event.place);
+        let Some(loc) = place.loc() else {
+            return ControlFlow::Continue(());
+        };
+        let fault = freed(program, program.op(state), loc);
+        let at = program.at(state);
+        if frame.is_known_fault(&fault, at) {
+            return ControlFlow::Continue(());
+        }
+        match self.schedule_with_free_before(program, access, free) {
+            Some(schedule) => {
+                let thread = ThreadId::from_index(access.of());
+                frame.graph_fault(program, thread, at, fault, |_| schedule)
+            }
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    /// What the free depends on, and what comes before the access; then the access. That is closed under program order and reads-from, so it is
+    /// an execution as well.
+    fn schedule_with_free_before(
+        &self,
+        program: &mut Program,
+        access: Ev,
+        free: Ev,
+    ) -> Option<Schedule> {
+        let (schedule, steps) = self.linearised_as(program, MemoryModel::C11);
+        let causes = Causes::of(program, &schedule)?;
+        let (access, free) = (steps.of(access), steps.of(free));
+        let mut wanted = causes.right_before.get(access)?.clone();
+        wanted.push(free);
+        let needed = needed(&causes, wanted)?;
+        if needed[access] {
+            return None;
+        }
+        let thread = schedule.steps[access].thread();
+        if self.judge.memory == MemoryModel::C11 {
+            let kept: Vec<usize> = (0..needed.len()).filter(|&step| needed[step]).collect();
+            let mut part = causes.part(&schedule, &kept);
+            part.steps.push(ScheduleStep::Place {
+                thread,
+                choices: Vec::new(),
+                reads: None,
+                after: None,
+            });
+            return Some(part);
+        }
+        // The n-th step of a thread is the same operation in whatever order threads take turns.
+        let mut kept: FxHashMap<ThreadId, usize> = FxHashMap::default();
+        for (step, _) in schedule
+            .steps
+            .iter()
+            .zip(&needed)
+            .filter(|(_, needed)| **needed)
+        {
+            *kept.entry(step.thread()).or_default() += 1;
+        }
+        let mut part = self.schedule(program);
+        part.steps.retain(|step| {
+            let left = kept.entry(step.thread()).or_default();
+            let is_kept = *left > 0;
+            *left = left.saturating_sub(1);
+            is_kept
+        });
+        let choices = Vec::new();
+        part.steps.push(ScheduleStep::Run { thread, choices });
+        Some(part)
     }
 
     fn report_race(

@@ -10,6 +10,7 @@
 
 use super::event::{Ev, Event, Kind, Place};
 use super::ops::{self, Found, Operations};
+use super::races::freed as freed_access;
 use super::revisit::New;
 use super::store::{Cursor, Halt};
 use super::{Alternative, Search, Step};
@@ -17,7 +18,7 @@ use crate::frame::Frame;
 use crate::purity;
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{
-    AccessKind, Fault, Op, Order, Program, StateId, SyncAction, ThreadId, Unsupported, Value,
+    Fault, Op, Order, Program, StateId, SyncAction, ThreadId, Unsupported, Value,
 };
 use std::ops::ControlFlow;
 
@@ -51,16 +52,7 @@ impl Search {
             if let Some(freed) = freed.filter(|freed| freed.is_event())
                 && (self.plain_is_relaxed || self.graph.is_earlier(freed, now, known))
             {
-                let access = match op {
-                    Op::Load { .. } => AccessKind::Read,
-                    Op::Store { .. } => AccessKind::Write,
-                    _ => AccessKind::Update,
-                };
-                let fault = Fault::UseAfterFree {
-                    access,
-                    object: info.object,
-                    offset: info.offset as i64,
-                };
+                let fault = freed_access(program, &op, loc);
                 return self
                     .stop_at(program, frame, thread, fault)
                     .map_continue(Some);
@@ -211,16 +203,10 @@ impl Search {
         program: &Program,
         (state, part): (StateId, u8),
     ) -> Option<(u32, [Option<u8>; 4])> {
-        const KIND_OFFSET: u32 = 16;
         let ops::Part::Read { place, .. } = ops::part(program, state, part & !1) else {
             return None;
         };
-        let info = program.tables().loc_info(place.loc()?);
-        let object = program.tables().object_info(info.object);
-        if object.arena == NO_SLOT {
-            return None;
-        }
-        let start = object.arena + info.offset as u32 + KIND_OFFSET;
+        let start = program.tables().kind_bytes(place.loc()?)?;
         let byte = |at: u32| self.graph.written_byte(program, start + at);
         Some((start, [byte(0), byte(1), byte(2), byte(3)]))
     }
@@ -336,7 +322,7 @@ impl Search {
         };
         if self.rules.reductions.purity && program.is_reentered(next) {
             let events = &self.graph.threads[thread].events[..index];
-            if purity::completes_iteration(program, state, next, Operations(events)) {
+            if purity::completes_iteration(program, state, next, Operations(program, events)) {
                 cursor.halt = Halt::Spin;
             }
         }
@@ -593,10 +579,10 @@ pub(super) fn action_of(op: &Op, part: u8) -> Option<SyncAction> {
         Op::Sync {
             action: SyncAction::CondRelease { .. },
             ..
-        } if part >= 2 => Some(SyncAction::Unlock),
+        } if part >= 2 => Some(SyncAction::UNLOCK),
         Op::Sync { action, .. } => Some(action),
-        Op::AtomicBegin => Some(SyncAction::Lock),
-        Op::AtomicEnd => Some(SyncAction::Unlock),
+        Op::AtomicBegin => Some(SyncAction::LOCK),
+        Op::AtomicEnd => Some(SyncAction::UNLOCK),
         _ => None,
     }
 }

@@ -71,8 +71,8 @@ impl Cells {
             ..
         } = self.released[from as usize];
         match action {
-            A::Lock
-            | A::TryLock
+            A::Lock { .. }
+            | A::TryLock { .. }
             | A::SemWait
             | A::SemTryWait
             | A::CondTimeout
@@ -116,8 +116,13 @@ impl Cells {
         let failed = value != 0;
         let mut new = self.released[from as usize];
         match action {
-            A::Unlock if failed => return from,
-            A::Unlock | A::SemPost | A::Signal | A::Broadcast | A::OnceEnd | A::OnceAbort => {
+            A::Unlock { .. } if failed => return from,
+            A::Unlock { .. }
+            | A::SemPost
+            | A::Signal
+            | A::Broadcast
+            | A::OnceEnd
+            | A::OnceAbort => {
                 let present = present(clocks);
                 new.all = clocks.joined(new.all, present);
             }

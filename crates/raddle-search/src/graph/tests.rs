@@ -125,6 +125,22 @@ fn spinning_as_dpor() {
     }
 }
 
+/// Loops that store what is there already to memory of their own.
+#[test]
+fn caching_as_dpor() {
+    let first = number("FIRST", 0);
+    for seed in first..first + number("COUNT", 200) {
+        let built = crate::spinning::caching(seed);
+        let dpor = run(&built, EngineKind::Dpor, MemoryModel::Sc, AWAITS);
+        let graph = run(&built, EngineKind::Graph, MemoryModel::Sc, AWAITS);
+        assert_eq!(
+            (graph.statistics.complete, graph.statistics.blocked),
+            (dpor.statistics.complete, dpor.statistics.blocked),
+            "seed {seed}: {built}"
+        );
+    }
+}
+
 /// Each final graph of the brute force is visited once, and the same violations are found.
 fn compare_with_brute_force(family: &C11Options, budget: u64) {
     let first = number("FIRST", 0);

@@ -6,6 +6,7 @@ use super::reads::action_of;
 use super::store::{Cursor, Halt};
 use super::{Alternative, Search, Step};
 use crate::frame::Frame;
+use crate::purity::is_private_store;
 use raddle_program::{Order, Program, StateId};
 use std::ops::ControlFlow;
 
@@ -79,7 +80,13 @@ impl Search {
                 event.value = value;
                 event.order = self.strengthened(program, place, order);
                 self.graph.publish(program, &mut event, thread, index, None);
-                cursor.state = program.after(state, 0);
+                cursor = match is_private_store(program, state) {
+                    true => self.after_pure(program, thread, index, state, 0),
+                    false => Cursor {
+                        state: program.after(state, 0),
+                        ..cursor
+                    },
+                };
             }
             Part::Update { place, is_cell } => {
                 let read = *self.graph.event(Ev::new(thread, index - 1));

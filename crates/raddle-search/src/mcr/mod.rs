@@ -19,7 +19,7 @@ mod solve;
 use crate::driver::Reductions;
 use crate::ending;
 use crate::listener::Listener;
-use crate::purity::Attempt;
+use crate::purity::{Attempt, is_private_store};
 use crate::replay::{self, Schedule, ScheduleStep};
 use crate::verdict::Causality;
 use crate::watch::Watch;
@@ -426,7 +426,7 @@ impl Search {
         let pure_run = &mut run.pure_run[thread.index()];
         let state = self.machine.steps()[first].state;
         if observe::event_is_pure(program, &self.machine, first, inside)
-            && self.machine.is_pure_since(mark)
+            && (is_private_store(program, state) || self.machine.is_pure_since(mark))
         {
             pure_run.push(state);
         } else {

@@ -427,7 +427,7 @@ impl Observer {
             let held = self.word(tables, cell);
             self.read(event, cell, held, How::Exact(None));
             if !place.fails {
-                let held = machine.known_word(tables, mutex, SyncAction::Unlock, held);
+                let held = machine.known_word(tables, mutex, SyncAction::UNLOCK, held);
                 if let Some(free) = raddle_memory::sync::release_for_wait(held, event.thread) {
                     self.write_with(event, cell, free, (Releases::All, true));
                 }
@@ -520,8 +520,8 @@ impl Observer {
 fn synchronises(action: SyncAction, value: Value) -> (Acquires, Releases) {
     use SyncAction as A;
     let acquires = match action {
-        A::Lock
-        | A::TryLock
+        A::Lock { .. }
+        | A::TryLock { .. }
         | A::SemWait
         | A::SemTryWait
         | A::CondAwait
@@ -539,7 +539,7 @@ fn synchronises(action: SyncAction, value: Value) -> (Acquires, Releases) {
         _ => false,
     };
     let releases = match action {
-        A::Unlock => value == 0,
+        A::Unlock { .. } => value == 0,
         A::SemPost
         | A::Signal
         | A::Broadcast
@@ -578,6 +578,7 @@ pub(super) fn event_is_pure(
 fn is_pure(program: &Program, step: MicroStep) -> bool {
     match *program.op(step.state) {
         Op::Load { .. } | Op::Fence { .. } => true,
+        Op::Store { loc, .. } => program.is_private(loc),
         Op::Rmw {
             loc, kind, operand, ..
         } => {

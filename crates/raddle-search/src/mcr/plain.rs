@@ -137,7 +137,7 @@ pub(super) fn is_weak(op: &Op, value: Value) -> bool {
         }
         Op::Sync { action, .. } => {
             action == SyncAction::SemGet
-                || value != 0 && (action.is_try() || action == SyncAction::Unlock)
+                || value != 0 && (action.is_try() || matches!(action, SyncAction::Unlock { .. }))
         }
         _ => false,
     }

@@ -189,15 +189,16 @@ fn sync_edge(steps: &Execution, earlier: usize, later: usize) -> bool {
         return false;
     };
     if let A::CondRelease { mutex } = release {
-        return mutex == acquired && matches!(acquire, A::Lock | A::TryLock) && b.value == 0;
+        return mutex == acquired
+            && matches!(acquire, A::Lock { .. } | A::TryLock { .. })
+            && b.value == 0;
     }
     if released != acquired {
         return false;
     }
     match (release, acquire) {
-        (A::Unlock, A::Lock | A::TryLock) | (A::SemPost, A::SemWait | A::SemTryWait) => {
-            a.value == 0 && b.value == 0
-        }
+        (A::Unlock { .. }, A::Lock { .. } | A::TryLock { .. })
+        | (A::SemPost, A::SemWait | A::SemTryWait) => a.value == 0 && b.value == 0,
         (A::Signal | A::Broadcast, A::CondAwait) => true,
         (A::OnceEnd, A::OnceBegin) => b.value == 1,
         (A::OnceAbort, A::OnceBegin) => true,

@@ -17,7 +17,7 @@ use crate::naive::other_choices;
 use crate::replay::stop_of;
 use crate::rf;
 use crate::rvf::{self, RvfOptions};
-use crate::spinning::glancing;
+use crate::spinning::{caching, glancing};
 use crate::verdict::{self, Checks, EngineKind, Verdict, ViolationKind, Waiting};
 use raddle_memory::{Ending, Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{LocId, Op, Program, SrcId, StateId, Stop, ThreadId, Value};
@@ -277,39 +277,41 @@ fn no_local_state_is_lost() {
         let Some(reached) = reachable(&mut program) else {
             return;
         };
-        program.learn_uses(false);
-        for (engine, reductions) in ways() {
-            let mut summary = Summary::default();
-            let _ = match engine {
-                EngineKind::Rf => {
-                    rf::Search::new(&program, reductions).run(&mut program, &mut summary)
-                }
-                EngineKind::Rvf => {
-                    let options = RvfOptions {
-                        reductions,
-                        ..RvfOptions::default()
-                    };
-                    rvf::Search::new(&program, options).run(&mut program, &mut summary)
-                }
-                EngineKind::Mcr => {
-                    let setup = Setup {
-                        reductions,
-                        ..Setup::default()
-                    };
-                    mcr::Search::new(&program, setup).run(&mut program, &mut summary)
-                }
-                _ => dpor::Search::new(&program, reductions).run(&mut program, &mut summary),
-            };
-            assert_eq!(summary.given_up, 0);
-            let lost: Vec<_> = reached
-                .local_states
-                .difference(&summary.local_states)
-                .map(|&state| (state, program.op(state)))
-                .collect();
-            assert!(lost.is_empty(), "{engine:?}, {reductions:?} loses {lost:?}");
-            assert!(summary.local_states.is_subset(&reached.local_states));
-        }
+        lose_no_local_state(&mut program, &reached);
     });
+}
+
+fn lose_no_local_state(program: &mut Program, reached: &Reached) {
+    program.learn_uses(false);
+    for (engine, reductions) in ways() {
+        let mut summary = Summary::default();
+        let _ = match engine {
+            EngineKind::Rf => rf::Search::new(program, reductions).run(program, &mut summary),
+            EngineKind::Rvf => {
+                let options = RvfOptions {
+                    reductions,
+                    ..RvfOptions::default()
+                };
+                rvf::Search::new(program, options).run(program, &mut summary)
+            }
+            EngineKind::Mcr => {
+                let setup = Setup {
+                    reductions,
+                    ..Setup::default()
+                };
+                mcr::Search::new(program, setup).run(program, &mut summary)
+            }
+            _ => dpor::Search::new(program, reductions).run(program, &mut summary),
+        };
+        assert_eq!(summary.given_up, 0);
+        let lost: Vec<_> = reached
+            .local_states
+            .difference(&summary.local_states)
+            .map(|&state| (state, program.op(state)))
+            .collect();
+        assert!(lost.is_empty(), "{engine:?}, {reductions:?} loses {lost:?}");
+        assert!(summary.local_states.is_subset(&reached.local_states));
+    }
 }
 
 #[test]
@@ -329,6 +331,30 @@ fn no_fault_and_no_deadlock_is_lost() {
             assert_eq!(others, reached.violations, "{way:?}");
             assert_eq!(waiting, reached.spinning, "{way:?}");
         }
+        spinning += u32::from(!reached.spinning.is_empty());
+        not_spinning += u32::from(reached.spinning.is_empty());
+    });
+    assert!(spinning > 10 && not_spinning > 10);
+}
+
+/// Loops that store what is there already to memory that no other thread accesses.
+#[test]
+fn nothing_is_lost_where_threads_keep_what_they_have_seen() {
+    let (mut spinning, mut not_spinning) = (0, 0);
+    for_each_of(250, caching, |_, built| {
+        let mut program = built.program();
+        let found: Vec<_> = ways()
+            .map(|(engine, reductions)| found_by(engine, &mut program, reductions, true))
+            .collect();
+        let Some(reached) = reachable(&mut program) else {
+            return;
+        };
+        for (found, way) in found.iter().zip(ways()) {
+            let (others, waiting) = sorted_out(found);
+            assert_eq!(others, reached.violations, "{way:?}");
+            assert_eq!(waiting, reached.spinning, "{way:?}");
+        }
+        lose_no_local_state(&mut program, &reached);
         spinning += u32::from(!reached.spinning.is_empty());
         not_spinning += u32::from(reached.spinning.is_empty());
     });

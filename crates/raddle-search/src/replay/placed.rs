@@ -135,7 +135,8 @@ impl GraphRun {
         Ok(())
     }
 
-    /// The object that the operation is about, if it has been freed before.
+    /// The object that the operation is about, if it has been freed before. Whether a race is to blame is asked only where plain accesses can
+    /// race.
     fn freed(&self, program: &Program, thread: ThreadId, op: Op) -> Option<ObjectId> {
         let tables = program.tables();
         let object_of = |loc| tables.loc_info(loc).object;
@@ -151,7 +152,8 @@ impl GraphRun {
             let free = EventKind::Free(object);
             let events = self.graph.events.iter().enumerate();
             let mut frees = events.filter(|(_, event)| event.kind == free);
-            frees.any(|(id, _)| self.pasts.is_known(id, thread))
+            let is_relaxed = self.graph.plain == PlainAccesses::AreRelaxed;
+            frees.any(|(id, _)| is_relaxed || self.pasts.is_known(id, thread))
         })
     }
 
@@ -191,12 +193,13 @@ impl GraphRun {
             _ => return Some((Reads::One(None), None)),
         };
         let info = *tables.loc_info(loc);
+        let can_race = self.graph.plain == PlainAccesses::Race;
         let reads = match reads {
             Some(step) => {
                 let event = self.steps.get(step as usize)?.event;
                 Reads::One(Some(event))
             }
-            None if order == Order::Plain || info.mixed => self.latest(thread, &info),
+            None if info.mixed || order == Order::Plain && can_race => self.latest(thread, &info),
             None => Reads::One(None),
         };
         let found = self.value_read(program, loc, &info, &reads)?;
@@ -509,6 +512,17 @@ impl Causes {
         }
         part
     }
+}
+
+/// Those steps and all that they depend on.
+pub(crate) fn needed(causes: &Causes, mut wanted: Vec<usize>) -> Option<Vec<bool>> {
+    let mut needed = vec![false; causes.right_before.len()];
+    while let Some(step) = wanted.pop() {
+        if !std::mem::replace(needed.get_mut(step)?, true) {
+            wanted.extend(&causes.right_before[step]);
+        }
+    }
+    Some(needed)
 }
 
 impl GraphRun {

@@ -153,12 +153,11 @@ impl Search {
             return found;
         }
         for (_, writes) in self.trace.graph.writers(cell) {
-            let later = writes.iter().rev().take_while(|&&write| write > pos);
-            found.extend(
-                later
-                    .copied()
-                    .filter(|&write| !self.trace.before(pos, write)),
-            );
+            // What a thread writes after a write that is causally after the event is so, too.
+            let first = writes.partition_point(|&write| write <= pos);
+            let later = &writes[first..];
+            let end = later.partition_point(|&write| !self.trace.before(pos, write));
+            found.extend(later[..end].iter().rev().copied());
         }
         found
     }
@@ -167,8 +166,8 @@ impl Search {
     fn offer(&mut self, program: &mut Program, write: Pos) {
         for id in self.trace.written_cells(program.tables(), write) {
             let mut readers: SmallVec<[Pos; 16]> = SmallVec::new();
-            self.trace.for_reads(id, |read| {
-                if read == write || read >= self.first_new {
+            self.trace.for_reads(id, self.first_new, |read| {
+                if read == write {
                     return true;
                 }
                 let after = self.trace.before(read, write);

@@ -88,6 +88,7 @@ impl Trace {
             && !event.is_block
             && match op {
                 Op::Load { .. } | Op::Fence { .. } => true,
+                Op::Store { loc, .. } => program.is_private(loc),
                 Op::Rmw { .. } | Op::Cas { .. } => machine.is_pure_since(before.mark),
                 Op::Sync { action, .. } => action.is_try() && machine.is_pure_since(before.mark),
                 _ => false,

@@ -188,6 +188,7 @@ impl Search {
                 }
                 let alive = self.is_alive(program, making, loc, plan)?;
                 write(making, loc, if alive { value } else { 0 });
+                making.event.is_pure = program.is_private(loc);
                 if alive { Step::Done(0) } else { Step::Fault }
             }
             Op::Rmw {
@@ -319,7 +320,7 @@ impl Search {
             let stored_mutex = self.read(program, making, mutex, plan)?;
             let mutex_alive = self.is_alive(program, making, mutex, plan)?;
             let tables = program.tables();
-            let held = self.known_word(tables, making, mutex, SyncAction::Unlock, stored_mutex);
+            let held = self.known_word(tables, making, mutex, SyncAction::UNLOCK, stored_mutex);
             let free = match sync::release_for_wait(held, thread) {
                 Some(free) if mutex_alive && !fault => free,
                 _ => {

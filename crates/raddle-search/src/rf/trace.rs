@@ -335,11 +335,13 @@ impl Trace {
         self.event(pos).faulted || intruders.any(|&intruder| self.is_beside(intruder, pos))
     }
 
-    /// Calls `f` with the unmarked reads of a cell, in each thread from the last one on, until it returns false.
-    pub(super) fn for_reads(&self, cell: CellId, mut f: impl FnMut(Pos) -> bool) {
+    /// Calls `f` with the unmarked reads of a cell before a position, in each thread from the last one on, until it returns false.
+    pub(super) fn for_reads(&self, cell: CellId, before: Pos, mut f: impl FnMut(Pos) -> bool) {
         let threads = self.reads.get(cell as usize).into_iter().flatten();
         for reads in threads {
-            for &pos in reads.events.iter().rev() {
+            // A thread's events are listed in its order.
+            let end = reads.events.partition_point(|&pos| pos < before);
+            for &pos in reads.events[..end].iter().rev() {
                 if !f(pos) {
                     break;
                 }

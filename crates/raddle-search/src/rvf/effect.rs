@@ -190,15 +190,15 @@ impl Search {
         };
         event.is_pure = !event.is_block
             && !event.faulted
-            && matches!(
-                op,
+            && match op {
                 Op::Load { .. }
-                    | Op::Rmw { .. }
-                    | Op::Cas { .. }
-                    | Op::Sync { .. }
-                    | Op::Fence { .. }
-            )
-            && changes_nothing();
+                | Op::Rmw { .. }
+                | Op::Cas { .. }
+                | Op::Sync { .. }
+                | Op::Fence { .. } => changes_nothing(),
+                Op::Store { loc, .. } => program.is_private(*loc),
+                _ => false,
+            };
         event
     }
 
@@ -320,7 +320,7 @@ impl Search {
                 return Step::Fault;
             }
             let stored = self.read(tables, making, Cell::Loc(mutex), path);
-            let held = self.known_word(tables, making, mutex, SyncAction::Unlock, stored);
+            let held = self.known_word(tables, making, mutex, SyncAction::UNLOCK, stored);
             let Some(free) = sync::release_for_wait(held, thread) else {
                 return Step::Fault;
             };

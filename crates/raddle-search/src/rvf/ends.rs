@@ -13,7 +13,7 @@ use crate::rf::event::Cell;
 use raddle_memory::consistency::CellId;
 use raddle_memory::goodwrites::{EventId, INIT, NewEvent, Ordinals};
 use raddle_memory::sync;
-use raddle_program::{Op, Program, StateId, SyncAction, ThreadId};
+use raddle_program::{Op, Program, StateId, ThreadId};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
@@ -69,10 +69,11 @@ impl Search {
             while self.is_pending(program, thread) && self.is_mere_write(program, thread) {
                 // There may be no end to it.
                 listener.busy()?;
-                let Ok(event) = self.effect(program, thread, &mut Path::present()) else {
+                let Ok(mut event) = self.effect(program, thread, &mut Path::present()) else {
                     self.rebuild(program);
                     continue;
                 };
+                event.ends_thread |= self.spin(program, &event) == Some(Spin::Ends);
                 self.advanced
                     .extend(event.spawned.iter().map(|spawned| spawned.0));
                 let id = self.problem.len() as EventId;
@@ -131,14 +132,7 @@ impl Search {
             }
             match *program.op(self.threads[index].state) {
                 Op::AtomicBegin => true,
-                Op::Sync {
-                    cell,
-                    action:
-                        SyncAction::Lock
-                        | SyncAction::TryLock
-                        | SyncAction::Unlock
-                        | SyncAction::MutexDestroy,
-                } => {
+                Op::Sync { cell, action } if action.reads_kind() => {
                     let id = self.cells.one(program.tables(), Cell::Loc(cell));
                     let write = (self.problem.active(id) as usize).checked_sub(1);
                     let word = write.map_or(0, |write| self.problem.writes(id)[write].value);

@@ -2,7 +2,7 @@
 //! finds. What is left is closed under program order and reads-from, so it is an execution as well.
 
 use super::{Simplified, same_violation};
-use crate::replay::{self, Causes, Schedule};
+use crate::replay::{self, Causes, Schedule, needed};
 use crate::verdict::ViolationKind;
 use crate::watch::Watch;
 use raddle_program::{Program, ThreadId};
@@ -43,17 +43,6 @@ pub(super) fn simplify(
         schedule: simple,
         trace,
     })
-}
-
-/// Those steps and all that they depend on.
-fn needed(causes: &Causes, mut wanted: Vec<usize>) -> Option<Vec<bool>> {
-    let mut needed = vec![false; causes.right_before.len()];
-    while let Some(step) = wanted.pop() {
-        if !std::mem::replace(needed.get_mut(step)?, true) {
-            wanted.extend(&causes.right_before[step]);
-        }
-    }
-    Some(needed)
 }
 
 /// A thread goes on for as long as it can; then the one whose next step came first.

@@ -487,17 +487,17 @@ impl ThreadBuilder {
     }
 
     pub fn lock(&mut self, mutex: SyncVar) {
-        self.sync_void(mutex, SyncAction::Lock);
+        self.sync_void(mutex, SyncAction::LOCK);
     }
 
     /// 1 if it got the mutex, else 0.
     pub fn try_lock(&mut self, mutex: SyncVar) -> Reg {
-        let result = self.sync(mutex, SyncAction::TryLock);
+        let result = self.sync(mutex, SyncAction::TRY_LOCK);
         self.val(result.is(0))
     }
 
     pub fn unlock(&mut self, mutex: SyncVar) {
-        self.sync_void(mutex, SyncAction::Unlock);
+        self.sync_void(mutex, SyncAction::UNLOCK);
     }
 
     /// `pthread_cond_wait`: three operations.

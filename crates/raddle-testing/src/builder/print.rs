@@ -177,9 +177,9 @@ impl Printer<'_> {
     fn sync_step(&self, on: SyncVar, step: &SyncStep) -> String {
         let name = self.sync(on);
         match step {
-            SyncStep::Fixed(SyncAction::Lock) => format!("lock {name}"),
-            SyncStep::Fixed(SyncAction::TryLock) => format!("trylock {name}"),
-            SyncStep::Fixed(SyncAction::Unlock) => format!("unlock {name}"),
+            SyncStep::Fixed(SyncAction::Lock { .. }) => format!("lock {name}"),
+            SyncStep::Fixed(SyncAction::TryLock { .. }) => format!("trylock {name}"),
+            SyncStep::Fixed(SyncAction::Unlock { .. }) => format!("unlock {name}"),
             SyncStep::Fixed(action) => format!("{action:?} {name}"),
             SyncStep::CondRelease(mutex) => format!("wait {name}, releasing {}", self.sync(*mutex)),
             SyncStep::BarrierAwait(generation) => format!("barrier await {name}, {generation}"),

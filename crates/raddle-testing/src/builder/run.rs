@@ -3,6 +3,7 @@
 use super::code::{ALLOCATIONS, Action, SPAWNS, SyncStep, SyncVar, Target};
 use super::compile::{Compiled, FlatCode, Inst, initial_registers};
 use super::{ObjectDef, Source, ThreadDef};
+use raddle_program::Kinds;
 use raddle_program::automaton::{Semantics, Transition};
 use raddle_program::fault::{AccessKind, Fault, Limit, Misuse, Stop};
 use raddle_program::ids::{LocId, ObjectId, SrcId, StateId, ThreadId};
@@ -423,7 +424,7 @@ fn exhausted(exhausted: Exhausted) -> Stop {
 impl Semantics for Interpreter {
     type Local = Local;
 
-    fn start(&mut self, tables: &mut Tables) -> Transition<Local> {
+    fn start(&mut self, tables: &mut Tables, _: Kinds) -> Transition<Local> {
         let code = self.compiled.main;
         let regs = initial_registers(&self.compiled.codes[code.index()], 0);
         self.run(

@@ -15,9 +15,9 @@ pub(crate) enum Asked {
 }
 
 /// Options of `raddle check` that mean nothing here, or something else.
-const NOT_FOR_CARGO: [&str; 11] = [
+const NOT_FOR_CARGO: [&str; 14] = [
     "file", "jobs", "seed", "format", "quiet", "color", "progress", "report", "trace", "witness",
-    "property",
+    "property", "entry", "args", "no_cache",
 ];
 
 const EXAMPLES: &str = "\
@@ -27,7 +27,8 @@ Examples:
   cargo raddle test -p core --test stress --time-limit 10
   cargo raddle test --report reports       step through failures in a browser
   RUSTFLAGS=\"--cfg loom\" cargo raddle test  a loom suite, as it is
-  cargo raddle run --example demo          check a program from `main` on";
+  cargo raddle run --example demo          check a program from `main` on
+  cargo raddle run -- --workers 2          the same, with arguments for it";
 
 /// Which part of which package is built, and how. As with `cargo build`.
 #[derive(Debug, Args)]
@@ -176,6 +177,9 @@ pub(crate) struct RunArgs {
     /// How to print the answer on standard output
     #[arg(long, value_enum, default_value_t = crate::cli::Format::Text)]
     pub(crate) format: crate::cli::Format,
+    /// Arguments for the program
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) args: Vec<OsString>,
     #[command(flatten)]
     pub(crate) build: BuildArgs,
 }

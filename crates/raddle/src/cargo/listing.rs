@@ -12,8 +12,8 @@ const SELECTED: &str = "RADDLE_TEST";
 
 /// The variable that says that a failure of some execution is what is expected.
 const SOME_FAILS: &str = "@RADDLE_SOME_EXECUTION_FAILS = global [1 x i8] ";
-/// Part of the names of functions that run a model of loom's.
-const LOOM_MODEL: &str = "4loom5model";
+/// Parts of the names of functions that run a model of loom's, or what shuttle calls a test.
+const MODELS: [&str; 2] = ["4loom5model", "7shuttle5model"];
 /// How a program begins that is expected to fail.
 const FAILS: &str = "; expected: some execution fails\n";
 
@@ -115,12 +115,12 @@ pub(crate) fn is_expected_to_fail(program: &str) -> bool {
     program.starts_with(FAILS)
 }
 
-/// Does a test run a model of loom's? Then it panics if one of the model's executions does.
+/// Does a test run a model of loom's, or the like of shuttle's? Then it panics if one of the model's executions does.
 fn runs_a_model(program: &str) -> bool {
     let functions = program.lines().filter(|line| line.starts_with("define "));
     functions
         .filter_map(|line| Some(name_at(line, line.find('@')? + 1).0))
-        .any(|name| name.contains(LOOM_MODEL))
+        .any(|name| MODELS.iter().any(|part| name.contains(part)))
 }
 
 fn quoted(symbol: &str) -> String {

@@ -4,7 +4,7 @@ use super::build::{Built, Order};
 use super::cli::RunArgs;
 use super::error::CargoError;
 use super::project::{Project, Toolchain};
-use super::wrapper::Wanted;
+use super::wrapper::{self, Wanted};
 use crate::Status;
 use crate::cli::name_of;
 use std::ffi::OsString;
@@ -34,8 +34,15 @@ pub(crate) fn run(
         targets,
         options: &args.build,
     };
-    let built = order.build(&project, &toolchain)?;
-    let (name, module) = only(built)?;
+    let (mut name, mut module) = only(order.build(&project, &toolchain)?)?;
+    if !module.exists() {
+        // It was built for tests, which only need it to be there. cargo builds again what it does not find.
+        wrapper::remove_stub(&module).map_err(|error| CargoError::Read {
+            file: module.clone(),
+            error,
+        })?;
+        (name, module) = only(order.build(&project, &toolchain)?)?;
+    }
     let size = fs::metadata(&module).map_err(|error| CargoError::Read {
         file: module.clone(),
         error,
@@ -51,6 +58,11 @@ pub(crate) fn run(
         if let Some(file) = file {
             check.extend([option.into(), here.join(file).into()]);
         }
+    }
+    for arg in &args.args {
+        let mut option = OsString::from("--args=");
+        option.push(arg);
+        check.push(option);
     }
     // Positions in debug information are relative to it.
     std::env::set_current_dir(&project.root).map_err(|error| CargoError::Start { error })?;

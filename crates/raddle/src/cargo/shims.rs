@@ -1,4 +1,5 @@
-//! Crates that we bring along, and that take the place of others: `test` in test builds, `loom` wherever it is used.
+//! Crates that we bring along. Some take the place of others: `test` in test builds, `loom` and `shuttle` wherever they are used. `raddle` is
+//! there for whoever wants to talk to Raddle.
 //!
 //! They are kept as source in this program, since they have to be compiled by the user's own compiler. They take their places behind cargo's
 //! back, in rustc's arguments: a `[patch]` would change the project's Cargo.lock.
@@ -36,10 +37,25 @@ const FILES: &[(&str, &str)] = &[
         "loom/sync/atomic.rs",
         include_str!("../../cargo/loom/sync/atomic.rs"),
     ),
+    ("shuttle/lib.rs", include_str!("../../cargo/shuttle/lib.rs")),
+    (
+        "shuttle/future.rs",
+        include_str!("../../cargo/shuttle/future.rs"),
+    ),
+    (
+        "shuttle/model.rs",
+        include_str!("../../cargo/shuttle/model.rs"),
+    ),
+    // Threads that nobody joins are waited for, with both.
+    (
+        "shuttle/threads.rs",
+        include_str!("../../cargo/loom/thread.rs"),
+    ),
+    ("raddle/lib.rs", include_str!("../../cargo/raddle/lib.rs")),
 ];
 
 /// Crates whose source is replaced wherever they are used: package and file.
-const SUBSTITUTES: &[(&str, &str)] = &[("loom", "loom/lib.rs")];
+const SUBSTITUTES: &[(&str, &str)] = &[("loom", "loom/lib.rs"), ("shuttle", "shuttle/lib.rs")];
 
 /// Writes the sources, where they are missing or differ.
 pub(crate) fn write(directory: &Path) -> io::Result<()> {
@@ -107,14 +123,25 @@ pub(crate) fn faster(rustc: &OsStr) -> io::Result<Option<&'static str>> {
     Ok(works.then_some(NO_MACHINE_CODE))
 }
 
-/// The crate `test` for this compiler. Compiled when it is first needed.
+/// The crate `test` for this compiler.
 pub(crate) fn harness(rustc: &OsStr) -> io::Result<PathBuf> {
-    let directory = directory().join("test");
-    let library = directory.join("libtest.rlib");
+    compiled(rustc, "test")
+}
+
+/// The crate `raddle` for this compiler: what a program can ask of Raddle.
+pub(crate) fn asking(rustc: &OsStr) -> io::Result<PathBuf> {
+    compiled(rustc, "raddle")
+}
+
+/// One of our crates as a library. Compiled when it is first needed.
+fn compiled(rustc: &OsStr, name: &str) -> io::Result<PathBuf> {
+    let directory = directory().join(name);
+    let file = format!("lib{name}.rlib");
+    let library = directory.join(&file);
     if library.is_file() {
         return Ok(library);
     }
-    // Several test builds may want it at the same time.
+    // Several builds may want it at the same time.
     let unfinished = directory.join(format!("unfinished-{}", std::process::id()));
     fs::create_dir_all(&unfinished)?;
     let status = Command::new(rustc)
@@ -126,11 +153,11 @@ pub(crate) fn harness(rustc: &OsStr) -> io::Result<PathBuf> {
         .arg(&unfinished)
         .status()?;
     if !status.success() {
-        return Err(io::Error::other(
-            "Raddle's crate `test` does not compile with this version of rustc",
-        ));
+        return Err(io::Error::other(format!(
+            "Raddle's crate `{name}` does not compile with this version of rustc"
+        )));
     }
-    fs::rename(unfinished.join("libtest.rlib"), &library)?;
+    fs::rename(unfinished.join(file), &library)?;
     fs::remove_dir_all(unfinished)?;
     Ok(library)
 }

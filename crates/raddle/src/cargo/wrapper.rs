@@ -52,6 +52,11 @@ fn write_stub(executable: &Path) -> io::Result<()> {
     fs::write(executable, format!("{STUB}{}\n", module.display()))
 }
 
+/// Removes what takes the place of the program with this module.
+pub(crate) fn remove_stub(module: &Path) -> io::Result<()> {
+    fs::remove_file(module.with_extension(""))
+}
+
 fn module_beside(executable: &Path) -> PathBuf {
     let mut name = executable.file_name().unwrap_or_default().to_owned();
     name.push(".ll");
@@ -175,7 +180,7 @@ impl<'a> Call<'a> {
 }
 
 /// Without optimisation, so that no access to shared memory is removed or merged, whatever the profile says.
-fn common(rustc: &OsStr, call: &Call<'_>) -> Command {
+fn common(rustc: &OsStr, call: &Call<'_>) -> io::Result<Command> {
     let mut command = Command::new(rustc);
     let substitute = shims::substitute(call.is_test());
     for (index, arg) in call.args.iter().enumerate() {
@@ -215,7 +220,14 @@ fn common(rustc: &OsStr, call: &Call<'_>) -> Command {
     if is_dependency && env::var_os(CFG_MIRI).is_some() {
         command.args(["--cfg", "miri"]);
     }
-    command
+    // What the project itself can ask, unless it has a crate of that name.
+    let is_taken = |it: &str| it == "raddle" || it.starts_with("raddle=");
+    if !is_dependency && !call.values("--extern").any(is_taken) {
+        let mut asking = OsString::from("raddle=");
+        asking.push(shims::asking(rustc)?);
+        command.arg("--extern").arg(asking);
+    }
+    Ok(command)
 }
 
 fn is_edition(arg: &OsStr) -> bool {
@@ -225,7 +237,7 @@ fn is_edition(arg: &OsStr) -> bool {
 
 /// Bitcode only: nobody runs the machine code.
 fn library(rustc: &OsStr, call: &Call<'_>) -> io::Result<ExitCode> {
-    let mut command = common(rustc, call);
+    let mut command = common(rustc, call)?;
     command.args(["-Clinker-plugin-lto=yes", "-Clto=no"]);
     let code = status(&mut command)?;
     if code == ExitCode::SUCCESS {
@@ -248,7 +260,7 @@ fn library(rustc: &OsStr, call: &Call<'_>) -> io::Result<ExitCode> {
 /// Says what is wrong with it, and makes cargo believe that it is there.
 fn unwanted(rustc: &OsStr, call: &Call<'_>) -> io::Result<ExitCode> {
     let args = with_emit(call.args, "dep-info,metadata");
-    let code = status(&mut common(rustc, &Call::new(&args)))?;
+    let code = status(&mut common(rustc, &Call::new(&args))?)?;
     if code == ExitCode::SUCCESS {
         write_stub(&call.executable())?;
     }
@@ -257,7 +269,7 @@ fn unwanted(rustc: &OsStr, call: &Call<'_>) -> io::Result<ExitCode> {
 
 fn program(rustc: &OsStr, call: &Call<'_>) -> io::Result<ExitCode> {
     let args = with_emit(call.args, "dep-info,llvm-ir,link");
-    let mut command = common(rustc, &Call::new(&args));
+    let mut command = common(rustc, &Call::new(&args))?;
     command
         // rustc merges all crates into one module when it optimises at link time. The module is complete before anything is linked.
         .args(["-Clinker-plugin-lto=no", "-Clto=fat", "-Clinker=true"]);

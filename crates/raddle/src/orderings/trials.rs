@@ -1,5 +1,6 @@
 //! A program, checked with orderings other than those of its source.
 
+use crate::auto;
 use crate::check::source;
 use crate::error::Error;
 use crate::load::Compiled;
@@ -70,8 +71,7 @@ impl<'a> Trials<'a> {
         let mut program = self.program(orderings)?;
         let engine = choose_engine(&mut program, self.options.reductions);
         let outcome = self.explored(&mut program, engine, MemoryModel::Sc)?;
-        let is_weak = outcome.coverage.weak.user.is_some();
-        if !is_weak || !matches!(outcome.verdict, Verdict::Verified(_)) {
+        if !auto::needs_graphs(&outcome, &program) {
             return Ok(self.trial(&program, &outcome));
         }
         let mut program = self.program(orderings)?;

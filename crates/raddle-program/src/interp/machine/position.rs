@@ -4,6 +4,7 @@ use super::{Machine, Top};
 use crate::ids::SrcId;
 use crate::interp::code::Code;
 use crate::interp::local::{Frame, Link};
+use crate::models;
 use crate::op::Op;
 use raddle_ir::DebugLocId;
 use std::rc::Rc;
@@ -92,6 +93,8 @@ impl Machine<'_> {
     fn atomics_are_users(&self) -> bool {
         let top = match &self.top {
             Top::Ir(frame) => Some((&*frame.code, frame.block, frame.index)),
+            // It is what the library would do.
+            Top::Native(frame) if models::get(frame.model).is_replacement() => return false,
             _ => None,
         };
         let callers =

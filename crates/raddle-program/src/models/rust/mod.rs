@@ -5,8 +5,11 @@
 //! of the library has another function under the name, or inlines it, its own code runs. [`Outcome::Original`] runs that code,
 //! too, where the replacement does not apply.
 
-use super::{Model, ModelResult, Outcome, Pause, Script, model};
-use crate::op::Order;
+mod locks;
+
+pub(super) use locks::has_plain_rwlocks;
+
+use super::{Model, ModelResult, Only, Outcome, Pause, Script, model};
 use raddle_ir::{FuncId, Module, Type, TypeId};
 
 pub(super) const MODELS: &[Model] = &[
@@ -18,11 +21,67 @@ pub(super) const MODELS: &[Model] = &[
     .capturing(&[0]),
     model(
         "std::sys::sync::mutex::futex::Mutex::lock_contended",
-        lock_contended,
+        locks::lock_contended,
     )
     .replacing("void(ptr)")
     .capturing(&[0])
     .waiting(),
+    model("std::sys::sync::condvar::futex::Condvar::wait", locks::cond_wait)
+        .replacing("void(ptr, ptr)")
+        .capturing(&[0, 1])
+        .only(Only::Waiting),
+    model("std::sync::poison::condvar::Condvar::notify_one", locks::notify_one)
+        .replacing("void(ptr)")
+        .capturing(&[0])
+        .only(Only::Waiting),
+    model("std::sync::poison::condvar::Condvar::notify_all", locks::notify_all)
+        .replacing("void(ptr)")
+        .capturing(&[0])
+        .only(Only::Waiting),
+    model("std::sync::nonpoison::condvar::Condvar::notify_one", locks::notify_one)
+        .replacing("void(ptr)")
+        .capturing(&[0])
+        .only(Only::Waiting),
+    model("std::sync::nonpoison::condvar::Condvar::notify_all", locks::notify_all)
+        .replacing("void(ptr)")
+        .capturing(&[0])
+        .only(Only::Waiting),
+    // Whoever finds the lock taken might as well not have tried.
+    model("std::sys::sync::rwlock::futex::RwLock::read", locks::read_contended)
+        .replacing("void(ptr)")
+        .capturing(&[0])
+        .only(Only::PlainRwLocks),
+    model("std::sys::sync::rwlock::futex::RwLock::read_contended", locks::read_contended)
+        .replacing("void(ptr)")
+        .capturing(&[0])
+        .only(Only::PlainRwLocks),
+    model("std::sys::sync::rwlock::futex::RwLock::write_contended", locks::write_contended)
+        .replacing("void(ptr)")
+        .capturing(&[0])
+        .only(Only::PlainRwLocks),
+    model(
+        "std::sys::sync::rwlock::futex::RwLock::wake_writer_or_readers",
+        locks::wake_writer_or_readers,
+    )
+    .replacing("void(ptr, i32)")
+    .capturing(&[0])
+    .only(Only::PlainRwLocks),
+    model(
+        "<parking_lot_core::thread_parker::imp::ThreadParker as parking_lot_core::thread_parker::ThreadParkerT>::park",
+        locks::park_until_zero,
+    )
+    .replacing("void(ptr)")
+    .capturing(&[0])
+    .only(Only::Waiting),
+    model("parking_lot_core::spinwait::SpinWait::spin", locks::spin)
+        .replacing("i1(ptr)")
+        .only(Only::Waiting),
+    model(
+        "parking_lot_core::spinwait::SpinWait::spin_no_yield",
+        locks::spin_without_asking,
+    )
+    .replacing("void(ptr)")
+    .only(Only::Waiting),
     model("std::sys::thread_local::guard::key::enable", enable_guard).replacing("void()"),
     model("std::sync::mpmc::utils::Backoff::spin_light", back_off)
         .replacing("void(ptr)")
@@ -42,7 +101,7 @@ pub(super) const MODELS: &[Model] = &[
         .capturing(&[0]),
     model(CHANNEL_WAIT, wait_in_channel)
         .replacing("void(ptr)")
-        .for_plain_channels(),
+        .only(Only::PlainChannels),
     model(
         "<alloc::sync::Arc<std::thread::thread::Inner, std::alloc::System> as core::ops::drop::Drop>::drop",
         keep,
@@ -210,41 +269,7 @@ pub(crate) fn parks(module: &Module) -> bool {
     mentions.any(|by| by.is_none_or(|by| !is_parking(by)))
 }
 
-// ---- locks
-
-/// Locks a mutex that another thread holds. The word is 0 if it is free, 1 if it is taken, 2 if somebody may sleep until it is free.
-///
-/// Where waiting is a loop that is left out, nobody sleeps: the thread tries until it succeeds. Otherwise it does what the library
-/// does, without first looking a hundred times.
-fn lock_contended(cx: &mut Script<'_, '_>) -> ModelResult {
-    const FREE: u64 = 0;
-    const TAKEN: u64 = 1;
-    const CONTENDED: u64 = 2;
-    let word = cx.arg(0);
-    if cx.leaves_out_pure_iterations() {
-        loop {
-            let orders = (Order::Acquire, Order::Relaxed);
-            if cx.cas(word, 4, (FREE, TAKEN), orders)? == FREE {
-                return Ok(Outcome::Void);
-            }
-            cx.checkpoint();
-        }
-    }
-    loop {
-        let old = cx.rmw(
-            word,
-            4,
-            crate::op::RmwKind::Exchange,
-            CONTENDED,
-            Order::Acquire,
-        )?;
-        if old == FREE {
-            return Ok(Outcome::Void);
-        }
-        cx.futex_wait(word, CONTENDED, false)?;
-        cx.checkpoint();
-    }
-}
+// ---- pauses
 
 /// Waits a little. How often it was called decides only about how long that is.
 fn back_off(_: &mut Script<'_, '_>) -> ModelResult {
@@ -275,8 +300,8 @@ fn may_be(symbol: &str, name: &str) -> bool {
     }
     match name.strip_prefix('<') {
         Some(rest) => {
-            let end = rest.find([',', '>']).unwrap_or(rest.len());
-            symbol.contains(last_part(&rest[..end])) && symbol.contains("drop")
+            let end = rest.find([',', '>', ' ']).unwrap_or(rest.len());
+            symbol.contains(last_part(&rest[..end])) && symbol.contains(last_part(name))
         }
         None => name.rsplit("::").take(2).all(|part| symbol.contains(part)),
     }
@@ -388,6 +413,24 @@ mod tests {
     }
 
     #[test]
+    fn what_parking_lot_waits_by_is_known() {
+        let core = "CsjOxELCKjEic_16parking_lot_core";
+        for symbol in [
+            format!(
+                "_RNvXNtNt{core}13thread_parker3impNtB2_12ThreadParkerNtB4_13ThreadParkerT4parkB6_"
+            ),
+            format!("_RNvMNt{core}8spinwaitNtB2_8SpinWait4spinB4_"),
+            format!("_RNvMNt{core}8spinwaitNtB2_8SpinWait13spin_no_yieldB4_"),
+        ] {
+            assert!(super::super::lookup(&symbol).is_some(), "{symbol}");
+        }
+        let timed = format!(
+            "_RNvXNtNt{core}13thread_parker3impNtB2_12ThreadParkerNtB4_13ThreadParkerT10park_untilB6_"
+        );
+        assert!(super::super::lookup(&timed).is_none());
+    }
+
+    #[test]
     fn waits_of_channels_with_a_buffer_are_known() {
         let with = "<std::sync::mpmc::context::Context>::with::<<std::sync::mpmc::";
         for caller in [
@@ -416,7 +459,7 @@ mod tests {
             );
             let module = raddle_ir::parse_module(text.as_str(), "test").expect("a module");
             let id = module.function_named(name).expect("a function");
-            super::super::overriding(&module, id, false).is_some()
+            super::super::overriding(&module, id, super::super::Replaced::default()).is_some()
         };
         assert!(replaced("void @(ptr %lock)"));
         assert!(!replaced("i1 @(ptr %lock)"));

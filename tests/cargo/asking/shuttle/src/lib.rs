@@ -1,0 +1,1 @@
+compile_error!("something else is compiled in its place");
