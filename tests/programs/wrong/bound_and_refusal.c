@@ -1,6 +1,6 @@
-// bmc: refused
-// Which mutex it is is known as long as no loop goes round twice. Where it is not, a formula refuses the lock, and what lies behind:
-// that does not make it fine.
+// A lock behind a loop, and an assertion behind both.
+// Which mutex it is is known as long as no loop goes round twice. Where it is not, a formula has a case for each;
+// one that refused the lock, and what lies behind, would not make it fine.
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
