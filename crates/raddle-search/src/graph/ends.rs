@@ -7,7 +7,7 @@ use super::store::Halt;
 use crate::frame::Frame;
 use crate::replay::{Schedule, ScheduleStep};
 use raddle_memory::MemoryModel;
-use raddle_program::{LocId, Op, Program, ThreadId};
+use raddle_program::{LocId, Op, Program, Stop, ThreadId, Unsupported};
 use std::ops::ControlFlow;
 
 /// Which step of a schedule each event is part of.
@@ -33,6 +33,7 @@ impl Steps {
 impl Search {
     /// No thread can go on.
     pub(super) fn ended(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
+        self.refuse_waits_for_attempts(program, frame)?;
         // Another graph has the thread going on.
         for thread in 0..self.graph.threads.len() {
             if let Some(read) = self.waiting_read(thread)
@@ -55,6 +56,33 @@ impl Search {
         let (graph, judge) = (&self.graph, &self.judge);
         frame.graph_blocked(program, machine, |program| {
             linearise(graph, judge.memory, program).0
+        })
+    }
+
+    /// A thread has waited for what another got by an attempt. Then revisits are left out that are needed (docs/engines/graph.md, attempts), so
+    /// that the search is not exhaustive. Whoever takes such a graph on maximally comes here with it.
+    fn refuse_waits_for_attempts(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+    ) -> ControlFlow<()> {
+        let threads = self.graph.threads.iter();
+        let attempt = threads.flat_map(|thread| &thread.events).find_map(|read| {
+            let waited = read.is_cell && read.base.is_event() && self.is_there(read.base);
+            let state = waited.then(|| self.graph.event(read.base).state)?;
+            match program.op(state) {
+                Op::Sync { action, .. } if action.is_try() => Some((read.base, state)),
+                _ => None,
+            }
+        });
+        let Some((write, state)) = attempt else {
+            return ControlFlow::Continue(());
+        };
+        let what = "waiting for a lock that another thread got by an attempt".into();
+        let stop = Stop::Unsupported(Unsupported::Instruction { what });
+        let thread = ThreadId::from_index(write.of());
+        frame.graph_stop(program, thread, program.at(state), stop, |program| {
+            self.schedule(program)
         })
     }
 

@@ -246,7 +246,7 @@ impl Search {
         }
     }
 
-    fn is_there(&self, event: Ev) -> bool {
+    pub(super) fn is_there(&self, event: Ev) -> bool {
         event == Ev::INIT
             || event.is_event() && event.at() < self.graph.threads[event.of()].events.len()
     }
