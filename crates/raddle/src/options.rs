@@ -341,7 +341,7 @@ mod tests {
             assert_eq!(
                 wrong.to_string(),
                 format!(
-                    "engine `dpor` does not know memory model `{memory}`; engines that do: bmc, naive"
+                    "engine `dpor` does not know memory model `{memory}`; engines that do: graph, bmc, naive"
                 )
             );
         }

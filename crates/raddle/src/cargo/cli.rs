@@ -16,7 +16,7 @@ pub(crate) enum Asked {
 
 /// Options of `raddle check` that mean nothing here, or something else.
 const NOT_FOR_CARGO: [&str; 14] = [
-    "file", "jobs", "seed", "format", "quiet", "color", "progress", "report", "trace", "witness",
+    "files", "jobs", "seed", "format", "quiet", "color", "progress", "report", "trace", "witness",
     "property", "entry", "args", "no_cache",
 ];
 
