@@ -160,7 +160,10 @@ fn explore_the_rest(
 
 /// Can `bmc` do what is asked for?
 fn can_ask(options: &Options) -> bool {
-    !options.keep_going && options.max_executions.is_none() && !options.checks.livelocks
+    !options.keep_going
+        && options.max_executions.is_none()
+        && !options.checks.livelocks
+        && !options.malloc_may_fail
 }
 
 /// Can it answer for all executions, and is it not the exploration that the user wants to see?

@@ -98,6 +98,9 @@ pub(crate) fn outcome(
 fn applicable(options: &Options) -> Vec<(&'static str, EngineKind)> {
     let mut engines: Vec<(&str, EngineKind)> = Vec::new();
     for &(name, kind) in ENGINES {
+        if kind == EngineKind::Bmc && options.malloc_may_fail {
+            continue;
+        }
         if name != "auto" && kind.supports(options.memory) {
             engines.push((name, kind));
         }

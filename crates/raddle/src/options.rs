@@ -89,6 +89,8 @@ impl Options {
             for (option, given) in [
                 ("--keep-going", args.keep_going),
                 ("--max-executions", args.max_executions.is_some()),
+                // Its blocks are always there.
+                ("--malloc-may-fail", args.malloc_may_fail),
             ] {
                 if given {
                     return Err(Error::Unavailable {

@@ -1,4 +1,5 @@
 // bmc: refused
+// engines: dpor, rf, rvf, mcr
 // Atomics as old code for x86 has them, in inline assembly.
 #include <assert.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// bmc: refused
 // raddle: --malloc-may-fail
 // Whoever looks at what malloc returns has nothing to fear; realloc leaves the old block as it was.
 #include <assert.h>

@@ -1,3 +1,4 @@
+// bmc: refused
 // raddle: --malloc-may-fail
 // Nobody looks whether there was memory.
 #include <pthread.h>
