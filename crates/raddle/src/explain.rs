@@ -465,6 +465,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "programs",
         &[
+            "projects",
             "unroll",
             "nondet",
             "verifier-functions",

@@ -189,7 +189,7 @@ fn every_engine_of_a_comparison_has_its_time() {
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(
         printed.matches("the time limit of 0.70 s").count(),
-        8,
+        9,
         "{printed}"
     );
 }
