@@ -33,14 +33,16 @@ pub struct BmcOptions {
     pub silent_abort: bool,
     /// A second opinion: give up if a formula becomes large, or if a question takes so many conflicts.
     pub effort: Option<Conflicts>,
+    /// What a question may take, with loops unrolled in full, before every loop is bounded: [`PATIENCE`].
+    pub patience: Conflicts,
 }
 
 /// Facts stop growing long before.
 const MOST_ENCODINGS: u32 = 200;
 
-/// What a question may take before violations are looked for in executions in which no loop goes round often.
-const FIRST_CONFLICTS: Conflicts = 200;
-/// What part of the effort is for those, once questions are hard.
+/// Most questions take less.
+pub const PATIENCE: Conflicts = 200;
+/// What part of the effort is for executions in which no loop goes round often, once questions are hard.
 const SHARE_OF_EARLY: Conflicts = 4;
 
 /// What is spent on finding out whether an execution comes to its end, where the verdict does not depend on it.
@@ -206,7 +208,7 @@ impl Run {
             }
             Err(verdict) => return Ok(BoundOutcome::Done(verdict)),
         };
-        let mut conflicts = FIRST_CONFLICTS;
+        let mut conflicts = self.options.patience;
         loop {
             self.patience = Patience::Short(conflicts);
             self.watch.enter(Phase::Solving);
@@ -215,12 +217,12 @@ impl Run {
                     if self.options.effort.is_none_or(|most| conflicts < most) => {}
                 outcome => return Ok(outcome),
             }
-            self.patience = Patience::Short(FIRST_CONFLICTS.max(conflicts / SHARE_OF_EARLY));
+            self.patience = Patience::Short(PATIENCE.max(conflicts / SHARE_OF_EARLY));
             match self.ask_about_early(view, program, &mut early)? {
                 Verdict::Inconclusive(Reason::Effort) | Verdict::Unsupported(_) => {}
                 verdict => return Ok(BoundOutcome::Done(verdict)),
             }
-            conflicts = conflicts.saturating_mul(4);
+            conflicts = PATIENCE.max(conflicts).saturating_mul(4);
         }
     }
 
@@ -500,7 +502,7 @@ impl Run {
         }
         let limits = self.limits();
         let effort = (!matters).then_some(CONFLICTS_FOR_AN_END);
-        let conflicts = limits.conflicts.into_iter().chain(effort).min();
+        let conflicts = self.options.effort.into_iter().chain(effort).min();
         match problem.ask_for_end(&Limits {
             conflicts,
             ..limits
