@@ -29,6 +29,7 @@
 //!     spurious_wakeups: true,
 //!     silent_abort: false,
 //!     effort: None,
+//!     patience: raddle_bmc::PATIENCE,
 //! };
 //! let outcome = raddle_bmc::check(view, &mut program, options, SearchOptions::default())?;
 //! assert!(matches!(outcome.verdict, Verdict::Violation(_)));
@@ -56,4 +57,4 @@ mod sums;
 mod value;
 mod waits;
 
-pub use engine::{BmcOptions, check};
+pub use engine::{BmcOptions, PATIENCE, check};

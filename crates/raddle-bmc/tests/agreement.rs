@@ -97,6 +97,7 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks, effort: Option<u64>) 
         spurious_wakeups: false,
         silent_abort: false,
         effort,
+        patience: raddle_bmc::PATIENCE,
     };
     let search = SearchOptions {
         checks,

@@ -309,6 +309,7 @@ fn by_formula(text: &str) -> Verdict {
         spurious_wakeups: false,
         silent_abort: false,
         effort: None,
+        patience: raddle_bmc::PATIENCE,
     };
     let search = SearchOptions {
         checks: CHECKS,

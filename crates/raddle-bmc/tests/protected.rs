@@ -281,6 +281,7 @@ fn by_formula(text: &str, memory: MemoryModel) -> Option<bool> {
         spurious_wakeups: false,
         silent_abort: false,
         effort: None,
+        patience: raddle_bmc::PATIENCE,
     };
     match raddle_bmc::check(view, &mut program, options, search(memory, None)) {
         Ok(outcome) => answer(&outcome.verdict),

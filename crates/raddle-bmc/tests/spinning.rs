@@ -141,6 +141,7 @@ fn by_formula(text: &str) -> Verdict {
         spurious_wakeups: false,
         silent_abort: false,
         effort: Some(20_000),
+        patience: raddle_bmc::PATIENCE,
     };
     match raddle_bmc::check(view, &mut program(text), options, search()) {
         Ok(outcome) => outcome.verdict,

@@ -246,6 +246,7 @@ pub(crate) fn solve(
         spurious_wakeups: options.spurious_wakeups,
         silent_abort: options.silent_abort,
         effort,
+        patience: raddle_bmc::PATIENCE,
     };
     let search = search_options(options, job);
     let _alive = options
