@@ -12,6 +12,8 @@ mod buffered;
 mod clocks;
 mod ends;
 mod event;
+#[cfg(test)]
+mod exact;
 mod flushes;
 mod knowledge;
 mod model;
@@ -44,10 +46,6 @@ enum Alternative {
     Read(Ev),
     /// It waits for another write than this one, which is the last.
     Wait(Ev),
-    /// The read at which the thread waits reads from this write.
-    GoOn(Ev),
-    /// It reads from none of the writes that have come since.
-    KeepWaiting,
     /// The thread's next event is a write right behind this one.
     Place(Ev),
     /// The same, and this read, which is there already, reads from it.
@@ -299,8 +297,6 @@ impl Search {
         match alternative {
             Alternative::Read(source) => self.read(program, frame, thread, source),
             Alternative::Wait(base) => self.wait(program, frame, thread, base),
-            Alternative::GoOn(source) => self.go_on_reading(program, frame, thread, source),
-            Alternative::KeepWaiting => ControlFlow::Continue(self.keep_waiting(thread)),
             Alternative::Place(after) => self.write(program, frame, thread, after),
             Alternative::Revisit { read, after } => {
                 self.revisit(program, frame, thread, read, after)

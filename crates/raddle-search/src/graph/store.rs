@@ -7,7 +7,7 @@
 //! Invariants
 //! - The events of a thread are in the order of the program and of their stamps.
 //! - If an event depends on another (`sb`, `rf`), that one has the smaller stamp, unless it is a write that a read was made to read
-//!   from later: a backward revisit, or a read that had waited. Nothing depends on such a read when that happens. So among *writes* the
+//!   from later: a backward revisit. Nothing depends on such a read when that happens. So among *writes* the
 //!   order of stamps contains `hb`.
 
 use super::clocks::{Clocks, Row};

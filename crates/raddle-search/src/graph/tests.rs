@@ -1,9 +1,11 @@
 //! Counts.
 
+use super::exact;
 use crate::driver::{Limits, Reductions, SearchOptions, ViolationKey, check};
 use crate::oracle::c11::{GraphEnd, GraphOptions, final_graphs};
 use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, Violation, ViolationKind};
-use raddle_testing::builder::BuiltProgram;
+use raddle_program::Order;
+use raddle_testing::builder::{BuiltProgram, ProgramBuilder};
 use raddle_testing::generate::{C11Options, Features, GenOptions, generate, generate_c11};
 use raddle_testing::samples;
 
@@ -194,6 +196,12 @@ fn compare_with_brute_force(family: &C11Options, budget: u64) {
             counts,
             "seed {seed}: {built}"
         );
+        let options = SearchOptions {
+            keep_going: true,
+            ..SearchOptions::default()
+        };
+        let visited = exact::visited(&mut program, MemoryModel::C11, AWAITS, options);
+        assert_eq!(visited, exact::expected(&all), "seed {seed}: {built}");
     }
     assert!(
         compared * 2 > number("COUNT", budget),
@@ -213,6 +221,59 @@ fn as_many_as_by_brute_force() {
 #[test]
 fn as_many_as_by_brute_force_with_plain_accesses() {
     compare_with_brute_force(&C11Options::default(), 60);
+}
+
+#[test]
+fn as_many_as_by_brute_force_with_contended_locks() {
+    let family = C11Options {
+        contended: true,
+        operations: 10,
+        ..C11Options::default()
+    };
+    compare_with_brute_force(&family, 60);
+}
+
+/// More threads with less to do.
+#[test]
+fn as_many_as_by_brute_force_in_small_programs() {
+    let family = C11Options {
+        max_threads: 5,
+        operations: 9,
+        ..C11Options::default()
+    };
+    compare_with_brute_force(&family, 60);
+}
+
+/// A thread waits for a mutex that another got by an attempt, which goes away when what that one read before is revisited.
+#[test]
+fn attempts_that_are_taken_back() {
+    let mut builder = ProgramBuilder::new("attempts");
+    let (x, m) = (builder.var("x", 4), builder.mutex("m"));
+    builder.thread("a", |t| {
+        t.lock(m);
+        t.unlock(m);
+    });
+    builder.thread("b", |t| {
+        t.load_order(x, Order::Relaxed);
+        let got = t.try_lock(m);
+        t.if_(got, |t| t.unlock(m));
+    });
+    builder.thread("c", |t| {
+        t.lock(m);
+        t.unlock(m);
+        t.store_order(x, 1, Order::Relaxed);
+    });
+    let built = builder.build();
+    let mut program = built.program();
+    let all = final_graphs(&mut program, &GraphOptions::default()).unwrap();
+    assert_eq!(all.graphs.len(), 17);
+    let outcome = run(&built, EngineKind::Graph, MemoryModel::C11, AWAITS);
+    assert_eq!(outcome.statistics.complete, 17);
+    assert!(
+        matches!(outcome.verdict, Verdict::Verified { .. }),
+        "{:?}",
+        outcome.verdict
+    );
 }
 
 /// More executions are not compared.
