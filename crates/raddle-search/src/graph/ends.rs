@@ -1,7 +1,7 @@
 //! What becomes of a graph: its end, and the schedule that a violation is reproduced by.
 
 use super::Search;
-use super::event::{Ev, Event, Kind};
+use super::event::{Ev, Event, Kind, Place};
 use super::flushes;
 use super::store::{Graph, Halt};
 use crate::frame::Frame;
@@ -30,6 +30,20 @@ impl Steps {
         let mut rest = events.skip(self.count(thread));
         let (index, _) = rest.find(|(_, event)| !event.waits())?;
         Some(Ev::new(thread, index))
+    }
+
+    /// If a write is an addition: of those that it stands among, the last in the order of steps.
+    fn last_addition(&self, graph: &Graph, place: Place, write: Ev) -> Ev {
+        if !graph.event(write).is_addition {
+            return write;
+        }
+        let writes = graph.writes(place);
+        let at = graph.position(place, write) - 1;
+        let is_one = |other: &&Ev| graph.event(**other).is_addition;
+        let before = writes[..at].iter().rev().take_while(is_one);
+        let all = before.chain(writes[at..].iter().take_while(is_one));
+        let told = all.copied().filter(|&other| self.has(other));
+        told.max_by_key(|&other| self.of(other)).unwrap_or(write)
     }
 
     /// How many events of a thread are part of some step.
@@ -166,6 +180,9 @@ pub(super) fn is_next_in_memory(
     let mut own = parts.take_while(|(index, part)| *index == 0 || part.part > 0 && !part.waits());
     own.all(|(index, part)| {
         let this = Ev::new(event.of(), event.at() + index);
+        if part.is_addition {
+            return true;
+        }
         if part.kind != Kind::Write {
             return part.kind != Kind::Read
                 || is_made(part.source)
@@ -229,7 +246,8 @@ pub(super) fn emit(
         match event.kind {
             // The second update of an operation follows from the first.
             Kind::Read if event.part == 0 && event.source.is_event() => {
-                reads = Some(steps.of(event.source) as u32);
+                let source = steps.last_addition(graph, event.place, event.source);
+                reads = Some(steps.of(source) as u32);
             }
             Kind::Write if event.part < 2 => {
                 let place = event.place;
@@ -237,8 +255,18 @@ pub(super) fn emit(
                 let writes = &graph.writes(place)[..position - 1];
                 let is_told =
                     |write: &&Ev| steps.has(**write) && graph.event(**write).place == place;
-                let before = writes.iter().rev().find(is_told);
-                after = before.map(|&write| steps.of(write) as u32);
+                let this = Ev::new(thread, index);
+                let before = match steps.last_addition(graph, place, this) {
+                    addition if addition != this => Some(addition),
+                    _ => {
+                        let before = writes.iter().rev().find(is_told);
+                        before.map(|&write| steps.last_addition(graph, place, write))
+                    }
+                };
+                after = before.map(|write| steps.of(write) as u32);
+                if event.is_addition {
+                    reads = after;
+                }
             }
             Kind::Other if matches!(program.op(event.state), Op::Choice { .. }) => {
                 choices.push(event.value as u32);

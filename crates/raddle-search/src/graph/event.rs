@@ -94,6 +94,8 @@ pub(super) struct Event {
     pub(super) is_update: bool,
     /// Is it an access to a synchronisation object, or to the lock of atomic blocks?
     pub(super) is_cell: bool,
+    /// Is it a whole read-modify-write that adds something, in any order with others ([`super::additions`])?
+    pub(super) is_addition: bool,
     /// The thread goes no further: what it met is wrong.
     pub(super) is_fault: bool,
     pub(super) place: Place,
@@ -139,6 +141,7 @@ impl Event {
             order: Order::Relaxed,
             is_update: false,
             is_cell: false,
+            is_addition: false,
             is_fault: false,
             place: Place::NOWHERE,
             stamp: 0,

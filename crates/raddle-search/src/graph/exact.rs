@@ -9,7 +9,7 @@ use crate::oracle::c11::{CanonicalGraph, CanonicalOperation, FinalGraphs, Operat
 use crate::watch::Watch;
 use raddle_memory::MemoryModel;
 use raddle_memory::axioms::Place;
-use raddle_program::{LocId, Op, Program, ThreadId};
+use raddle_program::{LocId, Op, Program, RmwKind, StateId, ThreadId};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -42,6 +42,44 @@ pub(super) fn visited(
         {
             break;
         }
+    }
+    graphs.sort_unstable();
+    graphs
+}
+
+/// Does the operation of a state add something, in any order with others?
+fn commutes(program: &Program, state: StateId) -> bool {
+    matches!(*program.op(state), Op::Rmw { loc, kind: RmwKind::Add | RmwKind::Sub, operand, order }
+        if operand != 0
+            && !order.acquires()
+            && program.ignores_result(state)
+            && !program.tells_additions_apart(loc))
+}
+
+/// The graphs without the order of additions that commute, each as often as it is there.
+pub(super) fn without_order_of_additions(
+    program: &Program,
+    mut graphs: Vec<CanonicalGraph>,
+) -> Vec<CanonicalGraph> {
+    for graph in &mut graphs {
+        let mut additions: Vec<OperationId> = Vec::new();
+        for (thread, operations) in &graph.threads {
+            let numbered = operations.iter().zip(0..);
+            let found = numbered.filter(|(operation, _)| commutes(program, operation.state));
+            additions.extend(found.map(|(_, number)| (*thread, number)));
+        }
+        for (thread, operations) in &mut graph.threads {
+            for (operation, number) in operations.iter_mut().zip(0..) {
+                let is_one = additions.contains(&(*thread, number));
+                operation.source = operation
+                    .source
+                    .filter(|source| !is_one && !additions.contains(source));
+            }
+        }
+        for (_, order) in &mut graph.modification {
+            order.retain(|operation| !additions.contains(operation));
+        }
+        graph.modification.retain(|(_, order)| !order.is_empty());
     }
     graphs.sort_unstable();
     graphs

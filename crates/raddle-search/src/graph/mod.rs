@@ -7,6 +7,7 @@
 //! does in which all that goes away was added *maximally*. So each consistent graph is visited once, and nothing needs to be remembered
 //! of graphs that were visited. `docs/engines/graph.md` has the deviations: threads that wait, mixed sizes, plain accesses.
 
+mod additions;
 mod bits;
 mod buffered;
 mod clocks;
@@ -82,6 +83,8 @@ pub(crate) struct Search {
     pool: Vec<Alternative>,
     /// Plain accesses are taken for relaxed ones: nobody looks for races.
     plain_is_relaxed: bool,
+    /// Some addition was left in any order with others.
+    has_commuted: bool,
     checks_uninit: bool,
 }
 
@@ -108,6 +111,7 @@ impl Search {
             levels: Vec::new(),
             pool: Vec::new(),
             plain_is_relaxed: !checks.races,
+            has_commuted: false,
             checks_uninit: checks.uninit,
         }
     }
@@ -217,12 +221,16 @@ impl Search {
                 if let Some(step) = self.extend_alone(program, frame, thread, place)? {
                     return ControlFlow::Continue(step);
                 }
+                if let Some(step) = self.extend_with_addition(program, frame, thread, place)? {
+                    return ControlFlow::Continue(step);
+                }
                 self.offer_sources(program, thread, place, is_cell);
             }
             Part::Store { place, .. } => {
                 if let Some(step) = self.extend_alone(program, frame, thread, place)? {
                     return ControlFlow::Continue(step);
                 }
+                self.meet_additions(program, thread, place)?;
                 self.offer_places(program, thread, place, None);
             }
             Part::Update { place, .. } => {
@@ -323,6 +331,7 @@ impl Search {
         let mut event = Event::new(state, 0, kind);
         self.graph.inherit(&mut event, thread, index);
         if let Op::Fence { order } = op {
+            self.meet_fence(program, order)?;
             event.order = order;
         }
         let returned = match self.outcome(program, thread, op, choice) {

@@ -77,6 +77,7 @@ impl Search {
             return ControlFlow::Continue(None);
         }
         debug_assert_eq!(order, Order::Plain);
+        self.meet_additions(program, thread, place)?;
         let step = match op {
             Op::Store { .. } => {
                 let last = self.graph.last_write(place);

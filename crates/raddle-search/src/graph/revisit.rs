@@ -86,6 +86,8 @@ impl Search {
                 Op::Choice { .. } => e.value == 0,
                 _ => true,
             },
+            // Nothing else can be done.
+            Kind::Write if e.is_addition => true,
             Kind::Write => {
                 // Only reads that it revisited were there before it; they may have gone since.
                 let is_read = e.revisited != Ev::NONE && self.is_there(e.revisited) && {

@@ -2,12 +2,13 @@
 
 use super::exact;
 use crate::driver::{Limits, Reductions, SearchOptions, ViolationKey, check};
-use crate::oracle::c11::{GraphEnd, GraphOptions, final_graphs};
+use crate::oracle::c11::{CanonicalGraph, GraphEnd, GraphOptions, final_graphs};
 use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, Violation, ViolationKind};
-use raddle_program::Order;
-use raddle_testing::builder::{BuiltProgram, ProgramBuilder};
+use raddle_program::{Order, Program, RmwKind};
+use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder};
 use raddle_testing::generate::{C11Options, Features, GenOptions, generate, generate_c11};
 use raddle_testing::samples;
+use std::collections::HashSet;
 
 /// A number that people may set to try more.
 fn number(name: &str, default: u64) -> u64 {
@@ -179,12 +180,11 @@ fn compare_with_brute_force(family: &C11Options, budget: u64) {
         if all.has_race() {
             continue;
         }
-        let found: std::collections::HashSet<ViolationKey> = violations
+        let found: HashSet<ViolationKey> = violations
             .iter()
             .map(|violation| ViolationKey::new(&violation.kind, violation.at))
             .collect();
-        let expected: std::collections::HashSet<ViolationKey> =
-            all.violations.keys().cloned().collect();
+        let expected: HashSet<ViolationKey> = all.violations.keys().cloned().collect();
         assert_eq!(found, expected, "seed {seed}: {built}");
         if all.count(GraphEnd::Faulted) > 0 {
             continue;
@@ -201,12 +201,90 @@ fn compare_with_brute_force(family: &C11Options, budget: u64) {
             ..SearchOptions::default()
         };
         let visited = exact::visited(&mut program, MemoryModel::C11, AWAITS, options);
-        assert_eq!(visited, exact::expected(&all), "seed {seed}: {built}");
+        let graphs = exact::expected(&all);
+        assert_eq!(visited, graphs, "seed {seed}: {built}");
+        forget_additions(&mut program, seed, &built, &expected, graphs);
     }
     assert!(
         compared * 2 > number("COUNT", budget),
         "{compared} compared"
     );
+}
+
+/// The same where additions may come in any order, if nobody looks.
+fn forget_additions(
+    program: &mut Program,
+    seed: u64,
+    built: &BuiltProgram,
+    violations: &HashSet<ViolationKey>,
+    graphs: Vec<CanonicalGraph>,
+) {
+    let options = || SearchOptions {
+        memory: MemoryModel::C11,
+        keep_going: true,
+        ..SearchOptions::default()
+    };
+    let outcome = check(program, EngineKind::Graph, options()).unwrap();
+    let found: HashSet<ViolationKey> = match &outcome.verdict {
+        Verdict::Violation(violations) => violations
+            .iter()
+            .map(|violation| ViolationKey::new(&violation.kind, violation.at))
+            .collect(),
+        _ => HashSet::new(),
+    };
+    assert_eq!(found, *violations, "additions, seed {seed}: {built}");
+    let visited = exact::visited(program, MemoryModel::C11, Reductions::default(), options());
+    let statistics = &outcome.statistics;
+    let count = statistics.complete + statistics.blocked;
+    assert_eq!(
+        visited.len() as u64,
+        count,
+        "additions, seed {seed}: {built}"
+    );
+    let visited = exact::without_order_of_additions(program, visited);
+    let mut graphs = exact::without_order_of_additions(program, graphs);
+    graphs.dedup();
+    assert_eq!(visited, graphs, "additions, seed {seed}: {built}");
+}
+
+/// Counters that are looked at when all who add have been joined, or know of each other.
+#[test]
+fn additions_commute() {
+    let counts = |order: Order, memory: MemoryModel, looks: bool| {
+        let mut builder = ProgramBuilder::new("counter");
+        let x = builder.var("x", 4);
+        for name in ["a", "b", "c", "d"] {
+            builder.thread(name, |t| {
+                t.rmw(x, RmwKind::Add, 1, order);
+                t.rmw(x, RmwKind::Sub, 2, order);
+            });
+        }
+        if looks {
+            builder.thread("e", |t| {
+                t.load_order(x, order);
+            });
+        }
+        builder.main(|t| {
+            t.spawn_all();
+            t.join_all();
+            let sum = t.load_order(x, Order::Relaxed);
+            t.assert(sum.is(-4i32 as u32 as u64));
+        });
+        let built = builder.build();
+        let options = SearchOptions {
+            memory,
+            ..SearchOptions::default()
+        };
+        let outcome = check(&mut built.program(), EngineKind::Graph, options).unwrap();
+        assert!(matches!(outcome.verdict, Verdict::Verified { .. }));
+        outcome.statistics.complete
+    };
+    assert_eq!(counts(Order::Relaxed, MemoryModel::C11, false), 1);
+    assert_eq!(counts(Order::Release, MemoryModel::C11, false), 1);
+    assert_eq!(counts(Order::SeqCst, MemoryModel::Sc, false), 1);
+    // They learn of each other.
+    assert_eq!(counts(Order::AcqRel, MemoryModel::C11, false), 2520);
+    assert_eq!(counts(Order::Relaxed, MemoryModel::C11, true), 2520 * 9);
 }
 
 #[test]

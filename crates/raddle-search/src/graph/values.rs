@@ -47,6 +47,9 @@ impl Graph {
     pub(super) fn value_from(&self, program: &Program, place: Place, write: Ev) -> Value {
         if write.is_event() {
             let event = self.event(write);
+            if event.is_addition {
+                return self.sum(program, place, write);
+            }
             if event.place == place {
                 return event.value;
             }
