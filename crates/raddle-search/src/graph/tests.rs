@@ -357,7 +357,7 @@ fn attempts_that_are_taken_back() {
 /// More executions are not compared.
 const MOST: u64 = 20_000;
 
-/// Under a model with store buffers: the violations of all interleavings.
+/// The violations of all interleavings.
 fn assert_same_violations(
     seed: u64,
     built: &BuiltProgram,
@@ -418,7 +418,7 @@ fn assert_same_violations(
 }
 
 #[test]
-fn store_buffers_as_by_all_interleavings() {
+fn violations_as_by_all_interleavings() {
     let options = GenOptions {
         features: Features {
             mixed_sizes: false,
@@ -432,7 +432,7 @@ fn store_buffers_as_by_all_interleavings() {
     let mut compared = 0;
     for seed in first..first + number("COUNT", 60) {
         let built = generate(seed, &options);
-        for memory in [MemoryModel::Tso, MemoryModel::Pso] {
+        for memory in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
             for races in [true, false] {
                 compared += u64::from(assert_same_violations(seed, &built, memory, races));
             }
