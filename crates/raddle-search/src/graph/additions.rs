@@ -10,7 +10,7 @@ use super::{Search, Step};
 use crate::frame::Frame;
 use raddle_memory::MemoryModel;
 use raddle_program::tables::NO_SLOT;
-use raddle_program::{Op, Order, Program, RmwKind, StateId, Value};
+use raddle_program::{LocId, Op, Order, Program, RmwKind, StateId, Value};
 use std::ops::ControlFlow;
 
 impl Search {
@@ -121,6 +121,20 @@ impl Search {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// A location turns out to share bytes with others: what additions left there is told by its own accesses only.
+    pub(super) fn meet_other_sizes(&self, program: &mut Program, loc: LocId) -> ControlFlow<()> {
+        let overlaps = program.tables().overlaps(loc).iter().copied();
+        let mut all = std::iter::once(loc).chain(overlaps);
+        let found = all.find(|&loc| self.graph.has_additions(Place::of(loc)));
+        match found {
+            Some(loc) => {
+                program.tell_additions_apart(loc);
+                ControlFlow::Break(())
+            }
+            None => ControlFlow::Continue(()),
+        }
     }
 
     /// A fence can make a thread learn from what its additions found, and puts events before and behind it into one order. All additions are told apart in a

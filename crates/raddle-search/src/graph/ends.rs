@@ -96,8 +96,9 @@ impl Search {
         for (index, location) in graph.locations.iter().enumerate().skip(1) {
             let own = |write: &&Ev| graph.event(**write).place.index() == index;
             if let Some(&last) = location.writes.iter().rev().find(own) {
-                let event = graph.event(last);
-                writes.push((event.stamp, LocId(index as u32 - 1), event.value));
+                let loc = LocId(index as u32 - 1);
+                let value = graph.value_from(program, Place::of(loc), last);
+                writes.push((graph.event(last).stamp, loc, value));
             }
         }
         writes.sort_unstable();

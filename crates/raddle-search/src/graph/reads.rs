@@ -60,6 +60,7 @@ impl Search {
             return ControlFlow::Continue(None);
         }
         if info.mixed {
+            self.meet_other_sizes(program, loc)?;
             self.graph.catch_up(program, place);
         }
         let order = ops::order_of(&op, 0);

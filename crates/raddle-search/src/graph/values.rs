@@ -113,7 +113,8 @@ impl Graph {
                 continue;
             }
             if (info.arena..info.arena + u32::from(info.size)).contains(&arena) {
-                let byte = (event.value >> (8 * (arena - info.arena))) as u8;
+                let value = self.value_from(program, event.place, last);
+                let byte = (value >> (8 * (arena - info.arena))) as u8;
                 if newest.is_none_or(|(stamp, _)| stamp < event.stamp) {
                     newest = Some((event.stamp, byte));
                 }

@@ -251,7 +251,7 @@ impl Walk<'_> {
         for thread in threads {
             self.extend(program, thread)?;
         }
-        if self.is_final(program) && axioms::judge(&self.graph).is_ok() {
+        if self.is_final(program) && self.is_execution(program) {
             self.leaf(program);
         }
         Some(())
@@ -516,12 +516,12 @@ impl Walk<'_> {
         true
     }
 
-    /// Is the graph consistent, as far as it was looked at, and free of races? If nothing races and the operation comes last in memory, that is found out where
+    /// Is the graph consistent, and free of races, as far as it was looked at? Of an operation that comes last in memory and is not plain, that is found out where
     /// the graph is final, or something is wrong in it.
     fn may_go_on(&mut self, program: &Program, op: Op, way: Way) -> bool {
-        let looks = !self.options.in_order || way.is_old || program.has_plain_accesses();
-        let is_harmless = !looks && !matches!(op, Op::Free { .. });
-        is_harmless || self.is_execution(program)
+        let is_free = matches!(op, Op::Free { .. });
+        let looks = !self.options.in_order || way.is_old || op.is_plain() || is_free;
+        !looks || self.is_execution(program)
     }
 
     /// Is the graph consistent, and free of races?
