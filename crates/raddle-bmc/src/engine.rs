@@ -29,6 +29,7 @@ pub struct BmcOptions {
     pub exit_with_main: bool,
     /// May waits for condition variables end without a signal?
     pub spurious_wakeups: bool,
+    pub spurious_failures: bool,
     /// `abort` ends the process in silence.
     pub silent_abort: bool,
     /// A second opinion: give up if a formula becomes large, or if a question takes so many conflicts.
@@ -201,6 +202,7 @@ impl Run {
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
             spurious_wakeups: self.options.spurious_wakeups,
+            spurious_failures: self.options.spurious_failures,
             silent_abort: self.options.silent_abort,
             watch: &self.watch,
             is_short: self.options.effort.is_some(),
@@ -461,7 +463,9 @@ fn unsupported(stop: Stop) -> Verdict {
             thread: ThreadName::default(),
             at: SrcId::NOWHERE,
         }),
-        Stop::Fault(_) | Stop::WokenInVain => unreachable!("they are part of the encoding"),
+        Stop::Fault(_) | Stop::WokenInVain | Stop::FailedInVain => {
+            unreachable!("they are part of the encoding")
+        }
     }
 }
 

@@ -27,6 +27,7 @@
 //!     unroll: None,
 //!     exit_with_main: false,
 //!     spurious_wakeups: true,
+//!     spurious_failures: true,
 //!     silent_abort: false,
 //!     effort: None,
 //! };

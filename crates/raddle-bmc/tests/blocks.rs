@@ -340,6 +340,7 @@ fn by_formula(text: &str) -> Verdict {
         unroll: Some(BOUND),
         exit_with_main: false,
         spurious_wakeups: false,
+        spurious_failures: false,
         silent_abort: false,
         effort: None,
     };

@@ -527,6 +527,7 @@ fn by_formula(text: &str, unroll: Option<u32>, search: SearchOptions) -> Outcome
         unroll,
         exit_with_main: false,
         spurious_wakeups: false,
+        spurious_failures: false,
         silent_abort: false,
         effort: None,
     };

@@ -279,6 +279,7 @@ fn by_formula(text: &str, memory: MemoryModel) -> Option<bool> {
         unroll: None,
         exit_with_main: false,
         spurious_wakeups: false,
+        spurious_failures: false,
         silent_abort: false,
         effort: None,
     };

@@ -139,6 +139,7 @@ fn by_formula(text: &str) -> Verdict {
         unroll: None,
         exit_with_main: false,
         spurious_wakeups: false,
+        spurious_failures: false,
         silent_abort: false,
         effort: Some(20_000),
     };

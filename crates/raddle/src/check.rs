@@ -199,6 +199,14 @@ pub(crate) fn checked(options: &Options, job: &Job) -> Result<Checked, Error> {
         let left_out = &mut checked.outcome.coverage.left_out;
         left_out.push(LeftOut::SpuriousWakeups);
     }
+    if !options.spurious_failures {
+        let left_out = &mut checked.outcome.coverage.left_out;
+        left_out.push(LeftOut::SpuriousFailures);
+    }
+    if options.volatile_is_atomic {
+        let left_out = &mut checked.outcome.coverage.left_out;
+        left_out.push(LeftOut::RacesOfVolatile);
+    }
     if !options.checks.races {
         let outcome = &mut checked.outcome;
         let is_sc = outcome.memory == MemoryModel::Sc;
@@ -227,6 +235,7 @@ pub(crate) fn solve(
 ) -> Result<Checked, Error> {
     let source = Source {
         purity: false,
+        idle_failures: true,
         wide_choices: true,
         ..source(options, job)
     };
@@ -244,6 +253,7 @@ pub(crate) fn solve(
         unroll: options.unroll,
         exit_with_main: loaded.on_main_return == OnMainReturn::Exit,
         spurious_wakeups: options.spurious_wakeups,
+        spurious_failures: fails_spuriously(options),
         silent_abort: options.silent_abort,
         effort,
     };
@@ -265,11 +275,25 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
         on_main_return: options.on_main_return,
         panic: options.panic,
         spurious_wakeups: options.spurious_wakeups,
+        spurious_failures: fails_spuriously(options),
+        idle_failures: explores_idle_failures(options, options.engine),
+        volatile_is_atomic: options.volatile_is_atomic,
         malloc_may_fail: options.malloc_may_fail,
         checks: options.checks,
         silent_abort: options.silent_abort,
         wide_choices: false,
     }
+}
+
+/// Processors with store buffers in front of their memory have compare-exchanges that do not fail for no reason.
+fn fails_spuriously(options: &Options) -> bool {
+    options.spurious_failures && matches!(options.memory, MemoryModel::Sc | MemoryModel::C11)
+}
+
+/// Engines that do not know what a loop that only waits is are who the others are compared with: they have all of them.
+fn explores_idle_failures(options: &Options, engine: Option<EngineKind>) -> bool {
+    let knows = |engine: EngineKind| engine.knows_purity() || engine == EngineKind::Graph;
+    !(options.reductions.purity && engine.is_none_or(knows))
 }
 
 fn leaves_out_pure_iterations(options: &Options) -> bool {
@@ -397,6 +421,9 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
         purity: options.reductions.purity && engine.knows_purity(),
         on_main_return: name_of(on_main_return),
         spurious_wakeups: options.spurious_wakeups,
+        spurious_failures: fails_spuriously(options),
+        idle_failures: explores_idle_failures(options, Some(engine)),
+        volatile_is_atomic: options.volatile_is_atomic,
         malloc_may_fail: options.malloc_may_fail,
         any_panic: options.panic == Panics::Any,
         silent_abort: options.silent_abort,

@@ -373,6 +373,7 @@ impl Encoder<'_> {
                 args[0].clone()
             }
             _ if name.starts_with("__VERIFIER_nondet_") => self.choose(state, name, width),
+            "rand" | "rand_r" | "random" | "lrand48" => self.choose(state, name, width),
             _ => return self.mathematics(name, args),
         }))
     }
@@ -385,6 +386,8 @@ impl Encoder<'_> {
         let (bits, piece) = match what {
             "bool" | "_Bool" => (1, 1),
             "char" | "schar" | "uchar" => (8, 8),
+            // From 0 to RAND_MAX.
+            "rand" | "rand_r" | "random" | "lrand48" => (31, 16),
             _ => (width, 16),
         };
         let bits = bits.min(width);

@@ -6,6 +6,7 @@
 //! - `iterations`: loops that are cut by a bound. `coverage`: what was run.
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
+//! - `failing`: weak compare-exchanges that fail for no reason.
 //! - `undefined`: what nobody has written. `unwind`: exceptions on their way.
 //! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
 //! - `taken`: what the code takes memory for, for reports.
@@ -26,6 +27,7 @@ mod counting;
 mod coverage;
 mod exchange;
 mod exec;
+pub(crate) mod failing;
 pub(crate) mod float;
 mod flow;
 mod intrinsics;
@@ -34,6 +36,7 @@ pub(crate) mod layout;
 pub mod local;
 pub(crate) mod machine;
 pub(crate) mod memory;
+mod mentions;
 mod rearrange;
 mod taken;
 mod undefined;
@@ -93,6 +96,13 @@ pub struct InterpOptions {
     pub panic: PanicPolicy,
     /// Are there spurious wake-ups from condition variables? Each thread has one at most at each place.
     pub spurious_wakeups: bool,
+    /// May weak compare-exchanges fail although they find what they expect, and attempts at C11's and C++'s mutexes although these are free?
+    /// Each thread has one such failure at most at each place.
+    pub spurious_failures: bool,
+    /// Are those left out that end an iteration of a loop in which nothing was changed?
+    pub leaves_out_idle_failures: bool,
+    /// Are volatile accesses relaxed atomics?
+    pub volatile_is_atomic: bool,
     /// May `malloc` and its family return null?
     pub malloc_may_fail: bool,
     /// Which writes continue a release sequence, for data races.
@@ -126,6 +136,9 @@ impl Default for InterpOptions {
             on_main_return: OnMainReturn::Wait,
             panic: PanicPolicy::Unhandled,
             spurious_wakeups: false,
+            spurious_failures: false,
+            leaves_out_idle_failures: false,
+            volatile_is_atomic: false,
             malloc_may_fail: false,
             release_sequences: ReleaseSequences::default(),
             orderings: Rc::default(),

@@ -158,6 +158,8 @@ fn explored(
             unroll: Some(MOST_ITERATIONS),
             leaves_out_pure_iterations: engine.knows_purity(),
             spurious_wakeups: true,
+            spurious_failures: fails_spuriously(memory),
+            leaves_out_idle_failures: engine.knows_purity() || engine == EngineKind::Graph,
             ..InterpOptions::default()
         };
         let mut program = Interpreter::load(module, interp).ok()?;
@@ -177,18 +179,25 @@ fn explored(
     })
 }
 
+/// Processors with store buffers have compare-exchanges that do not fail for no reason.
+fn fails_spuriously(memory: MemoryModel) -> bool {
+    matches!(memory, MemoryModel::Sc | MemoryModel::C11)
+}
+
 fn solved(text: &str, memory: MemoryModel, checks: Checks) -> Result<Answer, Failure> {
     guarded(EngineKind::Bmc, memory, || {
         let parse = || raddle_ir::parse_module(text.to_owned(), "mutant").ok();
         let looked_at = InterpOptions {
             unroll: Some(1),
             spurious_wakeups: true,
+            spurious_failures: fails_spuriously(memory),
             ..InterpOptions::default()
         };
         let view = View::new(parse()?, looked_at).ok()?;
         let replayed = InterpOptions {
             wide_choices: true,
             spurious_wakeups: true,
+            spurious_failures: fails_spuriously(memory),
             ..InterpOptions::default()
         };
         let mut program = Interpreter::load(parse()?, replayed).ok()?;
@@ -197,6 +206,7 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks) -> Result<Answer, Fai
             unroll: None,
             exit_with_main: false,
             spurious_wakeups: true,
+            spurious_failures: fails_spuriously(memory),
             silent_abort: false,
             effort: Some(MOST_CONFLICTS),
         };
