@@ -10,6 +10,7 @@ use crate::guide::Guide;
 use crate::problem::{Found, Problem, Unsettled};
 use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Stopped};
+use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName, WeakOrderings};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
@@ -29,7 +30,7 @@ pub struct BmcOptions {
     pub exit_with_main: bool,
     /// May waits for condition variables end without a signal?
     pub spurious_wakeups: bool,
-    pub spurious_failures: bool,
+    pub spurious_failures: SpuriousFailures,
     /// `abort` ends the process in silence.
     pub silent_abort: bool,
     /// A second opinion: give up if a formula becomes large, or if a question takes so many conflicts.

@@ -527,7 +527,7 @@ fn by_formula(text: &str, unroll: Option<u32>, search: SearchOptions) -> Outcome
         unroll,
         exit_with_main: false,
         spurious_wakeups: false,
-        spurious_failures: false,
+        spurious_failures: raddle_program::interp::SpuriousFailures::None,
         silent_abort: false,
         effort: None,
     };

@@ -11,6 +11,7 @@ use crate::progress::{self, Clock, StatusLine};
 use crate::project;
 use crate::supervise::{Ended, Job};
 use raddle_bmc::BmcOptions;
+use raddle_program::interp::SpuriousFailures;
 use raddle_program::{Program, Unsupported};
 use raddle_report::source::Sources;
 use raddle_report::text::Look;
@@ -253,7 +254,7 @@ pub(crate) fn solve(
         unroll: options.unroll,
         exit_with_main: loaded.on_main_return == OnMainReturn::Exit,
         spurious_wakeups: options.spurious_wakeups,
-        spurious_failures: fails_spuriously(options),
+        spurious_failures: spurious_failures(options.spurious_failures, options.memory),
         silent_abort: options.silent_abort,
         effort,
     };
@@ -275,7 +276,7 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
         on_main_return: options.on_main_return,
         panic: options.panic,
         spurious_wakeups: options.spurious_wakeups,
-        spurious_failures: fails_spuriously(options),
+        spurious_failures: spurious_failures(options.spurious_failures, options.memory),
         idle_failures: explores_idle_failures(options, options.engine),
         volatile_is_atomic: options.volatile_is_atomic,
         malloc_may_fail: options.malloc_may_fail,
@@ -285,9 +286,13 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
     }
 }
 
-/// Processors with store buffers in front of their memory have compare-exchanges that do not fail for no reason.
-fn fails_spuriously(options: &Options) -> bool {
-    options.spurious_failures && matches!(options.memory, MemoryModel::Sc | MemoryModel::C11)
+/// What may fail for no reason under a memory model.
+pub(crate) fn spurious_failures(explored: bool, memory: MemoryModel) -> SpuriousFailures {
+    match memory {
+        _ if !explored => SpuriousFailures::None,
+        MemoryModel::Sc | MemoryModel::C11 => SpuriousFailures::All,
+        MemoryModel::Tso | MemoryModel::Pso => SpuriousFailures::Locks,
+    }
 }
 
 /// Engines that do not know what a loop that only waits is are who the others are compared with: they have all of them.
@@ -421,7 +426,7 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
         purity: options.reductions.purity && engine.knows_purity(),
         on_main_return: name_of(on_main_return),
         spurious_wakeups: options.spurious_wakeups,
-        spurious_failures: fails_spuriously(options),
+        spurious_failures: options.spurious_failures,
         idle_failures: explores_idle_failures(options, Some(engine)),
         volatile_is_atomic: options.volatile_is_atomic,
         malloc_may_fail: options.malloc_may_fail,

@@ -1,3 +1,5 @@
+// engines: dpor, rf, rvf, mcr, bpor
+// bmc: refused
 // Shared pointers that threads replace and look at at once, by the functions of C++11.
 #include <atomic>
 #include <cassert>

@@ -1,3 +1,5 @@
+// engines: dpor, rf, rvf, mcr, bpor
+// bmc: refused
 // One side forgets that a shared pointer is no atomic variable.
 #include <atomic>
 #include <memory>

@@ -1,3 +1,5 @@
+// engines: dpor, rf, rvf, mcr
+// bmc: refused
 // Loops that try again until they have the mutex.
 #include <cassert>
 #include <mutex>

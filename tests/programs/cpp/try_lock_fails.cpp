@@ -1,3 +1,4 @@
+// bmc: refused
 // C++ lets try_lock fail although nobody has the mutex.
 #include <cassert>
 #include <mutex>

@@ -1,3 +1,4 @@
+// engines: dpor, rf, rvf, mcr
 // A stack whose nodes keep the expected value themselves: failures for no reason store what is there already, in memory that nobody else knows.
 #include <atomic>
 #include <cassert>

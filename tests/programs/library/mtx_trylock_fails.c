@@ -1,3 +1,4 @@
+// bmc: refused
 // C11 lets an attempt fail although nobody has the mutex.
 #include <assert.h>
 #include <threads.h>

@@ -1,3 +1,4 @@
+// bmc: refused
 // Standard input is at its end, there are no files, and memory comes from the system.
 #include <assert.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// bmc: refused
 // Memory that was given back to the system.
 #include <pthread.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// engines: dpor, rf, rvf, mcr
 // raddle: --volatile-is-atomic
 // A flag that is only looked at.
 #include <assert.h>

@@ -1,3 +1,4 @@
+// engines: dpor, rf, rvf, mcr
 // raddle: --volatile-is-atomic
 // Volatile accesses count as relaxed atomics: no race on the flag, but it orders nothing.
 #include <pthread.h>

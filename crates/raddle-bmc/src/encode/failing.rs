@@ -5,6 +5,7 @@ use super::{Encoder, unsupported_call};
 use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::{Bit, Word};
+use raddle_program::interp::SpuriousFailures;
 use raddle_program::models::may_fail_spuriously;
 use raddle_program::{AccessKind, Stop};
 
@@ -30,7 +31,7 @@ impl Encoder<'_> {
         address: &Sym,
         size: u8,
     ) -> Result<Option<Failing>, Stop> {
-        if !self.options.spurious_failures {
+        if self.options.spurious_failures != SpuriousFailures::All {
             return Ok(None);
         }
         let mut may = Bit::FALSE;
@@ -84,7 +85,8 @@ impl Encoder<'_> {
         let callers: Vec<&str> = callers
             .map(|frame| &*self.view.module().function(frame.code.id()).name)
             .collect();
-        if !self.options.spurious_failures || !may_fail_spuriously(name, &callers) {
+        let is_off = self.options.spurious_failures == SpuriousFailures::None;
+        if is_off || !may_fail_spuriously(name, &callers) {
             return Ok(());
         }
         let why = "failures for no reason are not encoded: without `--no-spurious-failures`";

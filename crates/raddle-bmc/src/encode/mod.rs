@@ -57,6 +57,7 @@ use crate::state::{Disagreement, Key, State};
 use crate::value::{ReadId, Sym};
 use raddle_ir::{FuncId, TypeId};
 use raddle_order::bits::{Bit, Word};
+use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::{ModelCall, View};
 use raddle_program::tables::NewObject;
 use raddle_program::{Fault, Limit, ObjectId, Order, SrcId, Stop, ThreadId, Unsupported};
@@ -85,7 +86,7 @@ pub(crate) struct EncodeOptions<'a> {
     pub(crate) exit_with_main: bool,
     /// May waits for condition variables end without a signal?
     pub(crate) spurious_wakeups: bool,
-    pub(crate) spurious_failures: bool,
+    pub(crate) spurious_failures: SpuriousFailures,
     /// Does `abort` end the process in silence?
     pub(crate) silent_abort: bool,
     /// Says when to give up.

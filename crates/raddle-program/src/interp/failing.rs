@@ -18,6 +18,7 @@
 //! the address of a block that a thread has made, as long as it has written to such blocks only ([`ThreadState::unpublished`]): what it
 //! stores there a second time changes nothing, and nobody can race with it.
 
+use super::SpuriousFailures;
 use super::code::{Code, Point};
 use super::iterations::leaves_memory;
 use super::local::{FrameExtra, Local, ThreadState};
@@ -131,7 +132,7 @@ pub(crate) enum Attempt {
 impl World {
     /// Are failures for no reason left out where they come to nothing?
     fn looks_at_rounds(&self) -> bool {
-        self.options.spurious_failures
+        self.options.spurious_failures != SpuriousFailures::None
             && self.options.leaves_out_idle_failures
             && (self.has_weak_exchanges || self.has_try_locks)
     }
@@ -366,7 +367,8 @@ impl Machine<'_> {
         (expected, result): (u64, Option<raddle_ir::ValueId>),
         failure: Order,
     ) -> Result<Attempt, Stop> {
-        if !self.world.options.spurious_failures || self.trial.is_some() {
+        let may_fail = self.world.options.spurious_failures == SpuriousFailures::All;
+        if !may_fail || self.trial.is_some() {
             return Ok(Attempt::Goes(0));
         }
         let place = (FAILED, self.place_of_attempt());

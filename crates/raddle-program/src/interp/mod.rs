@@ -84,6 +84,18 @@ pub enum PanicPolicy {
     Unhandled,
 }
 
+/// What may fail for no reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SpuriousFailures {
+    #[default]
+    None,
+    /// Attempts at mutexes of C11 and C++, although these are free.
+    Locks,
+    /// Weak compare-exchanges, too, although they find what they expect. Processors with store buffers in front of their memory have none
+    /// that do so.
+    All,
+}
+
 /// How a module is run.
 #[derive(Clone, Debug)]
 pub struct InterpOptions {
@@ -96,9 +108,8 @@ pub struct InterpOptions {
     pub panic: PanicPolicy,
     /// Are there spurious wake-ups from condition variables? Each thread has one at most at each place.
     pub spurious_wakeups: bool,
-    /// May weak compare-exchanges fail although they find what they expect, and attempts at C11's and C++'s mutexes although these are free?
-    /// Each thread has one such failure at most at each place.
-    pub spurious_failures: bool,
+    /// What may fail for no reason? Each thread has one such failure at most at each place.
+    pub spurious_failures: SpuriousFailures,
     /// Are those left out that end an iteration of a loop in which nothing was changed?
     pub leaves_out_idle_failures: bool,
     /// Are volatile accesses relaxed atomics?
@@ -136,7 +147,7 @@ impl Default for InterpOptions {
             on_main_return: OnMainReturn::Wait,
             panic: PanicPolicy::Unhandled,
             spurious_wakeups: false,
-            spurious_failures: false,
+            spurious_failures: SpuriousFailures::None,
             leaves_out_idle_failures: false,
             volatile_is_atomic: false,
             malloc_may_fail: false,

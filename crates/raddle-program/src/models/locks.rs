@@ -6,6 +6,7 @@
 
 use super::errno::{EBUSY, EINVAL, ETIMEDOUT, zero};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
+use crate::interp::SpuriousFailures;
 use crate::interp::failing::{FAILED, Start};
 use crate::op::{MutexKind, Order, SyncAction};
 use std::rc::Rc;
@@ -106,7 +107,7 @@ impl Script<'_, '_> {
     /// Does an operation fail for no reason? Both courses are explored; but it does so once at most at each place, or loops would have no
     /// end, and a thread that comes back to where it declined, with nothing changed, is not asked again; nor one that would only begin a loop again.
     pub(super) fn fails_spuriously(&mut self, failure: u64) -> Result<bool, Pause> {
-        if !self.machine.world.options.spurious_failures {
+        if self.machine.world.options.spurious_failures == SpuriousFailures::None {
             return Ok(false);
         }
         const DECIDED: usize = 0;

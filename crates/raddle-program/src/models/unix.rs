@@ -49,6 +49,9 @@ fn map(cx: &mut Script<'_, '_>) -> ModelResult {
     const FIXED: u64 = 0x10;
     const ANONYMOUS: u64 = 0x20;
     const FAILED: u64 = u64::MAX;
+    if cx.asks() {
+        return Err(cx.unsupported("memory from the system is for engines that explore executions"));
+    }
     let flags = cx.arg(3);
     if flags & ANONYMOUS == 0 {
         return Err(cx.unsupported("files"));

@@ -1,6 +1,7 @@
 //! What all engines say about a program, and whether that fits together.
 
 use raddle_bmc::BmcOptions;
+use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
 use raddle_report::words::violation_kind;
@@ -180,8 +181,11 @@ fn explored(
 }
 
 /// Processors with store buffers have compare-exchanges that do not fail for no reason.
-fn fails_spuriously(memory: MemoryModel) -> bool {
-    matches!(memory, MemoryModel::Sc | MemoryModel::C11)
+fn fails_spuriously(memory: MemoryModel) -> SpuriousFailures {
+    match memory {
+        MemoryModel::Sc | MemoryModel::C11 => SpuriousFailures::All,
+        MemoryModel::Tso | MemoryModel::Pso => SpuriousFailures::Locks,
+    }
 }
 
 fn solved(text: &str, memory: MemoryModel, checks: Checks) -> Result<Answer, Failure> {
