@@ -1,6 +1,6 @@
 // raddle: -- -std=c++17
 // engines: dpor, rf, rvf, mcr
-// bmc: inconclusive
+// bmc: refused
 // Two threads take two mutexes in opposite order, as std::lock allows.
 #include <cassert>
 #include <mutex>

@@ -1,4 +1,5 @@
 // raddle: -- -fopenmp
+// engines: dpor, rf, rvf, mcr
 // bmc: refused
 // Loops, reductions, critical sections, barriers, single, tasks: no race.
 #include <assert.h>

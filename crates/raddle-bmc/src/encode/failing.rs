@@ -6,7 +6,7 @@ use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::SpuriousFailures;
-use raddle_program::models::may_fail_spuriously;
+use raddle_program::models::{locks_several, may_fail_spuriously};
 use raddle_program::{AccessKind, Stop};
 
 /// A failure for no reason that is possible.
@@ -85,6 +85,13 @@ impl Encoder<'_> {
         let callers: Vec<&str> = callers
             .map(|frame| &*self.view.module().function(frame.code.id()).name)
             .collect();
+        if locks_several(&callers) {
+            // Rounds that fail have no effect, but a formula does not know that.
+            return Err(unsupported_call(
+                name,
+                "rounds of std::lock may fail without end",
+            ));
+        }
         let is_off = self.options.spurious_failures == SpuriousFailures::None;
         if is_off || !may_fail_spuriously(name, &callers) {
             return Ok(());

@@ -56,17 +56,13 @@ impl Machine<'_> {
         let operand = operand & mask(update.size);
         let old = match log.get(1) {
             Some(&old) => old,
-            None => match self.rmw_piece(
-                address,
-                update.size,
-                update.kind,
-                operand,
-                Order::SeqCst,
-            )? {
-                // Nobody else sees what is private: there is nothing to order.
-                Access::Done(old) => old,
-                Access::Visible(op) => return Ok(Some(Done::Visible(op))),
-            },
+            None => {
+                match self.rmw_piece(address, update.size, update.kind, operand, Order::SeqCst)? {
+                    // Nobody else sees what is private: there is nothing to order.
+                    Access::Done(old) => old,
+                    Access::Visible(op) => return Ok(Some(Done::Visible(op))),
+                }
+            }
         };
         let Some(flag) = update.is_zero.filter(|_| log.len() < 4) else {
             return Ok(Some(Done::Next));

@@ -16,7 +16,8 @@
 //!
 //! A thread that pushes a node keeps the expected value in the node itself, and a failure stores it there once more. Nobody else can have
 //! the address of a block that a thread has made, as long as it has written to such blocks only ([`ThreadState::unpublished`]): what it
-//! stores there a second time changes nothing, and nobody can race with it.
+//! stores there a second time changes nothing, and nobody can race with it. Where it stores before it tries, the iteration is the one from
+//! the failure to the next attempt.
 
 use super::SpuriousFailures;
 use super::code::{Code, Point};
@@ -34,7 +35,6 @@ use raddle_ir::passes::intrinsics::called_function;
 use raddle_ir::passes::{Cfg, Dominators, Loops};
 use raddle_ir::{BlockId, Body, FuncId, Function, InstKind, Terminator};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
@@ -47,6 +47,9 @@ const FARTHEST: u64 = 20_000;
 /// More blocks that a thread has to itself are not told apart.
 const MOST_UNPUBLISHED: usize = 8;
 
+/// So much is remembered of what they hold.
+const MOST_KNOWN: usize = 8;
+
 /// How deep calls are followed to find a weak compare-exchange.
 const DEEPEST: u32 = 6;
 
@@ -57,8 +60,6 @@ pub(crate) struct Round {
     depth: u32,
     header: u32,
     start: Rc<Start>,
-    /// What memory holds that nobody else can have the address of, as far as the thread has looked.
-    known: SmallVec<[(LocId, Value); 2]>,
 }
 
 /// A thread at a place: all that its future depends on.
@@ -115,6 +116,8 @@ impl Hash for Start {
 /// A look at what would come of a failure.
 pub(crate) struct Trial {
     steps: u64,
+    /// Where the failure is, if it is that of a compare-exchange.
+    began: Option<Start>,
 }
 
 /// The loops of a function in which a weak compare-exchange may be tried again: their blocks, by their headers.
@@ -221,7 +224,7 @@ impl ThreadState {
     /// Forgets what is remembered about failures but that there was one.
     pub(super) fn forget_failures(&mut self) {
         self.rounds.clear();
-        self.unpublished.clear();
+        self.publish();
         self.declined.clear();
     }
 
@@ -231,20 +234,26 @@ impl ThreadState {
     }
 
     fn known(&self, loc: LocId) -> Option<Value> {
-        let round = self.rounds.first()?;
-        let known = round.known.iter().find(|(known, _)| *known == loc);
+        let known = self.known.iter().find(|(known, _)| *known == loc);
         known.map(|&(_, value)| value)
     }
 
+    /// Memory that nobody else can have the address of holds this.
     fn learn(&mut self, loc: LocId, value: Value) {
         if self.known(loc) == Some(value) {
             return;
         }
-        for round in &mut self.rounds {
-            let known = &mut Rc::make_mut(round).known;
-            known.retain(|(known, _)| *known != loc);
-            known.push((loc, value));
+        self.known.retain(|(known, _)| *known != loc);
+        if self.known.len() >= MOST_KNOWN {
+            self.known.remove(0);
         }
+        self.known.push((loc, value));
+    }
+
+    /// Others may have the addresses of all that it made.
+    fn publish(&mut self) {
+        self.unpublished.clear();
+        self.known.clear();
     }
 }
 
@@ -278,7 +287,6 @@ impl Machine<'_> {
                 depth,
                 header: target.0,
                 start,
-                known: SmallVec::new(),
             }));
         }
         Ok(())
@@ -323,8 +331,14 @@ impl Machine<'_> {
                 }
                 true
             }
-            Op::Store { loc, value, .. } => {
-                self.is_unpublished(loc) && self.state.known(loc) == Some(value)
+            Op::Store { loc, value, .. } if self.is_unpublished(loc) => {
+                let is_silent = self.state.known(loc) == Some(value);
+                // Bytes that other locations share may hold something else now.
+                match self.tables.loc_info(loc).mixed {
+                    true => self.state.known.clear(),
+                    false => self.state.learn(loc, value),
+                }
+                is_silent
             }
             _ => leaves_memory(self.tables, &local.op, value),
         };
@@ -336,17 +350,18 @@ impl Machine<'_> {
                 let unpublished = &mut self.state.unpublished;
                 match unpublished.len() < MOST_UNPUBLISHED {
                     true => unpublished.push(object),
-                    false => unpublished.clear(),
+                    false => self.state.publish(),
                 }
             }
-            Op::Free { object } => self.state.unpublished.retain(|&mut made| made != object),
-            Op::Store { loc, .. } | Op::Rmw { loc, .. } if !self.is_unpublished(loc) => {
-                self.state.unpublished.clear();
+            Op::Free { object } => {
+                self.state.unpublished.retain(|&mut made| made != object);
+                self.state.known.clear();
             }
-            Op::Cas { loc, .. } if !is_quiet && !self.is_unpublished(loc) => {
-                self.state.unpublished.clear();
-            }
-            Op::Spawn { .. } => self.state.unpublished.clear(),
+            // What an update leaves there is not looked at.
+            Op::Rmw { .. } => self.state.publish(),
+            Op::Store { loc, .. } if !self.is_unpublished(loc) => self.state.publish(),
+            Op::Cas { .. } if !is_quiet => self.state.publish(),
+            Op::Spawn { .. } => self.state.publish(),
             _ => {}
         }
     }
@@ -368,7 +383,17 @@ impl Machine<'_> {
         failure: Order,
     ) -> Result<Attempt, Stop> {
         let may_fail = self.world.options.spurious_failures == SpuriousFailures::All;
-        if !may_fail || self.trial.is_some() {
+        if !may_fail {
+            return Ok(Attempt::Goes(0));
+        }
+        if let Some(began) = self.trial.as_mut().and_then(|trial| trial.began.take()) {
+            let point = (self.frame().block, self.frame().index);
+            return match began == self.here(code, point) {
+                true => Err(Stop::FailedInVain),
+                false => Ok(Attempt::Goes(0)),
+            };
+        }
+        if self.trial.is_some() {
             return Ok(Attempt::Goes(0));
         }
         let place = (FAILED, self.place_of_attempt());
@@ -451,16 +476,16 @@ impl Machine<'_> {
         result: Option<raddle_ir::ValueId>,
         expected: u64,
     ) -> bool {
-        if self.state.rounds.is_empty() || self.state.atomic_depth > 0 {
+        let may_tell = self.world.looks_at_rounds() && self.state.atomic_depth == 0;
+        if !may_tell || self.state.rounds.is_empty() && self.state.unpublished.is_empty() {
             return false;
         }
-        let Top::Ir(frame) = &self.top else {
-            return false;
-        };
-        let mut frame = frame.clone();
+        let point = (self.frame().block, self.frame().index);
+        let began = Some(self.here(code, point));
+        let mut frame = self.frame().clone();
         frame.log.clear();
         let mut trial = Machine::resume_nothing(self.world, self.tables, self.state.clone());
-        trial.trial = Some(Trial { steps: 0 });
+        trial.trial = Some(Trial { steps: 0, began });
         trial.top = Top::Ir(frame);
         let failed: Values = smallvec::smallvec![expected, 0];
         trial.set_result(code, result, &failed);
@@ -474,7 +499,10 @@ impl Machine<'_> {
             return false;
         }
         let mut trial = Machine::resume_nothing(self.world, self.tables, self.state.clone());
-        trial.trial = Some(Trial { steps: 0 });
+        trial.trial = Some(Trial {
+            steps: 0,
+            began: None,
+        });
         trial.return_values(&[value], Mask::NONE).is_ok() && trial.comes_back()
     }
 

@@ -10,9 +10,9 @@ use super::failing::{Round, Start};
 use super::iterations::Iterations;
 use super::undefined::Unwritten;
 use super::woken::Wait;
-use crate::ids::{ObjectId, SrcId, ThreadId};
+use crate::ids::{LocId, ObjectId, SrcId, ThreadId};
 use crate::models::ModelId;
-use crate::op::Op;
+use crate::op::{Op, Value};
 use raddle_ir::{FuncId, ValueId};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -180,6 +180,8 @@ pub struct ThreadState {
     /// Objects that it made and whose addresses nobody else can have: since then it wrote to such objects only. Told apart only where
     /// `rounds` are.
     pub(crate) unpublished: SmallVec<[ObjectId; 2]>,
+    /// What these hold, as far as it has looked or written there.
+    pub(crate) known: SmallVec<[(LocId, Value); 2]>,
     /// Where it chose not to fail for no reason, and has changed nothing since.
     pub(crate) declined: SmallVec<[Rc<Start>; 1]>,
     pub callers: Option<Rc<Link>>,
@@ -201,6 +203,7 @@ impl ThreadState {
             woken: None,
             rounds: SmallVec::new(),
             unpublished: SmallVec::new(),
+            known: SmallVec::new(),
             declined: SmallVec::new(),
             callers: None,
         }

@@ -59,7 +59,7 @@ use crate::tables::Tables;
 use code::ResultUse;
 use local::{NativeFrame, ThreadState};
 use machine::Machine;
-use raddle_ir::{DebugInfo, FuncId, Module, Type};
+use raddle_ir::{Constant, DebugInfo, FuncId, InstKind, Module, Operand, Type};
 use std::fmt;
 use std::rc::Rc;
 use world::World;
@@ -276,6 +276,27 @@ fn share_types(module: &Module, tables: &mut Tables) {
     }
 }
 
+impl Interpreter {
+    /// Is it inline assembly that tells what it found out by a flag in memory, and not by a result?
+    fn leaves_flag_in_memory(&self, local: &Local) -> bool {
+        let local::Frame::Ir(frame) = &local.top else {
+            return false;
+        };
+        let Some(code) = self.world.cached_code(frame.function) else {
+            return false;
+        };
+        let insts = &code.body.blocks[frame.block as usize].insts;
+        let Some(InstKind::Call(call)) = insts.get(frame.index as usize).map(|inst| &inst.kind)
+        else {
+            return false;
+        };
+        let Operand::Const(callee) = call.callee else {
+            return false;
+        };
+        matches!(self.world.module.constant(callee), Constant::InlineAsm { text, .. } if text.contains("set"))
+    }
+}
+
 impl Semantics for Interpreter {
     type Local = Local;
 
@@ -364,6 +385,9 @@ impl Semantics for Interpreter {
 
     fn ignores_result(&self, local: &Local) -> bool {
         if !matches!(local.op, crate::op::Op::Rmw { .. }) {
+            return false;
+        }
+        if self.leaves_flag_in_memory(local) {
             return false;
         }
         // What is only returned is for the caller to use.

@@ -94,13 +94,18 @@ pub fn may_fail_spuriously(name: &str, callers: &[&str]) -> bool {
         "__glibcxx_rwlock_try",
     ];
     let is_cxx = |caller: &&str| OF_CXX.iter().any(|name| caller.contains(name));
-    let begins_again = |caller: &&str| {
-        caller.starts_with("_ZSt4lockI") || caller.contains("__detail11__lock_impl")
-    };
     name == "mtx_trylock"
         || ATTEMPTS.contains(&name)
             && callers.first().is_some_and(is_cxx)
-            && !callers.iter().any(begins_again)
+            && !locks_several(callers)
+}
+
+/// Is it `std::lock` that is being run?
+#[must_use]
+pub fn locks_several(callers: &[&str]) -> bool {
+    callers
+        .iter()
+        .any(|caller| caller.starts_with("_ZSt4lockI") || caller.contains("__detail11__lock_impl"))
 }
 
 impl Script<'_, '_> {

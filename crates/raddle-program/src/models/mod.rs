@@ -73,7 +73,7 @@ mod verifier;
 mod waiting;
 
 pub(crate) use externs::{contents, is_constant, size};
-pub use locks::may_fail_spuriously;
+pub use locks::{locks_several, may_fail_spuriously};
 pub use process::runs_functions_at_exit;
 pub(crate) use rust::parks;
 use rust::{has_plain_channels, has_plain_rwlocks};

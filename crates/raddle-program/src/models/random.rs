@@ -23,12 +23,12 @@ pub(super) const MODELS: &[Model] = &[
 const BITS: u8 = 31;
 
 fn random(cx: &mut Script<'_, '_>) -> ModelResult {
-    if cx.machine.world.options.wide_choices {
-        return Ok(Outcome::Return(cx.any_value(BITS, NumberKind::Signed)?));
-    }
     match cx.machine.results_that_differ() {
         Some(0 | 1) => Ok(Outcome::Return(0)),
         Some(count) => Ok(Outcome::Return(cx.any_number(count)?)),
+        None if cx.machine.world.options.wide_choices => {
+            Ok(Outcome::Return(cx.any_value(BITS, NumberKind::Signed)?))
+        }
         None => {
             let function = cx.function_name().into();
             Err(Pause::Stop(Stop::Unsupported(Unsupported::NondetValue {
