@@ -10,6 +10,7 @@ use crate::guide::Guide;
 use crate::problem::{Found, Problem, Unsettled};
 use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Stopped};
+use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName, WeakOrderings};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
@@ -29,6 +30,7 @@ pub struct BmcOptions {
     pub exit_with_main: bool,
     /// May waits for condition variables end without a signal?
     pub spurious_wakeups: bool,
+    pub spurious_failures: SpuriousFailures,
     /// `abort` ends the process in silence.
     pub silent_abort: bool,
     /// A second opinion: give up if a formula becomes large, or if a question takes so many conflicts.
@@ -306,6 +308,7 @@ impl Run {
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
             spurious_wakeups: self.options.spurious_wakeups,
+            spurious_failures: self.options.spurious_failures,
             silent_abort: self.options.silent_abort,
             watch: &self.watch,
             is_short: self.options.effort.is_some() || self.patience != Patience::Endless,
@@ -581,7 +584,9 @@ fn unsupported(stop: Stop) -> Verdict {
             thread: ThreadName::default(),
             at: SrcId::NOWHERE,
         }),
-        Stop::Fault(_) | Stop::WokenInVain => unreachable!("they are part of the encoding"),
+        Stop::Fault(_) | Stop::WokenInVain | Stop::FailedInVain => {
+            unreachable!("they are part of the encoding")
+        }
     }
 }
 

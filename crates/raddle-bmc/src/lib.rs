@@ -27,6 +27,7 @@
 //!     unroll: None,
 //!     exit_with_main: false,
 //!     spurious_wakeups: true,
+//!     spurious_failures: raddle_program::interp::SpuriousFailures::None,
 //!     silent_abort: false,
 //!     effort: None,
 //!     patience: raddle_bmc::PATIENCE,

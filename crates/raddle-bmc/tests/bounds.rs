@@ -532,6 +532,7 @@ fn by_formula(
         unroll,
         exit_with_main: false,
         spurious_wakeups: false,
+        spurious_failures: raddle_program::interp::SpuriousFailures::None,
         silent_abort: false,
         effort: None,
         patience,
