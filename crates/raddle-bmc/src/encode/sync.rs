@@ -203,10 +203,14 @@ impl Encoder<'_> {
             operation,
             "mutex_lock" | "mutex_trylock" | "mutex_timedlock" | "mutex_unlock"
         );
+        self.seen_kind = None;
+        let changes_it = operation.ends_with("_init") || operation.ends_with("_destroy");
         if name.starts_with("pthread_spin_") {
             self.facts.note_spin_lock(place);
         } else if uses_mutex {
             self.look_at_kind(state, place, &args[0])?;
+        } else if !changes_it {
+            self.look_at_bytes(state, place, &args[0])?;
         }
         let zero = Sym::zero(32);
         let value = match operation {
@@ -227,11 +231,13 @@ impl Encoder<'_> {
             "mutex_unlock" => self.unlock(state, place)?,
             "cond_wait" => {
                 let mutex = self.object_at(state, name, &args[1])?;
+                self.seen_kind = Some((mutex, None));
                 self.cond_wait(state, place, mutex)?;
                 zero
             }
             "cond_timedwait" => {
                 let mutex = self.object_at(state, name, &args[1])?;
+                self.seen_kind = Some((mutex, None));
                 self.cond_timed_wait(state, place, mutex, &args[args.len() - 1])?
             }
             "cond_signal" | "cond_broadcast" => {
