@@ -53,7 +53,7 @@ pub(crate) fn is_told_elsewhere(program: &Program, step: &TraceStep) -> bool {
     match program.op(step.state) {
         Op::Choice { of, .. } => match of {
             ChoiceOf::Value { shift, .. } => *shift > 0,
-            ChoiceOf::Waking => step.value == 0,
+            ChoiceOf::Waking | ChoiceOf::Failing => step.value == 0,
             ChoiceOf::Course => false,
         },
         Op::Sync { action, .. } => *action == SyncAction::CondSpurious,
@@ -151,6 +151,14 @@ pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> 
             of: ChoiceOf::Waking,
             ..
         } => "wake up without a signal (spuriously)".to_owned(),
+        Op::Choice {
+            of: ChoiceOf::Failing,
+            ..
+        } if step.value == 0 => "go on".to_owned(),
+        Op::Choice {
+            of: ChoiceOf::Failing,
+            ..
+        } => "the next operation fails for no reason (spuriously)".to_owned(),
         Op::Choice { count, .. } => format!("choose {} of 0..{count}", step.value),
         Op::AtomicBegin => "atomic {".to_owned(),
         Op::AtomicEnd => "} atomic".to_owned(),

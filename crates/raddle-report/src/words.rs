@@ -160,6 +160,7 @@ pub fn cause_name(cause: BlockedBy) -> &'static str {
         BlockedBy::Assumption => "assumption",
         BlockedBy::Stopped => "stopped",
         BlockedBy::WakeUp => "wake-up",
+        BlockedBy::Failure => "failure",
         BlockedBy::Unfinished => "unfinished",
         BlockedBy::Spinning => "spinning",
         BlockedBy::Waiting => "waiting",
@@ -181,6 +182,9 @@ pub fn blocked(complete: u64, by: &BlockedCounts) -> Option<String> {
             "a thread is left in a loop whose other rounds are explored elsewhere"
         }
         BlockedBy::WakeUp => "a thread wakes up for nothing and waits again, which changes nothing",
+        BlockedBy::Failure => {
+            "an attempt comes to nothing, and other executions show what comes of it"
+        }
         BlockedBy::Spinning => "threads wait for good in loops (`--check deadlock` says where)",
         BlockedBy::Waiting => "threads wait for good (`--check deadlock` says where)",
     };
