@@ -114,7 +114,7 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
             _ => format!("livelock: {} threads spin for good", spinning.len()),
         },
         ViolationKind::Deadlock { waiting } => match waiting.as_slice() {
-            [one] if one.spins() && !waits_for_lock(program, one) => {
+            [one] if one.spins() && !waits_for_lock(names, program, one) => {
                 format!("deadlock: {} spins for good", names.thread(one.thread))
             }
             [one] => format!("deadlock: {} waits for good", names.thread(one.thread)),
@@ -139,7 +139,7 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
 /// The headline where threads wait in loops, and all others wait to join them.
 fn lone_spinners(names: &Names<'_>, program: &Program, waiting: &[Waiting]) -> Option<String> {
     let joins = |it: &Waiting| matches!(program.op(it.state), Op::Join { .. });
-    let spins = |it: &Waiting| it.spins() && !waits_for_lock(program, it);
+    let spins = |it: &Waiting| it.spins() && !waits_for_lock(names, program, it);
     if !waiting.iter().all(|it| spins(it) || joins(it)) {
         return None;
     }
