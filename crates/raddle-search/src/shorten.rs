@@ -143,6 +143,29 @@ pub(crate) fn shorten(
     })
 }
 
+/// The execution closest to a graph that is none, if it shows the same.
+///
+/// An engine meets a violation while it adds to a graph: the update that is in it may have been read from before, or another thread may stand at an
+/// operation that the engine refuses. What it needs of the graph is an execution all the same, mostly.
+pub(crate) fn nearest(
+    program: &mut Program,
+    schedule: &Schedule,
+    wanted: &Found,
+    effort: &mut Effort<'_>,
+) -> Option<(Schedule, Found)> {
+    let target = Target::new(wanted);
+    let all: Vec<usize> = (0..schedule.steps.len()).collect();
+    let needed = graphs::needed_for(program, schedule, wanted);
+    graphs::PLAIN_ACCESSES.into_iter().find_map(|plain| {
+        let whole = graphs::whole(program, schedule, wanted, plain)?;
+        let mut runs = graphs::Graphs { plain };
+        let shown = [&all, &needed]
+            .into_iter()
+            .find_map(|kept| runs.run(program, &whole, kept, &target, effort))?;
+        Some((shown.schedule, shown.found))
+    })
+}
+
 fn plainer<R: Runs>(
     program: &mut Program,
     runs: R,

@@ -5,15 +5,13 @@
 struct node {
     pthread_cond_t cond;
     pthread_rwlock_t lock;
-    int value;
 };
 
 static void *user(void *arg) {
     struct node *node = arg;
     pthread_rwlock_wrlock(&node->lock);
-    node->value++;
-    pthread_rwlock_unlock(&node->lock);
     pthread_cond_signal(&node->cond);
+    pthread_rwlock_unlock(&node->lock);
     return 0;
 }
 
@@ -22,10 +20,10 @@ static void *maker(void *arg) {
     for (int round = 0; round < 2; round++) {
         node->cond = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
         node->lock = (pthread_rwlock_t)PTHREAD_RWLOCK_INITIALIZER;
-        node->value = 0;
         pthread_t thread;
         pthread_create(&thread, 0, user, node);
-        user(node);
+        pthread_rwlock_wrlock(&node->lock);
+        pthread_rwlock_unlock(&node->lock);
         pthread_join(thread, 0);
     }
     free(node);

@@ -2,7 +2,7 @@
 
 use super::sequences::fault_of_threads;
 use super::{Effort, Runs, Shown, Target};
-use crate::replay::{Found, Part, Schedule, Whole};
+use crate::replay::{Causes, Found, Part, Schedule, Whole, needed};
 use crate::verdict::ViolationKind;
 use raddle_memory::axioms::PlainAccesses;
 use raddle_program::{Program, SrcId, ThreadId};
@@ -31,6 +31,23 @@ pub(super) fn whole(
         found: wanted.clone(),
         places: Vec::new(),
     })
+}
+
+/// The steps that a violation depends on.
+pub(super) fn needed_for(program: &mut Program, schedule: &Schedule, wanted: &Found) -> Vec<usize> {
+    let length = schedule.steps.len();
+    let of_thread = |&step: &usize| schedule.steps[step].thread() == wanted.thread;
+    let targets: Vec<usize> = match &wanted.kind {
+        ViolationKind::Fault(_) => (0..length).filter(of_thread).collect(),
+        ViolationKind::Race(race) => vec![race.first.step, race.second.step],
+        ViolationKind::Deadlock { .. } | ViolationKind::Livelock { .. } => (0..length).collect(),
+    };
+    let causes = Causes::of(program, schedule);
+    let needed = causes.and_then(|causes| needed(&causes, targets));
+    let needed = needed.unwrap_or_default().into_iter().enumerate();
+    needed
+        .filter_map(|(step, is_needed)| is_needed.then_some(step))
+        .collect()
 }
 
 impl Runs for Graphs {

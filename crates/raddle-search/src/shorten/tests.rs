@@ -7,7 +7,7 @@ use crate::watch::{Cause, Watch};
 use crate::{ending, naive, replay, simplify};
 use raddle_program::Order;
 use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder, SyncVar, ThreadBuilder};
-use raddle_testing::generate::{GenOptions, generate};
+use raddle_testing::generate::{Features, GenOptions, generate};
 
 /// Every engine that explores, with a memory model under which all these programs do the same.
 fn everybody() -> impl Iterator<Item = (EngineKind, MemoryModel)> {
@@ -340,6 +340,31 @@ fn graphs_show_the_same_violation() {
         }
     }
     assert!(compared > 50, "{compared}");
+}
+
+/// Races that `graph` meets while it adds an update that was read from before (seed 2740), or beside an operation that it refuses (1365).
+#[test]
+fn what_is_met_in_half_a_graph_is_shown_in_a_whole_one() {
+    let no_mixed_sizes = Features {
+        mixed_sizes: false,
+        ..Features::ALL
+    };
+    for (seed, features) in [(1365, Features::ALL), (2740, no_mixed_sizes)] {
+        let options = GenOptions {
+            features,
+            ..GenOptions::default()
+        };
+        let built = generate(seed, &options);
+        let violation = first_violation(&built, EngineKind::Graph, MemoryModel::C11);
+        assert!(matches!(violation.kind, ViolationKind::Race(_)), "{built}");
+        let options = SearchOptions {
+            memory: MemoryModel::C11,
+            keep_going: true,
+            ..SearchOptions::default()
+        };
+        let outcome = driver::check(&mut built.program(), EngineKind::Graph, options);
+        assert!(outcome.is_ok(), "{seed} {:?}\n{built}", outcome.err());
+    }
 }
 
 /// A deadlock, run to the end of all threads that can get there.
