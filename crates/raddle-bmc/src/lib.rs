@@ -30,6 +30,7 @@
 //!     spurious_failures: raddle_program::interp::SpuriousFailures::None,
 //!     silent_abort: false,
 //!     effort: None,
+//!     patience: raddle_bmc::PATIENCE,
 //! };
 //! let outcome = raddle_bmc::check(view, &mut program, options, SearchOptions::default())?;
 //! assert!(matches!(outcome.verdict, Verdict::Violation(_)));
@@ -57,4 +58,4 @@ mod sums;
 mod value;
 mod waits;
 
-pub use engine::{BmcOptions, check};
+pub use engine::{BmcOptions, PATIENCE, check};

@@ -98,6 +98,7 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks, effort: Option<u64>) 
         spurious_failures: raddle_program::interp::SpuriousFailures::None,
         silent_abort: false,
         effort,
+        patience: raddle_bmc::PATIENCE,
     };
     let search = SearchOptions {
         checks,

@@ -310,6 +310,7 @@ fn by_formula(text: &str) -> Verdict {
         spurious_failures: raddle_program::interp::SpuriousFailures::None,
         silent_abort: false,
         effort: None,
+        patience: raddle_bmc::PATIENCE,
     };
     let search = SearchOptions {
         checks: CHECKS,

@@ -282,6 +282,7 @@ fn by_formula(text: &str, memory: MemoryModel) -> Option<bool> {
         spurious_failures: raddle_program::interp::SpuriousFailures::None,
         silent_abort: false,
         effort: None,
+        patience: raddle_bmc::PATIENCE,
     };
     match raddle_bmc::check(view, &mut program, options, search(memory, None)) {
         Ok(outcome) => answer(&outcome.verdict),

@@ -142,6 +142,7 @@ fn by_formula(text: &str) -> Verdict {
         spurious_failures: raddle_program::interp::SpuriousFailures::None,
         silent_abort: false,
         effort: Some(20_000),
+        patience: raddle_bmc::PATIENCE,
     };
     match raddle_bmc::check(view, &mut program(text), options, search()) {
         Ok(outcome) => outcome.verdict,

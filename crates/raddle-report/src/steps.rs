@@ -1,6 +1,6 @@
 //! What one step of an execution did, in words.
 
-use crate::names::Names;
+use crate::names::{Names, RustLock};
 use crate::number::Number;
 use raddle_program::errno::{EAGAIN, EBUSY, EDEADLK, EPERM, ETIMEDOUT};
 use raddle_program::op::mask;
@@ -63,6 +63,9 @@ pub(crate) fn is_told_elsewhere(program: &Program, step: &TraceStep) -> bool {
 
 /// The step in words: `x = 1`, `read x → 0`, `lock m`.
 pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> String {
+    if let Some(phrase) = rust_lock(names, program.op(step.state), step.value) {
+        return phrase;
+    }
     match *program.op(step.state) {
         // Whether it is visible is worth more than its ordering.
         Op::Store { loc, value, .. } if step.effect != Effect::Whole => {
@@ -163,6 +166,48 @@ pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> 
         Op::Exit { .. } => "finish".to_owned(),
         Op::ExitProcess { code } => format!("exit({code})"),
         Op::Stop(_) => "stop".to_owned(),
+    }
+}
+
+/// What is done to the word of a lock of Rust's standard library: `lock m`. A mutex is 0 if it is free, 1 if it is taken, 2 if others may sleep.
+fn rust_lock(names: &Names<'_>, op: &Op, found: Value) -> Option<String> {
+    let (Op::Cas { loc, .. } | Op::Rmw { loc, .. }) = *op else {
+        return None;
+    };
+    let lock = names.rust_lock(loc)?;
+    let place = names.location(loc);
+    match (lock, *op) {
+        (
+            RustLock::Mutex,
+            Op::Cas {
+                expected: 0,
+                new: 1,
+                ..
+            }
+            | Op::Rmw {
+                kind: RmwKind::Exchange,
+                operand: 2,
+                ..
+            },
+        ) => Some(match found {
+            0 => format!("lock {place}"),
+            _ => format!("find {place} locked"),
+        }),
+        (
+            RustLock::Mutex,
+            Op::Rmw {
+                kind: RmwKind::Exchange,
+                operand: 0,
+                ..
+            },
+        ) => Some(format!("unlock {place}")),
+        (
+            RustLock::Condvar,
+            Op::Rmw {
+                kind: RmwKind::Add, ..
+            },
+        ) => Some(format!("notify {place}")),
+        _ => None,
     }
 }
 
@@ -309,6 +354,7 @@ pub(crate) fn intention(names: &Names<'_>, cell: LocId, action: SyncAction) -> S
         SyncAction::Lock { .. } => "lock",
         SyncAction::TryLock { .. } => "trylock",
         SyncAction::Unlock { .. } | SyncAction::RwUnlock => "unlock",
+        SyncAction::CondRelease { mutex } if names.location(mutex) == place => "wait on",
         SyncAction::CondRelease { mutex } => {
             return format!("wait on {place}, unlock {}", names.location(mutex));
         }

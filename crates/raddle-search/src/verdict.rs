@@ -69,7 +69,10 @@ impl EngineKind {
     /// Does it recognise iterations of loops in which a thread only waits?
     #[must_use]
     pub fn knows_purity(self) -> bool {
-        matches!(self, Self::Dpor | Self::Rf | Self::Rvf | Self::Mcr)
+        matches!(
+            self,
+            Self::Dpor | Self::Rf | Self::Rvf | Self::Mcr | Self::Graph
+        )
     }
 
     /// Does it leave the order of writes open that nobody reads, or whose values are the same?

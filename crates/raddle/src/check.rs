@@ -257,6 +257,7 @@ pub(crate) fn solve(
         spurious_failures: spurious_failures(options.spurious_failures, options.memory),
         silent_abort: options.silent_abort,
         effort,
+        patience: raddle_bmc::PATIENCE,
     };
     let search = search_options(options, job);
     let _alive = options

@@ -174,6 +174,20 @@ fn locked(text: &str, constraints: &str) -> Option<Locked> {
     })
 }
 
+/// Is it `cpuid`? What comes before and behind it may save a register that compilers need.
+pub(super) fn asks_what_the_processor_can(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let statements = lower.split([';', '\n']).map(str::trim);
+    let mut statements = statements
+        .filter(|statement| !statement.is_empty())
+        .peekable();
+    let is_saving = |statement: &str| {
+        let is_move = statement.starts_with("mov") || statement.starts_with("xchg");
+        is_move && statement.contains("bx") && statement.contains('$') && !statement.contains('(')
+    };
+    lower.contains("cpuid") && statements.all(|it| it == "cpuid" || is_saving(it))
+}
+
 /// `$0`, `${0:q}`, `${0}`.
 pub(super) fn operand(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('$')?;
@@ -229,6 +243,26 @@ mod tests {
             parts("lock subl $$2, ($0)", "r,~{memory}"),
             Some((RmwKind::Sub, 4, 0, Number(2)))
         );
+    }
+
+    #[test]
+    fn asking_what_the_processor_can_is_known() {
+        for text in [
+            "cpuid",
+            "mov ${0:q}, rbx\ncpuid\nxchg ${0:q}, rbx",
+            "  xchgq  %rbx,${1:q}\n  cpuid\n  xchgq  %rbx,${1:q}",
+        ] {
+            assert!(asks_what_the_processor_can(text), "{text}");
+        }
+        for text in [
+            "",
+            "rdtsc",
+            "cpuid\nrdtsc",
+            "mov ${0:q}, rbx",
+            "mov (%rbx), $0\ncpuid",
+        ] {
+            assert!(!asks_what_the_processor_can(text), "{text}");
+        }
     }
 
     #[test]

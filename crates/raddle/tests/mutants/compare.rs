@@ -213,6 +213,7 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks) -> Result<Answer, Fai
             spurious_failures: fails_spuriously(memory),
             silent_abort: false,
             effort: Some(MOST_CONFLICTS),
+            patience: raddle_bmc::PATIENCE,
         };
         let search = SearchOptions {
             checks,
