@@ -10,6 +10,7 @@
 //! measure where a solver sees the answer. Who is asked when is decided by counting, so that nothing depends on the machine.
 
 use crate::check::{Checked, search_options, solve, source};
+use crate::checkpoint;
 use crate::error::Error;
 use crate::load::Loaded;
 use crate::options::Options;
@@ -122,6 +123,7 @@ fn by_language(
     };
     let search = SearchOptions {
         began: Some(began),
+        division: Some(checkpoint::division(&options, &loaded)?),
         ..search_options(&options, job)
     };
     let outcome = driver::check(&mut loaded.program, EngineKind::Graph, search)
