@@ -269,6 +269,7 @@ impl Frame {
         }
         let elapsed = now - self.started;
         let executions = self.executions();
+        self.wants_estimate |= self.link.is_some();
         if let Some(sink) = &mut self.options.progress {
             sink(&Progress {
                 executions,
@@ -718,7 +719,11 @@ impl Listener for Frame {
 
     fn explored(&mut self, fraction: impl FnOnce() -> f64) {
         if std::mem::take(&mut self.wants_estimate) {
-            self.explored = Some(fraction());
+            let fraction = fraction();
+            self.explored = Some(fraction);
+            if let Some(link) = &self.link {
+                link.set_left(1.0 - fraction);
+            }
         }
     }
 

@@ -200,6 +200,9 @@ fn digest(text: &str) -> String {
 /// How to cut the search into pieces, where it can be.
 pub(crate) fn division(options: &Options, loaded: &Loaded) -> Result<Division, Error> {
     let mut division = Division::new(Arc::clone(&loaded.again), options.jobs);
+    if let Some(looks) = options.pieces_after {
+        division.warm_up = looks;
+    }
     let mut args = None;
     if let Some(resumed) = &options.resumed {
         if resumed.fingerprint != loaded.fingerprint {

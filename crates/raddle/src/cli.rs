@@ -182,6 +182,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
 
+    /// Explore in pieces from so early on: after so many looks around, about a thousand events each (for tests)
+    #[arg(long, value_name = "LOOKS", hide = true)]
+    pub pieces_after: Option<u32>,
+
     /// Seed of randomised choices (no engine makes any yet)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,

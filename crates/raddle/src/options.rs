@@ -35,6 +35,7 @@ pub struct Options {
     /// Workers of engines that can have several.
     pub jobs: usize,
     pub checkpoint: Option<PathBuf>,
+    pub pieces_after: Option<u32>,
     /// The search that is taken up again.
     pub(crate) resumed: Option<Arc<Resumed>>,
     pub max_executions: Option<u64>,
@@ -159,6 +160,7 @@ impl Options {
             keep_going: args.keep_going,
             jobs: args.jobs.map_or_else(processors, |jobs| jobs as usize),
             checkpoint: args.checkpoint,
+            pieces_after: args.pieces_after,
             resumed: None,
             max_executions: args.max_executions,
             time_limit: args.time_limit,

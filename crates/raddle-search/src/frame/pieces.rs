@@ -227,7 +227,13 @@ impl Frame {
     }
 
     /// Tells how far all who explore are.
-    pub(crate) fn tell_progress(&mut self, statistics: &Statistics, workers: usize, pieces: usize) {
+    pub(crate) fn tell_progress(
+        &mut self,
+        statistics: &Statistics,
+        workers: usize,
+        pieces: usize,
+        explored: f64,
+    ) {
         self.watch.publish(statistics);
         let executions = statistics.complete + statistics.blocked;
         let elapsed = Instant::now() - self.started;
@@ -238,7 +244,7 @@ impl Frame {
                 elapsed,
                 rate: executions as f64 / elapsed.as_secs_f64().max(1e-9),
                 depth: statistics.max_events,
-                explored: None,
+                explored: Some(explored),
                 workers,
                 pieces,
             });

@@ -30,6 +30,7 @@ mod writes;
 
 use crate::driver::Reductions;
 use crate::frame::Frame;
+use crate::listener::Listener;
 use crate::parallel::Turn;
 use event::{Ev, Event, Kind, Place};
 use model::Judge;
@@ -161,6 +162,7 @@ impl Search {
                 frame.graphs_are_done();
                 return ControlFlow::Continue(());
             }
+            frame.explored(|| self.fraction());
         }
     }
 

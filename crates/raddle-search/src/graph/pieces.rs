@@ -9,7 +9,7 @@
 use super::{Level, Search};
 use crate::driver::Reductions;
 use crate::frame::Frame;
-use crate::parallel::{Piece, Turn};
+use crate::parallel::{Piece, Turn, share};
 use raddle_memory::MemoryModel;
 use raddle_program::Program;
 use std::ops::{ControlFlow, Range};
@@ -189,6 +189,15 @@ impl Search {
         let levels = (0..self.levels.len()).map(|level| self.rest(level, self.left(level)));
         let present = (!self.at_end).then(|| Piece::behind(&self.path));
         levels.chain(present).collect()
+    }
+
+    /// How much of the tree is not left to this search, if all ways to go on from a node were equally large.
+    pub(super) fn fraction(&self) -> f64 {
+        let levels = (0..self.levels.len()).map(|level| {
+            let Level { depth, of, .. } = self.levels[level];
+            self.left(level) as f64 / f64::from(of) * share(&self.path[..depth as usize])
+        });
+        1.0 - levels.sum::<f64>() - share(&self.path)
     }
 
     /// Threads in the order of their names: those that are nearer to `main` first.

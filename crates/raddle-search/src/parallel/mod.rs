@@ -20,6 +20,7 @@ mod saved;
 mod tests;
 mod worker;
 
+pub(crate) use piece::share;
 pub use piece::{Part, Piece, Place, Turn};
 pub use room::Link;
 pub use saved::{BadCheckpoint, Saved};
@@ -256,7 +257,7 @@ impl Leader<'_> {
             sum.complete += complete;
             sum.blocked += blocked;
         }
-        frame.tell_progress(&sum, workers, pieces);
+        frame.tell_progress(&sum, workers, pieces, self.room.explored());
     }
 
     /// Looks at what was noted in these parts.

@@ -23,6 +23,11 @@ pub(super) fn place(path: &[Turn]) -> Place {
     path.iter().map(|turn| turn.rank).collect()
 }
 
+/// How much of the tree is behind these turns, if all ways to go on from a node were equally large.
+pub(crate) fn share(path: &[Turn]) -> f64 {
+    path.iter().map(|turn| 1.0 / f64::from(turn.of)).product()
+}
+
 /// A part of the tree: some of the ways to go on from one node, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
@@ -54,6 +59,16 @@ impl Piece {
                 of,
             },
         }
+    }
+
+    /// How much of the tree it is, if all ways to go on from a node were equally large: Knuth's estimate.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        let ways = match self.of {
+            0 => 1.0,
+            of => self.ranks.len() as f64 / f64::from(of),
+        };
+        ways * share(&self.path)
     }
 
     /// Where it begins. The whole tree begins before everything else.
@@ -122,5 +137,10 @@ mod tests {
         assert_eq!(pieces[2].start(), vec![1, 1]);
         assert_eq!(pieces[3].start(), vec![2]);
         assert_eq!(Piece::behind(&[]), Piece::whole());
+        let shares: Vec<f64> = pieces.iter().map(|piece| piece.share() * 6.0).collect();
+        assert_eq!(
+            shares.iter().map(|it| it.round()).collect::<Vec<_>>(),
+            [6.0, 1.0, 1.0, 2.0]
+        );
     }
 }

@@ -20,9 +20,20 @@ pub struct Link {
     call: AtomicBool,
     complete: AtomicU64,
     blocked: AtomicU64,
+    /// How much of the tree is left of its piece: the bits of a fraction.
+    left: AtomicU64,
 }
 
 impl Link {
+    /// Only its owner calls this.
+    pub(crate) fn set_left(&self, share: f64) {
+        self.left.store(share.to_bits(), Ordering::Relaxed);
+    }
+
+    fn left(&self) -> f64 {
+        f64::from_bits(self.left.load(Ordering::Relaxed))
+    }
+
     /// Does anybody want something?
     #[inline]
     pub(crate) fn is_called(&self) -> bool {
@@ -150,7 +161,8 @@ impl Room {
     // ---- for those who explore
 
     /// The first piece that is pending; none when all is over.
-    pub(super) fn take(&self) -> Option<Piece> {
+    pub(super) fn take(&self, link: &Link) -> Option<Piece> {
+        link.set_left(0.0);
         let mut state = self.lock();
         state.idle += 1;
         loop {
@@ -163,6 +175,7 @@ impl Room {
                 if let Some((_, piece)) = state.pending.pop_first() {
                     state.idle -= 1;
                     state.busy += 1;
+                    link.set_left(piece.share());
                     return Some(piece);
                 }
                 self.call_all();
@@ -261,6 +274,13 @@ impl Room {
     }
 
     // ---- for whoever leads
+
+    /// How much of the tree has been explored: an estimate.
+    pub(super) fn explored(&self) -> f64 {
+        let pending: f64 = self.lock().pending.values().map(Piece::share).sum();
+        let taken: f64 = self.links.iter().map(|link| link.left()).sum();
+        (1.0 - pending - taken).clamp(0.0, 1.0)
+    }
 
     /// Waits a moment, or until something has changed.
     pub(super) fn wait_a_moment<'a>(

@@ -164,7 +164,7 @@ fn samples_have_the_same_counts_with_any_number_of_workers() {
 #[test]
 fn generated_programs_have_the_same_answers_with_any_number_of_workers() {
     let first = number("FIRST", 0);
-    for seed in first..first + number("COUNT", 60) {
+    for seed in first..first + number("COUNT", 30) {
         let features = Features {
             mixed_sizes: false,
             heap: false,
@@ -186,7 +186,7 @@ fn generated_programs_have_the_same_answers_with_any_number_of_workers() {
 #[test]
 fn generated_programs_that_wait_do_as_well() {
     let first = number("FIRST", 0);
-    for seed in first..first + number("COUNT", 60) {
+    for seed in first..first + number("COUNT", 30) {
         let features = Features {
             mixed_sizes: false,
             heap: false,
@@ -209,7 +209,7 @@ fn generated_programs_that_wait_do_as_well() {
         };
         question.assert_same(&source, &format!("seed {seed}"));
     }
-    for seed in first..first + number("COUNT", 60) {
+    for seed in first..first + number("COUNT", 30) {
         let source = source(move || crate::spinning::caching(seed));
         let checks = NO_CHECKS;
         let question = Question { checks, ..sc() };
@@ -220,7 +220,7 @@ fn generated_programs_that_wait_do_as_well() {
 #[test]
 fn generated_programs_with_weak_orderings_do_as_well() {
     let first = number("FIRST", 0);
-    for seed in first..first + number("COUNT", 60) {
+    for seed in first..first + number("COUNT", 30) {
         let source = source(move || generate_c11(seed, &C11Options::default()));
         for keep_going in [false, true] {
             let question = Question {

@@ -38,7 +38,7 @@ impl Work<'_> {
             self.room.fail(Failure::NoProgram);
             return;
         };
-        while let Some(piece) = self.room.take() {
+        while let Some(piece) = self.room.take(&self.room.links[worker]) {
             if self.explore(worker, &mut program, piece).is_break() {
                 // What it has found out must not be known where it is not met.
                 match self.program() {
