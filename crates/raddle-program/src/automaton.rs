@@ -214,8 +214,11 @@ impl Skeleton {
     /// Writes down that a thread can come to this state.
     fn note(&mut self, entry: Entry, to: StateId) {
         self.journal.entries.push(entry);
-        if let Op::Spawn { start, .. } = self.ops[to.index()] {
+        let mut to = to;
+        // The first thing that a thread does may be to start another.
+        while let Op::Spawn { start, .. } = self.ops[to.index()] {
             self.journal.entries.push(Entry::Child { start });
+            to = start;
         }
     }
 

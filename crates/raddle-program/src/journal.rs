@@ -21,7 +21,7 @@ pub enum Entry {
         value: Value,
         to: StateId,
     },
-    /// The operation of the state that the entry before leads to starts a thread, here.
+    /// The operation of the state of the entry before starts a thread, here.
     Child { start: StateId },
 }
 
@@ -71,10 +71,7 @@ impl Program {
                     states.insert(to, last);
                 }
                 Entry::Edge { from, value, to } => {
-                    // A state that led nowhere else was looked at on the way to another, and that is done here, too.
-                    let Some(&here) = states.get(&from) else {
-                        continue;
-                    };
+                    let &here = states.get(&from).ok_or(Foreign)?;
                     if self.op(here).is_terminal() {
                         return Err(Foreign);
                     }
@@ -86,6 +83,7 @@ impl Program {
                         return Err(Foreign);
                     };
                     states.insert(start, here);
+                    last = here;
                 }
             }
         }

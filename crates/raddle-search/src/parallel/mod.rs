@@ -196,8 +196,9 @@ impl Leader<'_> {
             for worker in 0..division.workers {
                 let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
                 let started = builder.spawn_scoped(scope, move || work.run(worker));
-                if started.is_err() {
-                    self.room.fail(room::Failure::NoProgram);
+                // There may be no memory for another one; fewer do, as long as there is any.
+                if started.is_err() && worker == 0 {
+                    self.room.fail(room::Failure::NoWorker);
                 }
             }
             let mut saved = Instant::now();
@@ -311,7 +312,10 @@ impl Leader<'_> {
         let state = std::mem::take(&mut *self.room.lock());
         if state.failure.is_some() || self.diverged {
             debug_assert!(
-                state.failure == Some(room::Failure::Indivisible),
+                matches!(
+                    state.failure,
+                    Some(room::Failure::Indivisible | room::Failure::NoWorker)
+                ),
                 "a piece is part of the tree: {:?}",
                 state.failure
             );

@@ -125,7 +125,7 @@ mod tests {
             ranks,
             of,
         };
-        let mut pieces = vec![
+        let mut pieces = [
             rest(&[], 2..3, 3),
             Piece::behind(&path),
             rest(&path[..1], 1..2, 2),

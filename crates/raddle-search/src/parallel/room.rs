@@ -74,6 +74,8 @@ pub(super) enum Failure {
     Diverged,
     /// The program could not be made again.
     NoProgram,
+    /// No thread could be started.
+    NoWorker,
 }
 
 /// What somebody who was called has to do.
