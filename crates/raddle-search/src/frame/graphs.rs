@@ -62,16 +62,20 @@ impl Frame {
         if self.muted || self.seen.contains(&ViolationKey::new(&kind, at)) {
             return ControlFlow::Continue(());
         }
-        self.noted = true;
-        if self.is_worker() {
-            self.seen.insert(ViolationKey::new(&kind, at));
-            return self.leave_to_leader();
-        }
         let schedule = schedule(program, &mut kind);
         let (thread, at) = match &kind {
             ViolationKind::Race(race) => (race.second.thread, race.second.at),
             _ => (thread, at),
         };
+        // What it is may be told in another way when it is run.
+        let key = ViolationKey::new(&kind, at);
+        self.noted |= !self.seen.contains(&key);
+        if self.is_worker() {
+            return match self.seen.insert(key) {
+                true => self.leave_to_leader(),
+                false => ControlFlow::Continue(()),
+            };
+        }
         self.reproduce(program, schedule, kind, thread, at)
     }
 
