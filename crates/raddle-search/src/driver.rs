@@ -273,7 +273,7 @@ pub fn check(
     };
     watch.set_engine(kind);
     watch.enter(Phase::Exploring);
-    let leaves_out = reductions.purity && (kind.knows_purity() || kind == EngineKind::Graph);
+    let leaves_out = reductions.purity && kind.knows_purity();
     let minds_races = options.checks.races;
     let mut division = division(&mut options, kind);
     if let Some(saved) = division.as_mut().and_then(|it| it.saved.as_mut())
@@ -308,6 +308,11 @@ pub fn check(
         // Operations may have been taken for independent that are not.
         if (program.must_read_kinds() || frame.take_kinds_met()) && frame.begins_anew() {
             program.read_kinds();
+            flow = ControlFlow::Continue(());
+            continue;
+        }
+        // Additions may have been left in any order that are looked at meanwhile.
+        if program.learn_additions() && frame.begins_anew() {
             flow = ControlFlow::Continue(());
             continue;
         }

@@ -342,7 +342,7 @@ impl Search<'_, '_> {
                     thread,
                     at: program.at(state),
                 }),
-                Stop::Limit(_) | Stop::Unsupported(_) | Stop::WokenInVain => {
+                Stop::Limit(_) | Stop::Unsupported(_) | Stop::WokenInVain | Stop::FailedInVain => {
                     self.effort.spend(LIMIT_REACHED);
                     None
                 }

@@ -30,6 +30,8 @@ pub struct Options {
     pub on_main_return: Option<OnMainReturn>,
     pub panic: Panics,
     pub spurious_wakeups: bool,
+    pub spurious_failures: bool,
+    pub volatile_is_atomic: bool,
     pub malloc_may_fail: bool,
     pub keep_going: bool,
     /// Workers of engines that can have several.
@@ -156,6 +158,8 @@ impl Options {
             on_main_return: args.on_main_return,
             panic: args.panic,
             spurious_wakeups: !args.no_spurious_wakeups,
+            spurious_failures: !args.no_spurious_failures,
+            volatile_is_atomic: args.volatile_is_atomic,
             malloc_may_fail: args.malloc_may_fail,
             keep_going: args.keep_going,
             jobs: args.jobs.map_or_else(processors, |jobs| jobs as usize),

@@ -11,7 +11,8 @@
 //! - *Uses of locations* ([`Program::learn_uses`]) are asked for as they were known when the search began; the leader learns of all edges that workers
 //!   have walked when it is over, and everything is explored again if that matters, as ever.
 //! - That *kinds of mutexes* must be read ends a search where it is found out, like a violation; then all begins anew.
-//! - If what is explored depends on what was explored before (`graph`: release sequences up to C17), the search is begun anew by one worker.
+//! - If what is explored depends on what was explored before (`graph`: release sequences up to C17, additions that commute), the search is begun anew by
+//!   one worker.
 
 mod piece;
 mod room;
@@ -105,6 +106,10 @@ pub(crate) fn explore(
     division: &mut Division,
 ) -> ControlFlow<()> {
     let setup = frame.setup();
+    // Nobody else would know.
+    if division.saved.is_none() && program.knows_additions() {
+        return first_search(program, &setup, frame).run(program, frame);
+    }
     let (pending, parts) = match division.saved.take() {
         Some(saved) => {
             frame.count_parts(saved.parts.iter());
@@ -116,7 +121,7 @@ pub(crate) fn explore(
             let flow = search.run(program, frame);
             let goes_on = frame.take_call();
             frame.warm_up(None);
-            if goes_on && search.is_indivisible() {
+            if goes_on && (search.is_indivisible() || program.knows_additions()) {
                 return search.run(program, frame);
             }
             let mut part = frame.part(Place::new());
@@ -125,7 +130,7 @@ pub(crate) fn explore(
                 ControlFlow::Continue(()) => return flow,
                 // It was stopped, or has found something.
                 ControlFlow::Break(()) if frame.is_stopped() => {
-                    if search.is_indivisible() {
+                    if search.is_indivisible() || program.knows_additions() {
                         return flow;
                     }
                     save(program, division, search.pending(), vec![part]);
