@@ -9,6 +9,7 @@
 
 use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::{SrcId, StateId, ThreadId};
+use crate::journal::{Entry, Journal};
 use crate::op::{Op, ReleaseSequences, SyncAction, Value};
 use crate::tables::{SourceLoc, Tables};
 use crate::uses::{Additions, Kinds, Overwritten, Uses};
@@ -187,6 +188,7 @@ struct Skeleton {
     met_uses: Uses,
     known_uses: Uses,
     overwritten: Overwritten,
+    journal: Journal,
     additions: Additions,
 }
 
@@ -208,6 +210,17 @@ impl Skeleton {
         self.results.push(results);
         self.nodes.push(node);
         id
+    }
+
+    /// Writes down that a thread can come to this state.
+    fn note(&mut self, entry: Entry, to: StateId) {
+        self.journal.entries.push(entry);
+        let mut to = to;
+        // The first thing that a thread does may be to start another.
+        while let Op::Spawn { start, .. } = self.ops[to.index()] {
+            self.journal.entries.push(Entry::Child { start });
+            to = start;
+        }
     }
 
     #[inline]
@@ -427,7 +440,9 @@ impl<S: Semantics> Expander<S> {
 impl<S: Semantics> Expand for Expander<S> {
     fn start(&mut self, skeleton: &mut Skeleton, kinds: Kinds) -> StateId {
         let transition = self.semantics.start(&mut skeleton.tables, kinds);
-        self.intern(skeleton, transition, None)
+        let to = self.intern(skeleton, transition, None);
+        skeleton.note(Entry::Start { kinds, to }, to);
+        to
     }
 
     fn expand(&mut self, skeleton: &mut Skeleton, state: StateId, value: Value) -> StateId {
@@ -438,6 +453,9 @@ impl<S: Semantics> Expand for Expander<S> {
         }
         let known = skeleton.ops.len();
         let mut target = self.intern(skeleton, transition, Some((state, value)));
+        let from = state;
+        let to = target;
+        skeleton.note(Entry::Edge { from, value, to }, to);
         if self.is_first_try(skeleton, (state, value), target) {
             skeleton.results[state.index()].only_waits = true;
             target = state;
@@ -649,6 +667,17 @@ impl Program {
 
     pub(crate) fn know_uses(&mut self, uses: Uses) {
         self.skeleton.known_uses = uses;
+    }
+
+    pub(crate) fn note_learning(&mut self, minds_races: bool) {
+        let journal = &mut self.skeleton.journal;
+        journal.learned = Some((journal.entries.len(), minds_races));
+    }
+
+    /// What was found out so far, for others that have the same program.
+    #[must_use]
+    pub fn journal(&self) -> &Journal {
+        &self.skeleton.journal
     }
 
     /// All edges that were walked so far, sorted.

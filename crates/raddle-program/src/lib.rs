@@ -37,6 +37,7 @@ pub mod errno;
 pub mod fault;
 pub mod ids;
 pub mod interp;
+pub mod journal;
 pub mod models;
 pub mod names;
 mod nothing;
@@ -52,6 +53,7 @@ pub use fault::{
 };
 pub use ids::{LocId, ObjectId, SrcId, StateId, StopId, ThreadId};
 pub use interp::{InterpOptions, Interpreter, LoadError, OnMainReturn, PanicPolicy};
+pub use journal::Journal;
 pub use names::{NoThreadName, ThreadName};
 pub use op::{
     ChoiceOf, MutexKind, NumberKind, Op, Order, ReleaseSequences, RmwKind, SyncAction, Value,

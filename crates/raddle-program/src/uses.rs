@@ -281,6 +281,13 @@ impl Program {
         !additions.all_known
     }
 
+    /// Is anything known about additions?
+    #[must_use]
+    pub fn knows_additions(&self) -> bool {
+        let additions = self.additions();
+        additions.all_known || !additions.known.is_empty()
+    }
+
     /// Makes known at which locations the order of additions is of importance. Is that any news?
     pub fn learn_additions(&mut self) -> bool {
         let additions = self.additions_mut();
@@ -294,6 +301,7 @@ impl Program {
     /// Makes known what was met. Could another answer to [`Self::may_race`], [`Self::is_plainly_written`], [`Self::is_mixed`] or
     /// [`Self::is_private`] have been of importance for a loop? Where nobody `minds_races`, only the last two are asked for.
     pub fn learn_uses(&mut self, minds_races: bool) -> bool {
+        self.note_learning(minds_races);
         let mut met = self.met_uses().clone();
         met.note_sizes(self.tables());
         if !minds_races {

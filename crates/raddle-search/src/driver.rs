@@ -19,6 +19,7 @@ use crate::icb;
 use crate::listener::Listener;
 use crate::mcr;
 use crate::naive;
+use crate::parallel::{self, Division};
 use crate::replay::{Mismatch, Schedule};
 use crate::rf;
 use crate::rvf::{self, RvfHeuristics};
@@ -54,6 +55,10 @@ pub struct Progress {
     pub depth: usize,
     /// How much of all executions was explored, from 0 to 1: an estimate, where the engine can make one.
     pub explored: Option<f64>,
+    /// How many explore at the same time.
+    pub workers: usize,
+    /// Pieces of the search that are being explored or wait for it; 0 where it is not explored in pieces.
+    pub pieces: usize,
 }
 
 /// Is told how far the search is, now and then.
@@ -98,8 +103,11 @@ pub struct SearchOptions {
     pub checks: Checks,
     pub limits: Limits,
     pub reductions: Reductions,
-    /// Worker threads; 0 is as good as 1. Only engine `mcr` uses more than one.
+    /// Worker threads of engine `mcr`; 0 is as good as 1.
     pub jobs: usize,
+    /// Engine `graph`: explore in pieces, by several workers or at several times. Not with a limit on executions, which means the first ones of
+    /// the sequential search, nor with a second opinion.
+    pub division: Option<Division>,
     /// Engine `rvf`: heuristics that change no answer.
     pub rvf: RvfHeuristics,
     /// Find every distinct violation instead of the first.
@@ -144,6 +152,8 @@ pub enum InternalError {
     },
     /// A violation was found in a formula, but the program did not behave that way.
     Diverged { what: String },
+    /// A checkpoint is not of this program.
+    ForeignCheckpoint,
     /// See [`EngineKind::supports`].
     ModelNotSupported {
         engine: EngineKind,
@@ -166,6 +176,9 @@ impl fmt::Display for InternalError {
             Self::Diverged { what } => write!(
                 f,
                 "internal error: an execution that was found could not be run: {what}"
+            ),
+            Self::ForeignCheckpoint => f.write_str(
+                "internal error: the program does not do what the checkpoint says that it did",
             ),
             Self::ModelNotSupported { engine, memory } => write!(
                 f,
@@ -237,7 +250,7 @@ impl Engine for Rvf {
 pub fn check(
     program: &mut Program,
     mut kind: EngineKind,
-    options: SearchOptions,
+    mut options: SearchOptions,
 ) -> Result<Outcome, InternalError> {
     let (reductions, memory) = (options.reductions, options.memory);
     let watch = options.watch();
@@ -262,11 +275,18 @@ pub fn check(
     watch.enter(Phase::Exploring);
     let leaves_out = reductions.purity && kind.knows_purity();
     let minds_races = options.checks.races;
+    let mut division = division(&mut options, kind);
+    if let Some(saved) = division.as_mut().and_then(|it| it.saved.as_mut())
+        && program.retrace(&saved.journal).is_err()
+    {
+        return Err(InternalError::ForeignCheckpoint);
+    }
+    let resumes = division.as_ref().is_some_and(|it| it.saved.is_some());
     let mut frame = Frame::of_search(options, watch);
     // `main` may stop before it does anything.
     let start = Machine::with_model(program, memory);
     let mut flow = frame.arrived(program, &start, ThreadId::MAIN);
-    if leaves_out {
+    if leaves_out && !resumes {
         program.learn_uses(minds_races);
     }
     let mut engine = kind;
@@ -280,10 +300,13 @@ pub fn check(
             EngineKind::Mcr => Mcr(setup.clone()).explore(program, &mut frame),
             EngineKind::Icb => icb::explore(program, &mut frame),
             EngineKind::Bpor => icb::bounded::explore(program, &mut frame),
-            EngineKind::Graph => graph::explore(program, memory, reductions, &mut frame),
+            EngineKind::Graph => match &mut division {
+                Some(division) => parallel::explore(program, &mut frame, division),
+                None => graph::explore(program, memory, reductions, &mut frame),
+            },
         };
         // Operations may have been taken for independent that are not.
-        if program.must_read_kinds() && frame.begins_anew() {
+        if (program.must_read_kinds() || frame.take_kinds_met()) && frame.begins_anew() {
             program.read_kinds();
             flow = ControlFlow::Continue(());
             continue;
@@ -319,6 +342,13 @@ pub fn check(
         "an engine stops only when told to"
     );
     frame.conclude(program, kind)
+}
+
+/// How the search is cut into pieces, if it is.
+fn division(options: &mut SearchOptions, kind: EngineKind) -> Option<Division> {
+    let division = options.division.take()?;
+    let is_sequential = options.limits.executions.is_some() || options.second_opinion.is_some();
+    (kind == EngineKind::Graph && division.is_wanted() && !is_sequential).then_some(division)
 }
 
 /// The check that a fault belongs to. Undefined behaviour other than overflow goes with memory faults.

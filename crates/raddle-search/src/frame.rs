@@ -1,11 +1,15 @@
 //! What an engine reports to.
 
 mod graphs;
+mod pieces;
+
+pub(crate) use pieces::Found;
 
 use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, ViolationKey};
 use crate::ending;
 use crate::gathered::Gathered;
 use crate::listener::Listener;
+use crate::parallel::Link;
 use crate::replay::{self, Mismatch, Schedule};
 use crate::simplify;
 use crate::verdict::{
@@ -87,6 +91,18 @@ pub(crate) struct Frame {
     /// How much is explored, and whether that should be estimated anew.
     explored: Option<f64>,
     wants_estimate: bool,
+    /// Those who explore a piece of a search hear from it, and tell it, how it goes.
+    link: Option<Arc<Link>>,
+    /// The search is on its way through what is known.
+    muted: bool,
+    /// Something was found that the answer has to tell of.
+    noted: bool,
+    /// After so many looks around the search stops, to be explored in pieces.
+    warm_up: Option<u32>,
+    /// It has stopped because of that, or because somebody calls.
+    called: bool,
+    /// Somebody who explored a piece has found out that kinds of mutexes must be read.
+    kinds_met: bool,
 }
 
 impl Frame {
@@ -125,6 +141,12 @@ impl Frame {
             events_since_look: 0,
             explored: None,
             wants_estimate: false,
+            link: None,
+            muted: false,
+            noted: false,
+            warm_up: None,
+            called: false,
+            kinds_met: false,
         }
     }
 
@@ -213,7 +235,10 @@ impl Frame {
             }
         }
         self.statistics.max_events = self.statistics.max_events.max(self.ends.len());
-        self.watch.publish(&self.statistics);
+        match &self.link {
+            Some(link) => link.counted(blocked_by.is_some()),
+            None => self.watch.publish(&self.statistics),
+        }
     }
 
     fn stop(&mut self, reason: Reason) -> ControlFlow<()> {
@@ -237,6 +262,7 @@ impl Frame {
         if self.watch.is_over() {
             return self.stop_as_told();
         }
+        self.listen()?;
         let now = Instant::now();
         if now - self.last_slow_look < BETWEEN_SLOW_LOOKS {
             return ControlFlow::Continue(());
@@ -248,6 +274,7 @@ impl Frame {
         }
         let elapsed = now - self.started;
         let executions = self.executions();
+        self.wants_estimate |= self.link.is_some();
         if let Some(sink) = &mut self.options.progress {
             sink(&Progress {
                 executions,
@@ -256,6 +283,8 @@ impl Frame {
                 rate: executions as f64 / elapsed.as_secs_f64().max(1e-9),
                 depth: self.ends.len(),
                 explored: self.explored,
+                workers: 1,
+                pieces: 0,
             });
             self.wants_estimate = true;
         }
@@ -282,6 +311,9 @@ impl Frame {
             self.ask_for_opinion(times)?;
         }
         self.events_since_look += END_IN_EVENTS;
+        if self.link.as_ref().is_some_and(|link| link.is_called()) {
+            return self.look_around();
+        }
         if self.executions() > 1 && self.events_since_look < EVENTS_BETWEEN_LOOKS {
             return ControlFlow::Continue(());
         }
@@ -386,7 +418,9 @@ impl Frame {
             .map_or(SrcId::NOWHERE, |state| program.at(state));
         match stop {
             Stop::Fault(fault) => return self.fault(program, machine, thread, at, fault),
-            Stop::Limit(Limit::Unroll { bound }) => self.gathered.cut(bound, at),
+            Stop::Limit(Limit::Unroll { bound }) => {
+                self.gathered.cut(bound, at);
+            }
             Stop::Limit(limit) => {
                 let thread = program.tables().thread_info(thread).name.clone();
                 self.thread_limit
@@ -686,7 +720,11 @@ impl Listener for Frame {
 
     fn explored(&mut self, fraction: impl FnOnce() -> f64) {
         if std::mem::take(&mut self.wants_estimate) {
-            self.explored = Some(fraction());
+            let fraction = fraction();
+            self.explored = Some(fraction);
+            if let Some(link) = &self.link {
+                link.set_left(1.0 - fraction);
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::verdict::{Coverage, Statistics, UnsupportedAt};
 use raddle_memory::Machine;
 use raddle_program::{Program, SrcId, ThreadId, Unsupported};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Gathered {
     /// What is beyond Raddle; each once a place in the user's code.
     pub(crate) unsupported: Vec<UnsupportedAt>,
@@ -23,11 +23,14 @@ impl Gathered {
         self.any_end = false;
     }
 
-    pub(crate) fn cut(&mut self, bound: u32, at: SrcId) {
+    /// A loop was cut here. False if that is known.
+    pub(crate) fn cut(&mut self, bound: u32, at: SrcId) -> bool {
         self.unrolled = self.unrolled.max(Some(bound));
-        if !self.cuts.contains(&at) {
+        let is_new = !self.cuts.contains(&at);
+        if is_new {
             self.cuts.push(at);
         }
+        is_new
     }
 
     /// An execution has ended in which not every thread has.

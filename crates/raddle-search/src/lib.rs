@@ -45,6 +45,7 @@ mod listener;
 mod mcr;
 mod naive;
 pub mod oracle;
+pub mod parallel;
 #[cfg(test)]
 mod properties;
 mod purity;

@@ -217,6 +217,25 @@ impl BlockedCounts {
         self.0[cause as usize] += 1;
     }
 
+    /// Counts what was counted elsewhere.
+    pub fn add(&mut self, other: &Self) {
+        for (count, more) in self.0.iter_mut().zip(other.0) {
+            *count += more;
+        }
+    }
+
+    /// By cause, in the order of [`BlockedBy::ALL`].
+    #[must_use]
+    pub fn numbers(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// What [`Self::numbers`] has told; none if there are not as many.
+    #[must_use]
+    pub fn from_numbers(numbers: &[u64]) -> Option<Self> {
+        numbers.try_into().ok().map(Self)
+    }
+
     /// Those that there were.
     pub fn iter(&self) -> impl Iterator<Item = (BlockedBy, u64)> + use<> {
         let counts = BlockedBy::ALL.into_iter().zip(self.0);

@@ -10,6 +10,7 @@
 //! measure where a solver sees the answer. Who is asked when is decided by counting, so that nothing depends on the machine.
 
 use crate::check::{Checked, search_options, solve, source};
+use crate::checkpoint;
 use crate::error::Error;
 use crate::load::Loaded;
 use crate::options::Options;
@@ -131,6 +132,7 @@ fn by_language(
     };
     let mut search = SearchOptions {
         began: Some(began),
+        division: Some(checkpoint::division(&options, &loaded)?),
         ..search_options(&options, job)
     };
     search.limits.executions = search.limits.executions.or(most);

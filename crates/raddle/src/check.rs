@@ -2,6 +2,7 @@
 
 use crate::Status;
 use crate::auto;
+use crate::checkpoint;
 use crate::cli::{CheckArgs, OnMainReturn, Panics, name_of};
 use crate::compile;
 use crate::error::Error;
@@ -21,8 +22,8 @@ use raddle_report::witness::{self, Task};
 use raddle_report::{Report, html, json, sarif, text, words};
 use raddle_search::driver::{self, Conflicts, Limits, SearchOptions, ViolationSink};
 use raddle_search::{
-    Check, EngineKind, LeftOut, MemoryModel, Outcome, Phase, Reason, Trace, UnsupportedAt, Verdict,
-    Violation, ViolationKind,
+    Check, EngineKind, InternalError, LeftOut, MemoryModel, Outcome, Phase, Reason, Trace,
+    UnsupportedAt, Verdict, Violation, ViolationKind,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -31,8 +32,13 @@ use std::time::Instant;
 
 /// Checks a program and prints the answer on standard output.
 pub fn check(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
-    let options = Options::from_args(args)?;
+    check_as(Options::from_args(args)?, interrupt)
+}
+
+/// Does what was asked for, and prints the answer on standard output.
+pub(crate) fn check_as(options: Options, interrupt: &AtomicBool) -> Result<Status, Error> {
     let job = Job::new(options.time_limit, options.memory_limit_bytes);
+    let job = job.with_time_to_save(options.checkpoint.is_some());
     let work = {
         let options = options.clone();
         move |job: &Job| reported(&options, job)
@@ -319,9 +325,20 @@ fn leaves_out_pure_iterations(options: &Options) -> bool {
 
 fn explore(options: &Options, engine: EngineKind, job: &Job) -> Result<Checked, Error> {
     let mut loaded = source(options, job).load()?;
-    let search = search_options(options, job);
-    let outcome = driver::check(&mut loaded.program, engine, search)
-        .map_err(|error| Error::Internal(error.to_string()))?;
+    let search = SearchOptions {
+        division: Some(checkpoint::division(options, &loaded)?),
+        ..search_options(options, job)
+    };
+    let checked = driver::check(&mut loaded.program, engine, search);
+    let outcome = checked.map_err(|error| match (error, &options.checkpoint) {
+        (InternalError::ForeignCheckpoint, Some(file)) => checkpoint::other_program(file),
+        (error, _) => Error::Internal(error.to_string()),
+    })?;
+    if let (Verdict::Inconclusive(_), Some(file)) = (&outcome.verdict, &options.checkpoint)
+        && job.watch.is_raised()
+    {
+        checkpoint::tell_what_is_kept(file);
+    }
     Ok(Checked { loaded, outcome })
 }
 

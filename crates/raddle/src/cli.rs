@@ -52,7 +52,7 @@ pub enum Command {
     /// Each engine has 10 seconds unless `--time-limit` says otherwise. Exit status: as `check`.
     #[command(args_override_self = true)]
     #[command(mut_args(|arg| {
-        let for_check = ["engine", "report", "trace", "witness", "full", "output", "json"].contains(&arg.get_id().as_str());
+        let for_check = ["engine", "report", "trace", "witness", "full", "output", "json", "checkpoint"].contains(&arg.get_id().as_str());
         arg.hide(for_check)
     }))]
     Compare(Box<CheckArgs>),
@@ -66,7 +66,7 @@ pub enum Command {
     /// the table is not known.
     #[command(args_override_self = true, after_help = ORDERINGS_EXAMPLES)]
     #[command(mut_args(|arg| {
-        let for_check = ["engine", "memory", "report", "trace", "witness", "keep_going", "full", "output", "json", "quiet", "jobs", "seed", "progress"]
+        let for_check = ["engine", "memory", "report", "trace", "witness", "keep_going", "full", "output", "json", "quiet", "jobs", "checkpoint", "seed", "progress"]
             .contains(&arg.get_id().as_str());
         arg.hide(for_check)
     }))]
@@ -75,6 +75,10 @@ pub enum Command {
     ///
     /// Exit status: 1 the saved violation is reproduced, 3 it is not, 2 there was an error.
     Replay(ReplayArgs),
+    /// Go on with a search that was stopped
+    ///
+    /// The program is the one that was checked, and so are all options but these. Exit status: as `check`.
+    Resume(ResumeArgs),
     /// Run the programs of `benchmarks/` and compare with their expected counts
     ///
     /// Exit status: 0 all is as expected, 1 something is not, 2 there was an error.
@@ -170,9 +174,17 @@ pub struct CheckArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub memory_limit: Option<u64>,
 
-    /// Worker threads (more than one: engine `mcr` only; the answer does not depend on it)
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    pub jobs: u32,
+    /// Worker threads of engines `graph` and `mcr`; the others have one. The answer does not depend on it [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+
+    /// Keep what is left of the search in this file, every minute and when it is stopped: `raddle resume FILE` goes on (engine `graph`)
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+
+    /// Explore in pieces from so early on: after so many looks around, about a thousand events each (for tests)
+    #[arg(long, value_name = "LOOKS", hide = true)]
+    pub pieces_after: Option<u32>,
 
     /// Seed of randomised choices (no engine makes any yet)
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -251,6 +263,24 @@ pub struct CheckArgs {
     /// Raddle's own (-O0 -g and what makes clang write IR) come after them and win: optimisations would remove accesses.
     #[arg(last = true, value_name = "CLANG-ARGS")]
     pub clang_args: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// What `raddle check --checkpoint` wrote; what is left is kept there again
+    pub checkpoint: PathBuf,
+
+    /// Worker threads; their number may be another one than before [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+
+    /// Give up after S more seconds (fractions allowed) [default: no limit]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    pub time_limit: Option<std::time::Duration>,
+
+    /// Give up when more than this much memory is needed [default: 80 % of what the machine has]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub memory_limit: Option<u64>,
 }
 
 #[derive(Debug, Args)]

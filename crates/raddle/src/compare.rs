@@ -24,12 +24,16 @@ pub fn compare(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error>
         ("--full", args.full),
         ("--output", args.output),
         ("--json", args.json.is_some()),
+        ("--checkpoint", args.checkpoint.is_some()),
         ("--format sarif", args.format == Format::Sarif),
     ];
     if let Some((option, _)) = only_check.into_iter().find(|(_, given)| *given) {
         return Err(Error::OnlyForCheck { option });
     }
+    let jobs = args.jobs.unwrap_or(1);
     let mut options = Options::from_args(args)?;
+    // Times of engines are compared, and most have one worker.
+    options.jobs = jobs as usize;
     options.time_limit.get_or_insert(TIME_LIMIT);
     let mut answers: Vec<Answer> = Vec::new();
     for (name, kind) in applicable(&options) {

@@ -1,6 +1,7 @@
 //! Everything that ends a run without an answer. Each text says what is wrong and what to do next.
 
 use crate::bench::BenchError;
+use crate::checkpoint::CheckpointError;
 use crate::compile::CompileError;
 use crate::project::ProjectError;
 use crate::property::PropertyError;
@@ -26,6 +27,20 @@ pub enum Error {
     /// `--jobs` with an engine that cannot use it.
     SingleWorker {
         engine: &'static str,
+    },
+    /// An option that only engine `graph` knows.
+    OnlyForGraph {
+        option: &'static str,
+        engine: &'static str,
+    },
+    /// A file that is no checkpoint, or not of this program.
+    Checkpoint {
+        file: PathBuf,
+        what: CheckpointError,
+    },
+    ReadCheckpoint {
+        file: PathBuf,
+        error: std::io::Error,
     },
     /// An option of `check` that the command has no use for.
     OnlyForCheck {
@@ -123,8 +138,18 @@ impl fmt::Display for Error {
             ),
             Self::SingleWorker { engine } => write!(
                 f,
-                "engine `{engine}` has one worker only: `--jobs` is for engine `mcr`"
+                "engine `{engine}` has one worker only: `--jobs` is for engines `graph` and `mcr`"
             ),
+            Self::OnlyForGraph { option, engine } => {
+                write!(
+                    f,
+                    "`{option}` is for engine `graph`, not for engine `{engine}`"
+                )
+            }
+            Self::ReadCheckpoint { file, error } => {
+                write!(f, "cannot read {}: {error}", file.display())
+            }
+            Self::Checkpoint { file, what } => write!(f, "{}: {what}", file.display()),
             Self::OnlyForCheck { option } => {
                 write!(f, "`{option}` is an option of `raddle check` only")
             }
@@ -173,14 +198,23 @@ impl Error {
             Self::Write { .. } => Some("is the directory there, and may you write to it?".to_owned()),
             Self::Read { .. } => Some("name a file that `raddle check --trace FILE` wrote".to_owned()),
             Self::Trace { .. } => Some("write it anew with `raddle check PROGRAM --trace FILE`".to_owned()),
-            Self::ArgumentNotText { .. } => Some("leave out `--trace`".to_owned()),
+            Self::ArgumentNotText { .. } => {
+                Some("leave out `--trace` and `--checkpoint`".to_owned())
+            }
             Self::Internal(_) => Some(
                 "this is a bug of Raddle; please report it with the program and the command line"
                     .to_owned(),
             ),
             Self::SingleWorker { .. } => {
-                Some("leave `--jobs` out, or add `--engine mcr`".to_owned())
+                Some("leave `--jobs` out, or choose one of these engines".to_owned())
             }
+            Self::OnlyForGraph { option, .. } => {
+                Some(format!("add `--engine graph`, or leave `{option}` out"))
+            }
+            Self::ReadCheckpoint { .. } => {
+                Some("name a file that `raddle check --checkpoint FILE` wrote".to_owned())
+            }
+            Self::Checkpoint { what, .. } => Some(what.hint().to_owned()),
             Self::OnlyForCheck { option } => Some(format!("leave `{option}` out")),
             Self::UnknownCommand { commands, .. } => Some(format!("commands: {commands}")),
             Self::UnknownTopic {

@@ -61,6 +61,13 @@ const TOPICS: &[Topic] = &[
                executions that it does not run. Few executions, each of which costs more; `--jobs` spreads the work.",
     },
     Topic {
+        names: &["jobs", "parallel", "checkpoint", "resume"],
+        text: "Engines `graph` and `mcr` have several workers: `--jobs N`, by default one for each processor. Counts, verdict and \
+               violation are those of one worker. With engine `graph`, `--checkpoint FILE` keeps what is left of a search every \
+               minute and when it is stopped (Ctrl-C, SIGTERM, a limit), and `raddle resume FILE` goes on with any number of \
+               workers, to the same counts. A checkpoint that is damaged, or of another program or version, is refused.",
+    },
+    Topic {
         names: &["icb"],
         text: "Engine `icb` (iterative context bounding) explores all interleavings, those with few preemptions first: a \
                preemption is a switch away from a thread that could go on. It does not end on loops that wait.",
@@ -481,6 +488,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "programs",
         &[
             "projects",
+            "jobs",
             "unroll",
             "nondet",
             "verifier-functions",

@@ -7,6 +7,7 @@ mod auto;
 pub mod bench;
 pub mod cargo;
 pub mod check;
+pub mod checkpoint;
 pub mod cli;
 pub mod compare;
 pub mod compile;
@@ -51,6 +52,7 @@ pub fn run(cli: Cli, interrupt: &AtomicBool) -> Status {
         Command::Compare(args) => compare::compare(*args, interrupt),
         Command::Orderings(args) => orderings::orderings(*args, interrupt),
         Command::Replay(args) => replay::replay(args, interrupt),
+        Command::Resume(args) => checkpoint::resume(args, interrupt),
         Command::Bench(args) => bench::bench(&args, interrupt),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),

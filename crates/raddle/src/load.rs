@@ -11,8 +11,8 @@ use raddle_program::interp::view::View;
 use raddle_program::interp::{self, InterpOptions, Interpreter, LoadError, SpuriousFailures};
 use raddle_program::{Orderings, Program};
 use raddle_report::trace_file;
+use raddle_search::parallel::ProgramSource;
 use raddle_search::{Checks, Phase};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// All that decides what the program does.
@@ -44,14 +44,27 @@ pub(crate) struct Loaded {
     pub(crate) program: Program,
     pub(crate) fingerprint: String,
     pub(crate) on_main_return: OnMainReturn,
+    /// The same program, for other threads.
+    pub(crate) again: ProgramSource,
 }
 
 /// A program that was compiled and read.
 pub(crate) struct Compiled {
+    ir: Arc<str>,
     module: Module,
     options: InterpOptions,
     fingerprint: String,
     on_main_return: OnMainReturn,
+}
+
+/// A program like the one that is loaded here.
+fn again(ir: &Arc<str>, options: &InterpOptions) -> ProgramSource {
+    let (ir, options) = (Arc::clone(ir), options.clone());
+    Arc::new(move || {
+        // It was read once: its name is for messages about what cannot be read.
+        let module = raddle_ir::parse_module(Arc::clone(&ir), "LLVM IR").ok()?;
+        Interpreter::load(module, options.clone()).ok()
+    })
 }
 
 impl Compiled {
@@ -62,7 +75,7 @@ impl Compiled {
         orderings: &Orderings,
     ) -> Result<Program, Error> {
         let options = InterpOptions {
-            orderings: Rc::new(orderings.clone()),
+            orderings: Arc::new(orderings.clone()),
             ..self.options.clone()
         };
         source.program(self.module.clone(), options)
@@ -73,6 +86,7 @@ impl Compiled {
             program: self.program(source, &Orderings::new())?,
             fingerprint: self.fingerprint.clone(),
             on_main_return: self.on_main_return,
+            again: again(&self.ir, &self.options),
         })
     }
 }
@@ -80,7 +94,9 @@ impl Compiled {
 impl Source<'_> {
     pub(crate) fn load(&self) -> Result<Loaded, Error> {
         let compiled = self.compile()?;
+        let again = again(&compiled.ir, &compiled.options);
         Ok(Loaded {
+            again,
             program: self.program(compiled.module, compiled.options)?,
             fingerprint: compiled.fingerprint,
             on_main_return: compiled.on_main_return,
@@ -91,6 +107,7 @@ impl Source<'_> {
     pub(crate) fn compile(&self) -> Result<Compiled, Error> {
         let gathered = self.gathered()?;
         Ok(Compiled {
+            ir: Arc::clone(&gathered.ir),
             fingerprint: trace_file::fingerprint(&gathered.ir),
             on_main_return: self.on_main_return(&gathered),
             options: self.interpretation(&gathered),
@@ -120,6 +137,7 @@ impl Source<'_> {
         let module = self.module(&gathered)?;
         let view = View::new(module.clone(), looked_at).map_err(|error| self.load_error(&error))?;
         let loaded = Loaded {
+            again: again(&gathered.ir, &options),
             program: self.program(module, options)?,
             fingerprint,
             on_main_return,

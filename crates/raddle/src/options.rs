@@ -1,5 +1,6 @@
 //! The command line, checked: what is left is what this version can do.
 
+use crate::checkpoint::Resumed;
 use crate::cli::{Check, CheckArgs, Engine, Format, Memory, OnMainReturn, Panics, When, name_of};
 use crate::compile;
 use crate::error::Error;
@@ -9,6 +10,7 @@ use raddle_search::{Checks, EngineKind, MemoryModel, Reductions};
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What `check` was asked to do.
@@ -32,7 +34,12 @@ pub struct Options {
     pub volatile_is_atomic: bool,
     pub malloc_may_fail: bool,
     pub keep_going: bool,
+    /// Workers of engines that can have several.
     pub jobs: usize,
+    pub checkpoint: Option<PathBuf>,
+    pub pieces_after: Option<u32>,
+    /// The search that is taken up again.
+    pub(crate) resumed: Option<Arc<Resumed>>,
     pub max_executions: Option<u64>,
     pub time_limit: Option<Duration>,
     pub memory_limit_bytes: Option<u64>,
@@ -110,10 +117,27 @@ impl Options {
             None => named(&args.checks, project.file()),
         };
         all_known(&list, engine)?;
-        if args.jobs != 1 && engine != Some(EngineKind::Mcr) {
+        if let Some(kind) = engine
+            && args.jobs.is_some_and(|jobs| jobs > 1)
+            && !has_workers(kind)
+        {
             return Err(Error::SingleWorker {
-                engine: engine.map_or("auto", EngineKind::name),
+                engine: kind.name(),
             });
+        }
+        if args.checkpoint.is_some() {
+            let option = "--checkpoint";
+            let engine = engine.map_or("auto", EngineKind::name);
+            if engine != EngineKind::Graph.name() {
+                return Err(Error::OnlyForGraph { option, engine });
+            }
+            if args.max_executions.is_some() {
+                return Err(Error::Unavailable {
+                    option: "with `--checkpoint`, option",
+                    value: "--max-executions".to_owned(),
+                    available: "`--time-limit`".to_owned(),
+                });
+            }
         }
         Ok(Self {
             checks: Checks {
@@ -138,7 +162,10 @@ impl Options {
             volatile_is_atomic: args.volatile_is_atomic,
             malloc_may_fail: args.malloc_may_fail,
             keep_going: args.keep_going,
-            jobs: args.jobs as usize,
+            jobs: args.jobs.map_or_else(processors, |jobs| jobs as usize),
+            checkpoint: args.checkpoint,
+            pieces_after: args.pieces_after,
+            resumed: None,
             max_executions: args.max_executions,
             time_limit: args.time_limit,
             memory_limit_bytes: args.memory_limit.map(|mebibytes| mebibytes << 20),
@@ -164,6 +191,16 @@ impl Options {
             witness: args.witness,
         })
     }
+}
+
+/// Can several explore at the same time?
+fn has_workers(engine: EngineKind) -> bool {
+    matches!(engine, EngineKind::Graph | EngineKind::Mcr)
+}
+
+/// How many there are, for this process.
+pub(crate) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 fn engine(engine: Engine, memory: MemoryModel) -> Result<Option<EngineKind>, Error> {
@@ -325,8 +362,12 @@ mod tests {
     fn what_an_engine_cannot_do_is_refused() {
         for (args, message) in [
             (
-                vec!["--jobs", "2"],
-                "engine `auto` has one worker only: `--jobs` is for engine `mcr`",
+                vec!["--engine", "rf", "--jobs", "2"],
+                "engine `rf` has one worker only: `--jobs` is for engines `graph` and `mcr`",
+            ),
+            (
+                vec!["--checkpoint", "search.checkpoint"],
+                "`--checkpoint` is for engine `graph`, not for engine `auto`",
             ),
             (
                 vec!["--engine", "bmc", "--check", "livelock"],

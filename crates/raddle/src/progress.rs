@@ -99,6 +99,13 @@ fn line(progress: &Progress) -> String {
         grouped(progress.rate as u64),
         span(progress.elapsed.as_secs_f64()),
     );
+    if progress.pieces > 0 {
+        text += &format!(
+            ", {} workers, {} pieces",
+            progress.workers,
+            grouped(progress.pieces as u64)
+        );
+    }
     if let Some(explored) = progress.explored {
         text += &format!(", {} explored", percent(explored));
         // What is known too little of is better not told.
@@ -172,6 +179,8 @@ mod tests {
             rate: 617.0,
             depth: 9,
             explored: None,
+            workers: 1,
+            pieces: 0,
         };
         assert_eq!(line(&progress), "12 345 executions, 617/s, 20 s");
         let endless = Progress {

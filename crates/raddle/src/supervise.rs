@@ -28,6 +28,8 @@ const SHORTEST_TICK: Duration = Duration::from_micros(500);
 const FASTEST_GROWTH: f64 = 8e9;
 /// A job that was stopped because of its memory may use a little more of it on its way out, as a fraction of the limit.
 const MEMORY_SLACK: f64 = 0.02;
+/// How long a job may take that has to write what is left; whoever does not want to wait presses Ctrl-C twice.
+const TIME_TO_SAVE: Duration = Duration::from_secs(30);
 /// What is checked may be nested deeply.
 const STACK_BYTES: usize = 256 << 20;
 
@@ -39,6 +41,8 @@ pub(crate) struct Job {
     compilers: Arc<Mutex<Vec<u32>>>,
     /// An answer that counts if there is no time for a better one.
     said: Arc<Mutex<Option<(String, Status)>>>,
+    /// It writes what is left when it is told to stop.
+    saves: bool,
 }
 
 /// How a job ended.
@@ -67,6 +71,19 @@ impl Job {
             watch: Arc::new(Watch::new(time, memory)),
             compilers: Arc::default(),
             said: Arc::default(),
+            saves: false,
+        }
+    }
+
+    /// A job that has to write what is left when it is told to stop may take its time for that.
+    pub(crate) fn with_time_to_save(self, saves: bool) -> Self {
+        Self { saves, ..self }
+    }
+
+    fn grace(&self, cause: Cause) -> Duration {
+        match self.saves {
+            true => TIME_TO_SAVE,
+            false => grace(cause),
         }
     }
 
@@ -154,9 +171,9 @@ impl Job {
             };
             self.end_compilers();
             let now = Instant::now();
-            let mut until = *give_up.get_or_insert(now + grace(cause));
+            let mut until = *give_up.get_or_insert(now + self.grace(cause));
             if interrupt.load(Ordering::Relaxed) {
-                until = until.min(now + grace(Cause::Interrupted));
+                until = until.min(now + self.grace(Cause::Interrupted));
                 give_up = Some(until);
             }
             if now >= until || self.is_far_over(memory) {

@@ -62,6 +62,7 @@ use machine::Machine;
 use raddle_ir::{Constant, DebugInfo, FuncId, InstKind, Module, Operand, Type};
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 use world::World;
 
 /// What becomes of the other threads when `main` returns.
@@ -119,7 +120,7 @@ pub struct InterpOptions {
     /// Which writes continue a release sequence, for data races.
     pub release_sequences: ReleaseSequences,
     /// Orderings of the user's own atomics that are others than in the source.
-    pub orderings: Rc<Orderings>,
+    pub orderings: Arc<Orderings>,
     /// Is signed overflow a fault?
     pub check_overflow: bool,
     /// Is it a fault if something depends on what nobody has written? Otherwise that is zero.
@@ -152,7 +153,7 @@ impl Default for InterpOptions {
             volatile_is_atomic: false,
             malloc_may_fail: false,
             release_sequences: ReleaseSequences::default(),
-            orderings: Rc::default(),
+            orderings: Arc::default(),
             check_overflow: false,
             check_uninit: false,
             svcomp_abort_silent: false,

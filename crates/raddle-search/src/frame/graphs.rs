@@ -40,6 +40,12 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
+    /// An execution is gone on with that differs from all before: from now on it is one that was begun.
+    #[inline]
+    pub(crate) fn execution_begins(&mut self) {
+        self.midway = true;
+    }
+
     /// So many threads have been started in the present graph.
     pub(crate) fn threads_started(&mut self, threads: usize) {
         self.statistics.threads = self.statistics.threads.max(threads);
@@ -54,7 +60,7 @@ impl Frame {
         at: SrcId,
         schedule: impl FnOnce(&mut Program, &mut ViolationKind) -> Schedule,
     ) -> ControlFlow<()> {
-        if self.seen.contains(&ViolationKey::new(&kind, at)) {
+        if self.muted || self.seen.contains(&ViolationKey::new(&kind, at)) {
             return ControlFlow::Continue(());
         }
         let schedule = schedule(program, &mut kind);
@@ -62,13 +68,24 @@ impl Frame {
             ViolationKind::Race(race) => (race.second.thread, race.second.at),
             _ => (thread, at),
         };
+        // What it is may be told in another way when it is run.
+        let key = ViolationKey::new(&kind, at);
+        self.noted |= !self.seen.contains(&key);
+        if self.is_worker() {
+            return match self.seen.insert(key) {
+                true => self.leave_to_leader(),
+                false => ControlFlow::Continue(()),
+            };
+        }
         self.reproduce(program, schedule, kind, thread, at)
     }
 
     /// Is the fault not looked for, or was it reported?
     pub(crate) fn is_known_fault(&self, fault: &Fault, at: SrcId) -> bool {
         let kind = ViolationKind::Fault(fault.clone());
-        !self.options.checks.covers(fault) || self.seen.contains(&ViolationKey::new(&kind, at))
+        !self.options.checks.covers(fault)
+            || self.muted
+            || self.seen.contains(&ViolationKey::new(&kind, at))
     }
 
     /// A thread has met something wrong.
@@ -96,10 +113,14 @@ impl Frame {
         stop: Stop,
         schedule: impl FnOnce(&mut Program) -> Schedule,
     ) -> ControlFlow<()> {
+        if self.muted {
+            return ControlFlow::Continue(());
+        }
         match stop {
             Stop::Fault(fault) => return self.graph_fault(program, thread, at, fault, schedule),
-            Stop::Limit(Limit::Unroll { bound }) => self.gathered.cut(bound, at),
+            Stop::Limit(Limit::Unroll { bound }) => self.noted |= self.gathered.cut(bound, at),
             Stop::Limit(limit) => {
+                self.noted |= self.thread_limit.is_none();
                 let thread = program.tables().thread_info(thread).name.clone();
                 self.thread_limit
                     .get_or_insert(Reason::Thread { limit, thread, at });
@@ -107,7 +128,11 @@ impl Frame {
             Stop::WokenInVain | Stop::FailedInVain => {}
             Stop::Unsupported(what) => {
                 let is_value = matches!(what, Unsupported::NondetValue { .. });
-                if !self.gathered.knows(program, &what, at) {
+                if self.gathered.knows(program, &what, at) {
+                } else if self.is_worker() {
+                    self.note_out_of_reach(what, thread, at);
+                } else {
+                    self.noted = true;
                     let schedule = schedule(program);
                     let replayed = replay::replay(program, &schedule);
                     let trace = replayed.map(|replayed| replayed.trace).unwrap_or_default();

@@ -94,6 +94,7 @@ impl Graph {
                     if joined != own {
                         own = joined;
                         self.location(event.place).continues = true;
+                        self.continues_any = true;
                     }
                     break;
                 }

@@ -19,6 +19,7 @@ mod flushes;
 mod knowledge;
 mod model;
 mod ops;
+mod pieces;
 mod psc;
 mod races;
 mod reads;
@@ -32,9 +33,12 @@ mod writes;
 
 use crate::driver::Reductions;
 use crate::frame::Frame;
+use crate::listener::Listener;
+use crate::parallel::Turn;
 use event::{Ev, Event, Kind, Place};
 use model::Judge;
 use ops::{Part, Rules};
+use pieces::Guide;
 use raddle_memory::{Machine, MemoryModel};
 use raddle_program::{Fault, Misuse, Op, Program, ThreadId, Unsupported};
 use std::ops::ControlFlow;
@@ -64,6 +68,11 @@ struct Level {
     thread: u32,
     /// The ways that are left are `Search::pool[first..]`, up to the next level's, the next one last.
     first: u32,
+    /// The turns that lead here are `Search::path[..depth]`.
+    depth: u32,
+    /// How many ways there were, and the rank that the last one of those that are left does not reach.
+    of: u32,
+    end: u32,
 }
 
 /// What became of an extension.
@@ -81,6 +90,15 @@ pub(crate) struct Search {
     judge: Judge,
     levels: Vec<Level>,
     pool: Vec<Alternative>,
+    /// The turns that lead to the present graph.
+    path: Vec<Turn>,
+    /// The present graph is done with.
+    at_end: bool,
+    guide: Guide,
+    diverged: bool,
+    notes: Vec<Vec<Turn>>,
+    /// The threads in the order in which they go on: that of their names.
+    order: Vec<u32>,
     /// Plain accesses are taken for relaxed ones: nobody looks for races.
     plain_is_relaxed: bool,
     /// Some addition was left in any order with others.
@@ -110,25 +128,43 @@ impl Search {
             judge: Judge::new(memory),
             levels: Vec::new(),
             pool: Vec::new(),
+            path: Vec::new(),
+            at_end: false,
+            guide: Guide::Free,
+            diverged: false,
+            notes: Vec::new(),
+            order: Vec::new(),
             plain_is_relaxed: !checks.races,
             has_commuted: false,
             checks_uninit: checks.uninit,
         }
     }
 
-    fn run(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
+    /// Explores what is left. If it is stopped by the frame between two events or executions, it can be called again.
+    pub(crate) fn run(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
         loop {
-            let step = match self.next(program) {
-                Some(thread) => self.extend(program, frame, thread)?,
-                None => {
-                    self.ended(program, frame)?;
-                    Step::Dropped
+            if !self.at_end {
+                let step = match self.next(program) {
+                    Some(thread) => self.extend(program, frame, thread),
+                    // It should have come to its piece before.
+                    None if self.is_on_the_way() => return ControlFlow::Continue(()),
+                    None => {
+                        self.at_end = true;
+                        self.ended(program, frame).map_continue(|()| Step::Dropped)
+                    }
+                };
+                if frame.has_note() {
+                    self.note(frame);
                 }
-            };
-            if step == Step::Dropped && !self.backtrack(program, frame)? {
+                if step? == Step::Done {
+                    continue;
+                }
+            }
+            if !self.backtrack(program, frame)? {
                 frame.graphs_are_done();
                 return ControlFlow::Continue(());
             }
+            frame.explored(|| self.fraction());
         }
     }
 
@@ -138,7 +174,11 @@ impl Search {
     fn next(&mut self, program: &mut Program) -> Option<usize> {
         let mut first = None;
         let mut waits = false;
-        for thread in 0..self.graph.threads.len() {
+        if self.order.len() != self.graph.threads.len() {
+            self.order_threads(program);
+        }
+        for at in 0..self.order.len() {
+            let thread = self.order[at] as usize;
             let Cursor { part, halt, .. } = self.graph.threads[thread].cursor;
             if !self.graph.threads[thread].is_started || halt != Halt::No {
                 continue;
@@ -152,7 +192,8 @@ impl Search {
             }
         }
         if waits {
-            for thread in 0..self.graph.threads.len() {
+            for at in 0..self.order.len() {
+                let thread = self.order[at] as usize;
                 let is_there = self.graph.threads[thread].is_started;
                 if is_there
                     && self.graph.threads[thread].cursor.halt == Halt::No
@@ -258,36 +299,56 @@ impl Search {
         thread: usize,
         first: usize,
     ) -> ControlFlow<(), Step> {
-        let Some(alternative) = self.pool.pop() else {
-            return ControlFlow::Continue(Step::Dropped);
-        };
-        if self.pool.len() < first {
-            self.pool.push(alternative);
+        let of = self.pool.len().saturating_sub(first) as u32;
+        let mut ranks = 0..of;
+        if of > 1 && !self.is_free() {
+            ranks = match self.guided(frame, of) {
+                Some(ranks) => ranks,
+                None => 0..0,
+            };
+            self.keep(first, of, &ranks);
+        }
+        if ranks.is_empty() {
             return ControlFlow::Continue(Step::Dropped);
         }
-        if self.pool.len() > first {
-            self.levels.push(Level {
-                mark: self.graph.mark(),
-                thread: thread as u32,
-                first: first as u32,
-            });
+        let alternative = self.pool.pop().expect("there is a way that is left");
+        if of > 1 {
+            if ranks.len() > 1 {
+                self.levels.push(Level {
+                    mark: self.graph.mark(),
+                    thread: thread as u32,
+                    first: first as u32,
+                    depth: self.path.len() as u32,
+                    of,
+                    end: ranks.end,
+                });
+            }
+            let rank = ranks.start;
+            self.path.push(Turn { rank, of });
         }
         self.go(program, frame, thread, alternative)
     }
 
     /// Goes back to the last graph with a way that is left, and goes it. False if there is none.
     fn backtrack(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<(), bool> {
-        while let Some(&Level {
-            mark,
-            thread,
-            first,
-        }) = self.levels.last()
-        {
+        while let Some(&level) = self.levels.last() {
+            let Level {
+                mark,
+                thread,
+                first,
+                depth,
+                ..
+            } = level;
             self.graph.undo_to(program, mark);
             let alternative = self.pool.pop().expect("a level has a way that is left");
-            if self.pool.len() == first as usize {
+            let left = self.pool.len() - first as usize;
+            if left == 0 {
                 self.levels.pop();
             }
+            self.path.truncate(depth as usize);
+            self.path.push(Self::turn(&level, left));
+            self.at_end = false;
+            frame.execution_begins();
             if self.go(program, frame, thread as usize, alternative)? == Step::Done {
                 return ControlFlow::Continue(true);
             }
@@ -302,7 +363,7 @@ impl Search {
         thread: usize,
         alternative: Alternative,
     ) -> ControlFlow<(), Step> {
-        match alternative {
+        let step = match alternative {
             Alternative::Read(source) => self.read(program, frame, thread, source),
             Alternative::Wait(base) => self.wait(program, frame, thread, base),
             Alternative::Place(after) => self.write(program, frame, thread, after),
@@ -310,7 +371,11 @@ impl Search {
                 self.revisit(program, frame, thread, read, after)
             }
             Alternative::Choose(choice) => self.act(program, frame, thread, choice),
+        };
+        if frame.has_note() {
+            self.note(frame);
         }
+        step
     }
 
     /// An event that accesses nothing.

@@ -35,7 +35,8 @@ impl Search {
             count: u32::MAX,
             past: self.graph.past(thread),
         };
-        for other in 0..self.graph.threads.len() {
+        for at in 0..self.order.len() {
+            let other = self.order[at] as usize;
             if other == thread {
                 continue;
             }

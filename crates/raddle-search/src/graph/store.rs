@@ -110,6 +110,8 @@ pub(super) struct Mark {
 pub(super) struct Graph {
     pub(super) threads: Vec<Thread>,
     pub(super) locations: Vec<Location>,
+    /// [`Location::continues`] of any.
+    pub(super) continues_any: bool,
     lives: Vec<Life>,
     /// By thread: who joined or detached it.
     pub(super) claimed: Vec<Ev>,

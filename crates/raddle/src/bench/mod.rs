@@ -277,6 +277,8 @@ fn options(
         .map(OsString::from)
         .into();
     args.extend(["--memory".into(), memory.into()]);
+    // Times of engines are compared.
+    args.extend(["--jobs".into(), "1".into()]);
     // The papers know none.
     args.push("--no-spurious-wakeups".into());
     if let Some(class) = class {

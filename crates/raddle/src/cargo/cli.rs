@@ -15,9 +15,23 @@ pub(crate) enum Asked {
 }
 
 /// Options of `raddle check` that mean nothing here, or something else.
-const NOT_FOR_CARGO: [&str; 14] = [
-    "files", "jobs", "seed", "format", "quiet", "color", "progress", "report", "trace", "witness",
-    "property", "entry", "args", "no_cache",
+const NOT_FOR_CARGO: [&str; 16] = [
+    "files",
+    "jobs",
+    "seed",
+    "format",
+    "quiet",
+    "color",
+    "progress",
+    "report",
+    "trace",
+    "witness",
+    "property",
+    "entry",
+    "args",
+    "no_cache",
+    "checkpoint",
+    "pieces_after",
 ];
 
 const EXAMPLES: &str = "\

@@ -8,6 +8,7 @@ use super::listing::{self, Test};
 use super::panics;
 use super::tests::Suite;
 use crate::Status;
+use crate::options::processors;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -177,7 +178,6 @@ impl Runner<'_> {
     }
 
     fn jobs(&self) -> usize {
-        let processors = || thread::available_parallelism().map_or(1, usize::from);
         self.args.jobs.map_or_else(processors, |jobs| jobs as usize)
     }
 
@@ -237,7 +237,10 @@ impl Runner<'_> {
             let mebibytes = (bytes >> 20) / jobs as u64;
             command.arg(format!("--memory-limit={}", mebibytes.max(1)));
         }
+        // Processors that other tests leave free.
+        let workers = (processors() / jobs).max(1);
         command
+            .args(["--jobs", &workers.to_string()])
             .args(["--progress", "never", "--color"])
             .arg(if self.color { "always" } else { "never" })
             .arg("--json")

@@ -1,0 +1,236 @@
+//! `--jobs`, `--checkpoint` and `raddle resume`, through the command line.
+
+mod common;
+
+use common::{Scratch, check, raddle, says};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+fn benchmark(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../benchmarks/{name}.c"))
+}
+
+/// What is told, but for times and memory.
+fn answer(output: &Output) -> Value {
+    let mut told: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        let said = String::from_utf8_lossy(&output.stderr);
+        panic!("{error}: {said}")
+    });
+    let members = told.as_object_mut().unwrap();
+    members.retain(|key, _| !key.starts_with("seconds") && key != "peak_memory_bytes");
+    told
+}
+
+fn json(file: &Path, args: &[&str]) -> Value {
+    let mut all = vec!["--format", "json", "--progress", "never"];
+    all.extend(args);
+    answer(&check(file, &all))
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_number_of_workers() {
+    for (name, size) in [
+        ("fib-bench", "-DN=4"),
+        ("readers", "-DN=13"),
+        ("lastzero", "-DN=10"),
+    ] {
+        let file = benchmark(name);
+        let ask = |jobs| {
+            let mut args = vec!["--engine", "graph", "--memory", "sc", "--jobs", jobs];
+            args.extend(["--", size]);
+            json(&file, &args)
+        };
+        let alone = ask("1");
+        assert_eq!(alone["verdict"], "verified");
+        for jobs in ["2", "3", "8"] {
+            assert_eq!(ask(jobs), alone, "{name}, {jobs} workers");
+        }
+    }
+}
+
+/// What programs are found to do late, and what makes a search begin anew, is the same for everybody.
+#[test]
+fn small_programs_have_the_same_answers_in_pieces() {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs");
+    for name in [
+        "wrong/kind_of_mutex_in_block.c",
+        "wrong/kind_of_mutex_misused_in_block.c",
+        "wrong/release_sequence_broken.c",
+    ] {
+        let file = programs.join(name);
+        assert!(file.exists(), "{name}");
+        for memory in ["sc", "c11"] {
+            let ask = |jobs| {
+                let limits = ["--memory", memory, "--engine", "graph", "--keep-going"];
+                let pieces = ["--pieces-after", "0", "--jobs", jobs];
+                json(&file, &[limits.as_slice(), &pieces].concat())
+            };
+            let alone = ask("1");
+            for jobs in ["2", "3"] {
+                assert_eq!(ask(jobs), alone, "{name}, {memory}, {jobs} workers");
+            }
+        }
+    }
+}
+
+/// The last store of each of many threads is wrong, in the last of many executions.
+const LATE: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
+    static atomic_int x[9], sum;\n\
+    static void *f(void *p) { int k = (int)(long)p; atomic_store(&x[k], 1); if (!atomic_load(&x[(k + 1) % 9])) atomic_fetch_add(&sum, 1); return p; }\n\
+    int main(void) { pthread_t t[9]; for (long i = 0; i < 9; i++) pthread_create(&t[i], 0, f, (void *)i);\n\
+    for (int i = 0; i < 9; i++) pthread_join(t[i], 0); assert(atomic_load(&sum) < 8); }\n";
+
+#[test]
+fn the_violation_is_the_first_of_the_sequential_search() {
+    let scratch = Scratch::new("parallel-violation");
+    let file = scratch.file("late.c", LATE);
+    let ask = |jobs| {
+        let args = ["--engine", "graph", "--memory", "sc", "--jobs", jobs];
+        let output = check(
+            &file,
+            &[&args[..], &["--format", "json", "--progress", "never"]].concat(),
+        );
+        assert_eq!(output.status.code(), Some(1));
+        let mut told = answer(&output);
+        // How far others were is no part of it.
+        told["coverage"] = Value::Null;
+        told
+    };
+    let alone = ask("1");
+    for jobs in ["2", "3"] {
+        assert_eq!(ask(jobs), alone, "{jobs} workers");
+    }
+}
+
+/// Begins a search, and does something to its process after a while.
+fn disturbed(args: &[&str], after: Duration, signal: Signal) -> Output {
+    let mut command = raddle();
+    command
+        .args(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let process = Pid::from_raw(child.id().cast_signed());
+    sleep(after);
+    // It may have ended by itself.
+    let _ = kill(process, signal);
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_search_that_is_interrupted_or_killed_goes_on_to_the_same_counts() {
+    let scratch = Scratch::new("parallel-resume");
+    let file = benchmark("fib-bench");
+    let file = file.to_str().unwrap();
+    let checkpoint = scratch.0.join("search.checkpoint");
+    let checkpoint = checkpoint.to_str().unwrap();
+    let engine = [
+        "--engine",
+        "graph",
+        "--memory",
+        "sc",
+        "--format",
+        "json",
+        "--progress",
+        "never",
+    ];
+    let alone = json(
+        Path::new(file),
+        &["--engine", "graph", "--memory", "sc", "--", "-DN=5"],
+    );
+    let first: Vec<&str> = [
+        &["check", file, "--checkpoint", checkpoint][..],
+        &engine,
+        &["--", "-DN=5"],
+    ]
+    .concat();
+    let mut output = disturbed(&first, Duration::from_millis(700), Signal::SIGINT);
+    let signals = [Signal::SIGTERM, Signal::SIGKILL, Signal::SIGINT];
+    let mut rounds = 0;
+    while output.status.code() != Some(0) {
+        if !Path::new(checkpoint).exists() {
+            // It was stopped before the search began.
+            output = disturbed(
+                &first,
+                Duration::from_millis(700 * (rounds + 1)),
+                Signal::SIGINT,
+            );
+            rounds += 1;
+            continue;
+        }
+        let jobs = (1 + rounds % 3).to_string();
+        let signal = signals[rounds as usize % signals.len()];
+        let after = Duration::from_millis(400 * (rounds + 1));
+        output = disturbed(&["resume", checkpoint, "--jobs", &jobs], after, signal);
+        rounds += 1;
+        assert!(rounds < 100, "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(answer(&output), alone, "after {rounds} rounds");
+}
+
+#[test]
+fn checkpoints_that_do_not_fit_are_refused() {
+    let scratch = Scratch::new("parallel-refused");
+    let program = scratch.file("late.c", &LATE.replace("< 8", "< 10"));
+    let checkpoint = scratch.0.join("search.checkpoint");
+    // The compiler may take all of the time on a machine that is busy.
+    for seconds in ["2", "4", "8", "16", "32"] {
+        let limit = [
+            "--engine",
+            "graph",
+            "--memory",
+            "sc",
+            "--time-limit",
+            seconds,
+        ];
+        let kept = ["--checkpoint", checkpoint.to_str().unwrap()];
+        let output = check(&program, &[&limit[..], &kept].concat());
+        says(&output, 3, &[]);
+        if checkpoint.exists() {
+            says(&output, 3, &["what is left is kept in", "raddle resume"]);
+            break;
+        }
+    }
+    let resume = |file: &Path| raddle().arg("resume").arg(file).output().unwrap();
+    let text = fs::read_to_string(&checkpoint).unwrap();
+    let half = scratch.file("half.checkpoint", &text[..text.len() / 2]);
+    says(&resume(&half), 2, &["this checkpoint is damaged"]);
+    let changed = scratch.file(
+        "changed.checkpoint",
+        &text.replacen("part - ", "part - 1", 1),
+    );
+    says(&resume(&changed), 2, &["this checkpoint is damaged"]);
+    let other = scratch.file("other.checkpoint", "int main(void) {}\n");
+    says(&resume(&other), 2, &["this is no checkpoint of Raddle"]);
+    let newer = text.replacen("\"raddle_checkpoint\":1", "\"raddle_checkpoint\":9", 1);
+    let newer = scratch.file("newer.checkpoint", &newer);
+    says(&resume(&newer), 2, &["this checkpoint has format 9"]);
+    says(&resume(&scratch.0.join("none")), 2, &["cannot read"]);
+    let path = checkpoint.to_str().unwrap();
+    let again = raddle()
+        .args(["resume", path, "--time-limit", "1"])
+        .output();
+    says(&again.unwrap(), 3, &["the time limit of 1 s"]);
+    fs::write(&program, LATE.replace("< 8", "< 11")).unwrap();
+    says(
+        &resume(&checkpoint),
+        2,
+        &["this checkpoint is of another program"],
+    );
+    let nowhere = check(
+        &program,
+        &[
+            "--engine",
+            "graph",
+            "--checkpoint",
+            "/nowhere/search.checkpoint",
+        ],
+    );
+    says(&nowhere, 2, &["cannot write /nowhere/search.checkpoint"]);
+}
