@@ -1,4 +1,4 @@
-// Two threads count with instructions that have a lock prefix, and fence as libraries do.
+// Two threads count with instructions that have a lock prefix, and fence as libraries do. What the processor can besides is asked, and answered: nothing.
 
 use std::arch::asm;
 use std::cell::UnsafeCell;
@@ -26,6 +26,7 @@ fn main() {
     let other = std::thread::spawn(count);
     count();
     assert_eq!(fence(), u64::MAX);
+    assert!(!is_x86_feature_detected!("avx2"));
     other.join().unwrap();
     assert_eq!(unsafe { *COUNTER.0.get() }, 6);
 }

@@ -10,6 +10,7 @@ use crate::guide::Guide;
 use crate::problem::{Found, Problem, Unsettled};
 use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Stopped};
+use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName, WeakOrderings};
 use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
@@ -29,14 +30,22 @@ pub struct BmcOptions {
     pub exit_with_main: bool,
     /// May waits for condition variables end without a signal?
     pub spurious_wakeups: bool,
+    pub spurious_failures: SpuriousFailures,
     /// `abort` ends the process in silence.
     pub silent_abort: bool,
     /// A second opinion: give up if a formula becomes large, or if a question takes so many conflicts.
     pub effort: Option<Conflicts>,
+    /// What a question may take, with loops unrolled in full, before every loop is bounded: [`PATIENCE`].
+    pub patience: Conflicts,
 }
 
 /// Facts stop growing long before.
 const MOST_ENCODINGS: u32 = 200;
+
+/// Most questions take less.
+pub const PATIENCE: Conflicts = 200;
+/// What part of the effort is for executions in which no loop goes round often, once questions are hard.
+const SHARE_OF_EARLY: Conflicts = 4;
 
 /// What is spent on finding out whether an execution comes to its end, where the verdict does not depend on it.
 const CONFLICTS_FOR_AN_END: u64 = 20_000;
@@ -61,6 +70,7 @@ pub fn check(
         cuts: Vec::new(),
         weak: WeakOrderings::default(),
         shapes: Shapes::default(),
+        patience: Patience::Endless,
     };
     run.watch.set_engine(EngineKind::Bmc);
     let verdict = run.verdict(&mut view, program)?;
@@ -93,6 +103,29 @@ struct Run {
     cuts: Vec<SrcId>,
     weak: WeakOrderings,
     shapes: Shapes,
+    patience: Patience,
+}
+
+/// What is spent on a formula. What was asked for by [`BmcOptions::effort`] holds besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Patience {
+    /// No formula is too large, and no question takes too long.
+    Endless,
+    /// The formula must not be large, and no question may take more conflicts than this.
+    Short(Conflicts),
+}
+
+/// How far bounds on every loop have come.
+struct Early {
+    open: Open,
+    rounds: Rounds,
+}
+
+/// Which rounds of loops a formula has.
+#[derive(Clone, Copy, Debug)]
+struct Rounds {
+    counted: Counted,
+    bound: u32,
 }
 
 /// What one bound says.
@@ -120,17 +153,23 @@ impl Run {
         program: &mut Program,
     ) -> Result<Verdict, InternalError> {
         if let Some(bound) = self.options.unroll {
-            return Ok(match self.round(view, program, bound, &Open::Everything)? {
-                BoundOutcome::Done(verdict) => verdict,
-                BoundOutcome::Exceeded { .. } => {
-                    self.verified(Bound::Unrolled { iterations: bound })
-                }
-            });
+            let rounds = Rounds {
+                counted: Counted::Every,
+                bound,
+            };
+            return Ok(
+                match self.ask_about(view, program, rounds, &Open::Everything)? {
+                    BoundOutcome::Done(verdict) => verdict,
+                    BoundOutcome::Exceeded { .. } => {
+                        self.verified(Bound::Unrolled { iterations: bound })
+                    }
+                },
+            );
         }
         let mut bound = 1;
         let mut open = Open::Everything;
         loop {
-            open = match self.round(view, program, bound, &open)? {
+            open = match self.ask_about_undecided(view, program, bound, &open)? {
                 BoundOutcome::Done(verdict) => return Ok(verdict),
                 BoundOutcome::Exceeded { least, .. } if least >= LAST_BOUND => {
                     return Ok(Verdict::Inconclusive(Reason::Unrolled { bound: least }));
@@ -138,6 +177,73 @@ impl Run {
                 BoundOutcome::Exceeded { open, .. } => open,
             };
             bound *= 2;
+        }
+    }
+
+    /// Loops that go round by known values are unrolled in full. If that makes a large formula, or one that is hard, violations
+    /// are looked for in executions in which no loop goes round often; the two take turns.
+    fn ask_about_undecided(
+        &mut self,
+        view: &mut View,
+        program: &mut Program,
+        bound: u32,
+        open: &Open,
+    ) -> Result<BoundOutcome, InternalError> {
+        let rounds = Rounds {
+            counted: Counted::Undecided,
+            bound,
+        };
+        let mut early = Early {
+            open: open.clone(),
+            rounds: Rounds {
+                counted: Counted::Early,
+                bound: 1,
+            },
+        };
+        self.patience = Patience::Short(Conflicts::MAX);
+        let mut problem = match self.formula(view, program, rounds, open) {
+            Ok(problem) => problem,
+            Err(Verdict::Inconclusive(Reason::Effort)) => {
+                self.patience = Patience::Endless;
+                let verdict = self.ask_about_early(view, program, &mut early)?;
+                return Ok(BoundOutcome::Done(verdict));
+            }
+            Err(verdict) => return Ok(BoundOutcome::Done(verdict)),
+        };
+        let mut conflicts = self.options.patience;
+        loop {
+            self.patience = Patience::Short(conflicts);
+            self.watch.enter(Phase::Solving);
+            match self.ask(view, program, &mut problem, rounds)? {
+                BoundOutcome::Done(Verdict::Inconclusive(Reason::Effort))
+                    if self.options.effort.is_none_or(|most| conflicts < most) => {}
+                outcome => return Ok(outcome),
+            }
+            self.patience = Patience::Short(PATIENCE.max(conflicts / SHARE_OF_EARLY));
+            match self.ask_about_early(view, program, &mut early)? {
+                Verdict::Inconclusive(Reason::Effort) | Verdict::Unsupported(_) => {}
+                verdict => return Ok(BoundOutcome::Done(verdict)),
+            }
+            conflicts = PATIENCE.max(conflicts).saturating_mul(4);
+        }
+    }
+
+    /// Bounds every loop, and raises the bound as long as it does not suffice.
+    fn ask_about_early(
+        &mut self,
+        view: &mut View,
+        program: &mut Program,
+        early: &mut Early,
+    ) -> Result<Verdict, InternalError> {
+        loop {
+            early.open = match self.ask_about(view, program, early.rounds, &early.open)? {
+                BoundOutcome::Done(verdict) => return Ok(verdict),
+                BoundOutcome::Exceeded { least, .. } if least < early.rounds.bound => {
+                    return Ok(Verdict::Inconclusive(Reason::Unrolled { bound: least }));
+                }
+                BoundOutcome::Exceeded { open, .. } => open,
+            };
+            early.rounds.bound *= 2;
         }
     }
 
@@ -164,8 +270,12 @@ impl Run {
     }
 
     fn limits(&self) -> Limits<'_> {
+        let patience = match self.patience {
+            Patience::Endless => None,
+            Patience::Short(conflicts) => Some(conflicts),
+        };
         Limits {
-            conflicts: self.options.effort,
+            conflicts: self.options.effort.into_iter().chain(patience).min(),
             deadline: self.watch.deadline(),
             interrupt: Some(self.watch.flag()),
         }
@@ -187,23 +297,21 @@ impl Run {
     }
 
     /// Encodes until nothing new is found out.
-    fn encode(&mut self, view: &mut View, bound: u32, open: &Open) -> Result<Encoding, Stop> {
+    fn encode(&mut self, view: &mut View, rounds: Rounds, open: &Open) -> Result<Encoding, Stop> {
         let mut facts = Facts::default();
         let options = EncodeOptions {
-            unroll: bound,
-            counted: match self.options.unroll {
-                Some(_) => Counted::Every,
-                None => Counted::Undecided,
-            },
+            unroll: rounds.bound,
+            counted: rounds.counted,
             open,
             checks: self.search.checks,
             cuts_effect_free: self.search.reductions.purity,
             is_weak: self.options.memory != MemoryModel::Sc,
             exit_with_main: self.options.exit_with_main,
             spurious_wakeups: self.options.spurious_wakeups,
+            spurious_failures: self.options.spurious_failures,
             silent_abort: self.options.silent_abort,
             watch: &self.watch,
-            is_short: self.options.effort.is_some(),
+            is_short: self.options.effort.is_some() || self.patience != Patience::Endless,
         };
         for _ in 0..MOST_ENCODINGS {
             let encoder = Encoder::new(view, &mut facts, &mut self.shapes, options);
@@ -221,23 +329,33 @@ impl Run {
         Err(Stop::Limit(RETRY))
     }
 
-    fn round(
+    fn ask_about(
         &mut self,
         view: &mut View,
         program: &mut Program,
-        bound: u32,
+        rounds: Rounds,
         open: &Open,
     ) -> Result<BoundOutcome, InternalError> {
+        match self.formula(view, program, rounds, open) {
+            Ok(mut problem) => self.ask(view, program, &mut problem, rounds),
+            Err(verdict) => Ok(BoundOutcome::Done(verdict)),
+        }
+    }
+
+    /// All executions with these rounds that are still open.
+    fn formula(
+        &mut self,
+        view: &mut View,
+        program: &mut Program,
+        rounds: Rounds,
+        open: &Open,
+    ) -> Result<Problem, Verdict> {
         self.watch.enter(Phase::Encoding);
-        let encoding = match self.encode(view, bound, open) {
+        let encoding = match self.encode(view, rounds, open) {
             Ok(encoding) => encoding,
-            Err(Stop::Limit(LONG)) => {
-                return Ok(BoundOutcome::Done(Verdict::Inconclusive(Reason::Effort)));
-            }
-            Err(Stop::Limit(LATE)) => {
-                return Ok(BoundOutcome::Done(self.late()));
-            }
-            Err(stop) => return Ok(BoundOutcome::Done(unsupported(stop))),
+            Err(Stop::Limit(LONG)) => return Err(Verdict::Inconclusive(Reason::Effort)),
+            Err(Stop::Limit(LATE)) => return Err(self.late()),
+            Err(stop) => return Err(unsupported(stop)),
         };
         self.statistics.threads = self.statistics.threads.max(encoding.threads.len());
         self.statistics.max_events = self.statistics.max_events.max(encoding.steps.len());
@@ -263,7 +381,7 @@ impl Run {
         );
         problem.leave_out_what_was_judged(open);
         self.watch.enter(Phase::Solving);
-        self.ask(view, program, &mut problem, bound)
+        Ok(problem)
     }
 
     /// Asks a formula all questions. What goes wrong is reported before what is refused.
@@ -272,7 +390,7 @@ impl Run {
         view: &View,
         program: &mut Program,
         problem: &mut Problem,
-        bound: u32,
+        rounds: Rounds,
     ) -> Result<BoundOutcome, InternalError> {
         let checks = self.search.checks;
         let done = |verdict| Ok(BoundOutcome::Done(verdict));
@@ -302,7 +420,7 @@ impl Run {
         };
         let rest = match problem.ask_for_refusal(&self.limits()) {
             Ok(never) => self
-                .exceeded(view, program, problem, bound)
+                .exceeded(view, program, problem, rounds)
                 .map(|cut| (never, cut)),
             Err(Unsettled::GaveUp(why)) => Err(self.stopped(why)),
             Err(Unsettled::Found) => Err(problem.unsupported(view, program)),
@@ -350,9 +468,9 @@ impl Run {
         view: &View,
         program: &mut Program,
         problem: &mut Problem,
-        bound: u32,
+        Rounds { counted, bound }: Rounds,
     ) -> Result<Option<Exceeded>, Verdict> {
-        if self.options.unroll.is_some() {
+        if counted == Counted::Every {
             match problem.ask_for_cut(bound + 1, &self.limits()) {
                 Ok(_) => {}
                 Err(Unsettled::GaveUp(why)) => return Err(self.stopped(why)),
@@ -362,17 +480,22 @@ impl Run {
                 }
             }
         }
-        match problem.ask_for_cut(0, &self.limits()) {
-            Ok(_) => Ok(None),
-            Err(Unsettled::GaveUp(why)) => Err(self.stopped(why)),
-            Err(Unsettled::Found) => {
-                let at = problem.found_cuts().into_iter();
-                Ok(Some(Exceeded {
-                    least: problem.encoding.cuts.least(0),
-                    at: at.map(|at| copy_source(view, program, at)).collect(),
-                }))
+        // Bounds on loops that are known to end go on growing where others do not.
+        let growing = (counted == Counted::Early).then_some(bound);
+        for bound in growing.into_iter().chain([0]) {
+            match problem.ask_for_cut(bound, &self.limits()) {
+                Ok(_) => {}
+                Err(Unsettled::GaveUp(why)) => return Err(self.stopped(why)),
+                Err(Unsettled::Found) => {
+                    let at = problem.found_cuts().into_iter();
+                    return Ok(Some(Exceeded {
+                        least: problem.encoding.cuts.least(bound),
+                        at: at.map(|at| copy_source(view, program, at)).collect(),
+                    }));
+                }
             }
         }
+        Ok(None)
     }
 
     /// Does an execution that this formula is about come to its end? All others are what earlier formulas were about.
@@ -382,7 +505,7 @@ impl Run {
         }
         let limits = self.limits();
         let effort = (!matters).then_some(CONFLICTS_FOR_AN_END);
-        let conflicts = limits.conflicts.into_iter().chain(effort).min();
+        let conflicts = self.options.effort.into_iter().chain(effort).min();
         match problem.ask_for_end(&Limits {
             conflicts,
             ..limits
@@ -461,7 +584,9 @@ fn unsupported(stop: Stop) -> Verdict {
             thread: ThreadName::default(),
             at: SrcId::NOWHERE,
         }),
-        Stop::Fault(_) | Stop::WokenInVain => unreachable!("they are part of the encoding"),
+        Stop::Fault(_) | Stop::WokenInVain | Stop::FailedInVain => {
+            unreachable!("they are part of the encoding")
+        }
     }
 }
 

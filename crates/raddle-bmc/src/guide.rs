@@ -8,7 +8,7 @@ use crate::facts::Cell;
 use crate::problem::{Found, Happened};
 use raddle_memory::sync::{self, SyncStep};
 use raddle_memory::{Machine, Readiness};
-use raddle_program::{LocId, ObjectId, Op, Order, Program, SyncAction, Tables, ThreadId};
+use raddle_program::{ChoiceOf, LocId, ObjectId, Op, Order, Program, SyncAction, Tables, ThreadId};
 use raddle_search::guided;
 use raddle_search::replay::ScheduleStep;
 use rustc_hash::FxHashMap;
@@ -138,6 +138,33 @@ impl<'a> Guide<'a> {
             (StepKind::Life, Op::Free { object }) => self.is_of(program, object, happened),
             _ => false,
         }
+    }
+
+    /// Is it the read of a compare-exchange that the thread has chosen to let fail?
+    fn fails_there(
+        &self,
+        program: &Program,
+        machine: &Machine,
+        (thread, op): (ThreadId, Op),
+        happened: &Happened,
+    ) -> bool {
+        let what = &self.encoding.steps[happened.step].what;
+        let (StepKind::Update, Op::Load { loc, .. }) = (what, op) else {
+            return false;
+        };
+        let mut steps = machine.steps().iter().rev();
+        let has_chosen = steps
+            .find(|step| step.thread == thread)
+            .is_some_and(|step| {
+                let op = program.op(step.state);
+                let of = ChoiceOf::Failing;
+                *op == Op::Choice { count: 2, of } && step.value == 1
+            });
+        has_chosen
+            && happened
+                .cells
+                .iter()
+                .any(|cell| self.is_at(program, loc, cell))
     }
 
     /// Is it an operation on a mutex that its thread holds before and after it? That is no step of its own where critical
@@ -325,7 +352,9 @@ impl guided::Guide for Guide<'_> {
             let is_block = step.block.is_some() && op == Op::AtomicBegin;
             // A wide access is a block of its own for the machine.
             let is_inside = self.is_inside_section(program, machine, thread, &happened);
-            if is_block || !is_inside && self.matches(program, op, &happened) {
+            let is_it = self.matches(program, op, &happened)
+                || self.fails_there(program, machine, (thread, op), &happened);
+            if is_block || !is_inside && is_it {
                 if !is_delayed(machine, op) {
                     self.steps.pop_front();
                 }

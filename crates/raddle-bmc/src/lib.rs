@@ -27,8 +27,10 @@
 //!     unroll: None,
 //!     exit_with_main: false,
 //!     spurious_wakeups: true,
+//!     spurious_failures: raddle_program::interp::SpuriousFailures::None,
 //!     silent_abort: false,
 //!     effort: None,
+//!     patience: raddle_bmc::PATIENCE,
 //! };
 //! let outcome = raddle_bmc::check(view, &mut program, options, SearchOptions::default())?;
 //! assert!(matches!(outcome.verdict, Verdict::Violation(_)));
@@ -56,4 +58,4 @@ mod sums;
 mod value;
 mod waits;
 
-pub use engine::{BmcOptions, check};
+pub use engine::{BmcOptions, PATIENCE, check};

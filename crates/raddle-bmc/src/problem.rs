@@ -52,6 +52,8 @@ pub(crate) struct Problem {
     pub(crate) carriers: Vec<Carrier>,
     /// Asks for a deadlock, if there can be one.
     deadlock: Option<Deadlock>,
+    /// What is assumed to ask for a race, once that was asked.
+    pub(crate) race: Option<Lit>,
     /// What reads may read from, and which of two sections comes first: for data races.
     pub(crate) sources: Vec<Source>,
     pub(crate) section_order: SectionOrder,
@@ -118,6 +120,7 @@ impl Problem {
             step_of: FxHashMap::default(),
             carriers: Vec::new(),
             deadlock: None,
+            race: None,
             sources: Vec::new(),
             section_order: SectionOrder::default(),
             unseen: Vec::new(),

@@ -62,9 +62,20 @@ struct Reached {
 impl Problem {
     /// Is there an execution with a data race?
     pub(crate) fn race(&mut self, limits: &Limits<'_>) -> Outcome {
+        if self.race.is_none() {
+            self.race = self.race_question();
+        }
+        match self.race {
+            Some(asked) => self.solver.solve(&[asked], limits),
+            None => Outcome::Unsat,
+        }
+    }
+
+    /// What is assumed to ask for a race; none if no two accesses may race.
+    fn race_question(&mut self) -> Option<Lit> {
         let candidates = self.candidates();
         if candidates.is_empty() {
-            return Outcome::Unsat;
+            return None;
         }
         let mut starts = vec![false; self.encoding.steps.len()];
         for candidate in candidates.values().flatten() {
@@ -84,7 +95,7 @@ impl Problem {
         let open = self.encoding.any_open_block();
         let open = self.lit(open);
         self.solver.clause(&[!asked, !open]);
-        self.solver.solve(&[asked], limits)
+        Some(asked)
     }
 
     // ---- candidates

@@ -95,8 +95,10 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks, effort: Option<u64>) 
         unroll: None,
         exit_with_main: false,
         spurious_wakeups: false,
+        spurious_failures: raddle_program::interp::SpuriousFailures::None,
         silent_abort: false,
         effort,
+        patience: raddle_bmc::PATIENCE,
     };
     let search = SearchOptions {
         checks,

@@ -307,8 +307,10 @@ fn by_formula(text: &str) -> Verdict {
         unroll: None,
         exit_with_main: false,
         spurious_wakeups: false,
+        spurious_failures: raddle_program::interp::SpuriousFailures::None,
         silent_abort: false,
         effort: None,
+        patience: raddle_bmc::PATIENCE,
     };
     let search = SearchOptions {
         checks: CHECKS,

@@ -352,8 +352,10 @@ fn by_formula(text: &str, search: SearchOptions) -> Verdict {
         unroll: None,
         exit_with_main: false,
         spurious_wakeups: false,
+        spurious_failures: raddle_program::interp::SpuriousFailures::None,
         silent_abort: false,
         effort: None,
+        patience: raddle_bmc::PATIENCE,
     };
     match raddle_bmc::check(view, &mut program, options, search) {
         Ok(outcome) => outcome.verdict,

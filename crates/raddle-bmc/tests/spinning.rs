@@ -139,8 +139,10 @@ fn by_formula(text: &str) -> Verdict {
         unroll: None,
         exit_with_main: false,
         spurious_wakeups: false,
+        spurious_failures: raddle_program::interp::SpuriousFailures::None,
         silent_abort: false,
         effort: Some(20_000),
+        patience: raddle_bmc::PATIENCE,
     };
     match raddle_bmc::check(view, &mut program(text), options, search()) {
         Ok(outcome) => outcome.verdict,

@@ -284,8 +284,10 @@ fn what_nobody_has_written_is_found_as_by_enumeration() {
             unroll: None,
             exit_with_main: false,
             spurious_wakeups: false,
+            spurious_failures: raddle_program::interp::SpuriousFailures::None,
             silent_abort: false,
             effort: None,
+            patience: raddle_bmc::PATIENCE,
         };
         let solved = raddle_bmc::check(view, &mut program, bmc, search())
             .unwrap_or_else(|error| panic!("seed {seed}, {}: {error}\n{text}", memory.name()));

@@ -111,6 +111,12 @@ impl Module {
         self.parsed.mentions(&plain) + self.parsed.mentions(&quoted) > 1
     }
 
+    /// Is there a weak compare-exchange in the text?
+    #[must_use]
+    pub fn has_weak_exchanges(&self) -> bool {
+        self.parsed.mentions("cmpxchg weak") > 0
+    }
+
     /// The function called `name`, through aliases.
     #[must_use]
     pub fn function_named(&self, name: &str) -> Option<FuncId> {

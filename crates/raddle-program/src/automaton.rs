@@ -11,7 +11,7 @@ use crate::coverage::{CodeCoverage, WeakOrderings};
 use crate::ids::{SrcId, StateId, ThreadId};
 use crate::op::{Op, ReleaseSequences, SyncAction, Value};
 use crate::tables::{SourceLoc, Tables};
-use crate::uses::{Kinds, Overwritten, Uses};
+use crate::uses::{Additions, Kinds, Overwritten, Uses};
 use raddle_ir::debug::SourceTypeId;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
@@ -187,6 +187,7 @@ struct Skeleton {
     met_uses: Uses,
     known_uses: Uses,
     overwritten: Overwritten,
+    additions: Additions,
 }
 
 /// Past so many edges a state's successors are found by hashing.
@@ -540,6 +541,14 @@ impl Program {
     #[must_use]
     pub fn must_read_kinds(&self) -> bool {
         self.skeleton.overwritten.is_any && self.kinds == Kinds::AsFound
+    }
+
+    pub(crate) fn additions(&self) -> &Additions {
+        &self.skeleton.additions
+    }
+
+    pub(crate) fn additions_mut(&mut self) -> &mut Additions {
+        &mut self.skeleton.additions
     }
 
     /// The next visible operation.

@@ -248,4 +248,6 @@ pub enum Stop {
     /// It woke up from a wait for nothing, and is about to wait again where it was: an execution in which it did not
     /// wake up shows what comes next.
     WokenInVain,
+    /// It was to fail for no reason where it has one: an execution in which it fails for that reason shows what comes next.
+    FailedInVain,
 }

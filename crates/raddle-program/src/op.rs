@@ -321,6 +321,8 @@ pub enum ChoiceOf {
     Course,
     /// Does a thread wake up spuriously from a condition variable? 1 if it does.
     Waking,
+    /// Does an operation fail for no reason that may do so? 1 if it does.
+    Failing,
     /// The bits from `shift` on of a value of so many bits that a nondeterministic function returns. The pieces of a value are
     /// chosen one after the other, low ones first.
     Value {

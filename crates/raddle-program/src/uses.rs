@@ -156,6 +156,17 @@ impl Uses {
     }
 }
 
+/// The locations at which the order of additions is of importance: somebody else accesses them meanwhile. What was met while an engine explores
+/// becomes known when it begins anew.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Additions {
+    known: FxHashSet<LocId>,
+    met: FxHashSet<LocId>,
+    /// At all of them.
+    all_known: bool,
+    all_met: bool,
+}
+
 /// How operations on mutexes come to know of which kind one is that only its static initialiser says.
 ///
 /// The kind lies in the mutex's own bytes. As long as nobody writes these but the first thread while it is alone, no operation can find
@@ -248,6 +259,36 @@ impl Program {
     #[must_use]
     pub fn is_private(&self, loc: LocId) -> bool {
         self.known_uses().is_private(loc)
+    }
+
+    /// Is the order of additions to the location of importance? As far as is known.
+    #[inline]
+    #[must_use]
+    pub fn tells_additions_apart(&self, loc: LocId) -> bool {
+        let additions = self.additions();
+        additions.all_known || additions.known.contains(&loc)
+    }
+
+    /// From the next beginning on it is.
+    pub fn tell_additions_apart(&mut self, loc: LocId) {
+        self.additions_mut().met.insert(loc);
+    }
+
+    /// The same for all locations. False if that is known.
+    pub fn tell_all_additions_apart(&mut self) -> bool {
+        let additions = self.additions_mut();
+        additions.all_met = true;
+        !additions.all_known
+    }
+
+    /// Makes known at which locations the order of additions is of importance. Is that any news?
+    pub fn learn_additions(&mut self) -> bool {
+        let additions = self.additions_mut();
+        let is_new = additions.all_met && !additions.all_known
+            || additions.known.len() < additions.met.len();
+        additions.all_known = additions.all_met;
+        additions.known.clone_from(&additions.met);
+        is_new
     }
 
     /// Makes known what was met. Could another answer to [`Self::may_race`], [`Self::is_plainly_written`], [`Self::is_mixed`] or

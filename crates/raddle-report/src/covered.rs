@@ -157,6 +157,16 @@ fn left_out(outcome: &Outcome) -> impl Iterator<Item = Note> {
             text: "spurious wake-ups of condition variables were not explored (`--no-spurious-wakeups`)".to_owned(),
             at: SrcId::NOWHERE,
         },
+        LeftOut::SpuriousFailures => Note {
+            kind: "spurious-failures",
+            text: "weak compare-exchanges, and attempts to lock, that fail for no reason were not explored (`--no-spurious-failures`)".to_owned(),
+            at: SrcId::NOWHERE,
+        },
+        LeftOut::RacesOfVolatile => Note {
+            kind: "volatile-is-atomic",
+            text: "volatile accesses count as relaxed atomics (`--volatile-is-atomic`), which the languages do not promise".to_owned(),
+            at: SrcId::NOWHERE,
+        },
         LeftOut::RacesAsRelaxed => Note {
             kind: "races-as-relaxed",
             text: "races were not looked for: plain accesses count as relaxed atomics".to_owned(),

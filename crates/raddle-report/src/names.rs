@@ -2,7 +2,10 @@
 
 mod blocks;
 mod parts;
+mod rust;
 mod values;
+
+pub(crate) use rust::RustLock;
 
 use crate::source::{is_known, position};
 use cpp_demangle::{DemangleOptions, Symbol};
@@ -28,6 +31,8 @@ pub struct Names<'a> {
     /// The functions that threads are started with.
     entries: BTreeMap<ThreadId, Rc<str>>,
     numbers: BTreeMap<ThreadId, usize>,
+    /// What holds the blocks that an `Arc` shares: see `rust`.
+    holders: BTreeMap<ObjectId, String>,
 }
 
 impl<'a> Names<'a> {
@@ -73,9 +78,11 @@ impl<'a> Names<'a> {
             runs,
             entries,
             numbers,
+            holders: BTreeMap::new(),
         };
         names.number_others();
         names.find_block_types(trace);
+        names.find_holders(trace);
         names
     }
 
@@ -154,6 +161,13 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// Was the thread started by Rust's standard library?
+    pub(crate) fn is_of_rust(&self, thread: ThreadId) -> bool {
+        let entry = self.entries.get(&thread);
+        let entry = entry.unwrap_or(&self.tables.thread_info(thread).entry);
+        demangled(entry) == RUST_THREAD
+    }
+
     /// Is it a variable of Rust's standard library?
     pub(crate) fn is_of_rust_library(&self, object: ObjectId) -> bool {
         let name = demangled(&self.tables.object_info(object).name);
@@ -185,9 +199,10 @@ impl<'a> Names<'a> {
             return self.object(named);
         }
         match (info.kind, info.thread) {
-            (ObjectKind::Heap, _) => match self.heap.get(&object) {
-                Some(number) => format!("heap{number}"),
-                None => "heap".to_owned(),
+            (ObjectKind::Heap, _) => match (self.holders.get(&object), self.heap.get(&object)) {
+                (Some(holder), _) => holder.clone(),
+                (None, Some(number)) => format!("heap{number}"),
+                (None, None) => "heap".to_owned(),
             },
             (ObjectKind::Constant, _) if is_string(&info.name) => "string literal".to_owned(),
             _ if info.name.is_empty() => format!("object {}", object.index()),

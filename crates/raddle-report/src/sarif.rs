@@ -5,7 +5,7 @@ use crate::Report;
 use crate::advice::{self, Remedies};
 use crate::covered;
 use crate::names::Names;
-use crate::source::{Sources, position};
+use crate::source::{Sources, is_rust, position};
 use crate::view::{View, Weight, before_fault};
 use crate::words;
 use raddle_program::{Program, SrcId};
@@ -111,7 +111,7 @@ impl Writer<'_> {
             let text = format!(
                 "{}; {}",
                 words::unsupported(what),
-                words::unsupported_hint(what)
+                words::unsupported_hint(what, is_rust(self.program.tables(), unsupported.at))
             );
             notification("error", text, unsupported.at)
         }));

@@ -129,6 +129,14 @@ pub(crate) fn is_library(tables: &Tables, at: SrcId) -> bool {
         .is_none_or(|loc| loc.line == 0 || loc.is_library())
 }
 
+/// Is it a line of Rust?
+pub(crate) fn is_rust(tables: &Tables, at: SrcId) -> bool {
+    position(tables, at).is_some_and(|loc| {
+        let extension = Path::new(&*loc.file).extension();
+        extension.is_some_and(|extension| extension == "rs")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! What one step of an execution did, in words.
 
-use crate::names::Names;
+use crate::names::{Names, RustLock};
 use crate::number::Number;
 use raddle_program::errno::{EAGAIN, EBUSY, EDEADLK, EPERM, ETIMEDOUT};
 use raddle_program::op::mask;
@@ -53,7 +53,7 @@ pub(crate) fn is_told_elsewhere(program: &Program, step: &TraceStep) -> bool {
     match program.op(step.state) {
         Op::Choice { of, .. } => match of {
             ChoiceOf::Value { shift, .. } => *shift > 0,
-            ChoiceOf::Waking => step.value == 0,
+            ChoiceOf::Waking | ChoiceOf::Failing => step.value == 0,
             ChoiceOf::Course => false,
         },
         Op::Sync { action, .. } => *action == SyncAction::CondSpurious,
@@ -63,6 +63,9 @@ pub(crate) fn is_told_elsewhere(program: &Program, step: &TraceStep) -> bool {
 
 /// The step in words: `x = 1`, `read x → 0`, `lock m`.
 pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> String {
+    if let Some(phrase) = rust_lock(names, program.op(step.state), step.value) {
+        return phrase;
+    }
     match *program.op(step.state) {
         // Whether it is visible is worth more than its ordering.
         Op::Store { loc, value, .. } if step.effect != Effect::Whole => {
@@ -148,6 +151,14 @@ pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> 
             of: ChoiceOf::Waking,
             ..
         } => "wake up without a signal (spuriously)".to_owned(),
+        Op::Choice {
+            of: ChoiceOf::Failing,
+            ..
+        } if step.value == 0 => "go on".to_owned(),
+        Op::Choice {
+            of: ChoiceOf::Failing,
+            ..
+        } => "the next operation fails for no reason (spuriously)".to_owned(),
         Op::Choice { count, .. } => format!("choose {} of 0..{count}", step.value),
         Op::AtomicBegin => "atomic {".to_owned(),
         Op::AtomicEnd => "} atomic".to_owned(),
@@ -155,6 +166,48 @@ pub(crate) fn phrase(names: &Names<'_>, program: &Program, step: &TraceStep) -> 
         Op::Exit { .. } => "finish".to_owned(),
         Op::ExitProcess { code } => format!("exit({code})"),
         Op::Stop(_) => "stop".to_owned(),
+    }
+}
+
+/// What is done to the word of a lock of Rust's standard library: `lock m`. A mutex is 0 if it is free, 1 if it is taken, 2 if others may sleep.
+fn rust_lock(names: &Names<'_>, op: &Op, found: Value) -> Option<String> {
+    let (Op::Cas { loc, .. } | Op::Rmw { loc, .. }) = *op else {
+        return None;
+    };
+    let lock = names.rust_lock(loc)?;
+    let place = names.location(loc);
+    match (lock, *op) {
+        (
+            RustLock::Mutex,
+            Op::Cas {
+                expected: 0,
+                new: 1,
+                ..
+            }
+            | Op::Rmw {
+                kind: RmwKind::Exchange,
+                operand: 2,
+                ..
+            },
+        ) => Some(match found {
+            0 => format!("lock {place}"),
+            _ => format!("find {place} locked"),
+        }),
+        (
+            RustLock::Mutex,
+            Op::Rmw {
+                kind: RmwKind::Exchange,
+                operand: 0,
+                ..
+            },
+        ) => Some(format!("unlock {place}")),
+        (
+            RustLock::Condvar,
+            Op::Rmw {
+                kind: RmwKind::Add, ..
+            },
+        ) => Some(format!("notify {place}")),
+        _ => None,
     }
 }
 
@@ -301,6 +354,7 @@ pub(crate) fn intention(names: &Names<'_>, cell: LocId, action: SyncAction) -> S
         SyncAction::Lock { .. } => "lock",
         SyncAction::TryLock { .. } => "trylock",
         SyncAction::Unlock { .. } | SyncAction::RwUnlock => "unlock",
+        SyncAction::CondRelease { mutex } if names.location(mutex) == place => "wait on",
         SyncAction::CondRelease { mutex } => {
             return format!("wait on {place}, unlock {}", names.location(mutex));
         }

@@ -4,7 +4,7 @@ use crate::Report;
 use crate::advice;
 use crate::covered;
 use crate::names::Names;
-use crate::source::{Sources, position};
+use crate::source::{Sources, is_rust, position};
 use crate::steps;
 use crate::style::Paint;
 use crate::timeline::{Mark, Timeline};
@@ -450,7 +450,10 @@ impl<'a> Writer<'a> {
             let spots = [Spot::primary(first.at, names.thread(first.thread))];
             let level = Level::ERROR.with_name("unsupported");
             text += &self.snippet(level, &words::unsupported(&first.what), &spots);
-            text += &self.hint(words::unsupported_hint(&first.what));
+            text += &self.hint(words::unsupported_hint(
+                &first.what,
+                is_rust(self.program.tables(), first.at),
+            ));
         }
         let told = usize::from(!self.look.quiet).min(unsupported.len());
         for unsupported in &unsupported[told..] {

@@ -166,7 +166,7 @@ impl Timeline<'_> {
             number: END.to_owned(),
             lane: lane_of(mark.thread),
             line: self.line(mark.at, several_files),
-            text: mark.text.clone(),
+            text: in_one_line(&mark.text),
             pointed: true,
             weight: Weight::Shared,
         }));
@@ -497,6 +497,12 @@ fn list(lanes: &[Lane], rows: &[Row], page: Page) -> String {
         }
     }
     text
+}
+
+/// What a panic says may have several lines.
+fn in_one_line(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    lines.join(" ")
 }
 
 /// A text in lines of at most so many columns, broken at spaces where there are any.

@@ -76,8 +76,14 @@ pub struct RunOptions {
     pub on_main_return: String,
     /// Could waits for condition variables end without a signal?
     pub spurious_wakeups: bool,
+    /// Could weak compare-exchanges and the like fail for no reason?
+    pub spurious_failures: bool,
+    /// Also where that leads back to the beginning of a loop?
+    pub idle_failures: bool,
     /// Could `malloc` return null?
     pub malloc_may_fail: bool,
+    /// Were volatile accesses relaxed atomics?
+    pub volatile_is_atomic: bool,
     /// Is every panic of Rust a violation?
     pub any_panic: bool,
     /// Is `abort` a silent end of the program?

@@ -4,7 +4,7 @@ use crate::names::Names;
 use crate::source::{is_known, is_library};
 use crate::steps::{self, is_heap};
 use raddle_memory::race::RaceInfo;
-use raddle_program::{Fault, LocId, ObjectId, Op, Program, ThreadId};
+use raddle_program::{Fault, LocId, ObjectId, Op, Program, SyncAction, ThreadId};
 use raddle_search::{Effect, Trace, TraceStep, Violation, ViolationKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,6 +37,8 @@ pub(crate) struct View<'a> {
     public_objects: BTreeSet<ObjectId>,
     /// Steps of libraries that read what their thread has just read there: containers look at themselves again and again.
     repeated: BTreeSet<usize>,
+    /// Counts of references that somebody looked at.
+    counts_read: BTreeSet<LocId>,
     /// Is it known at all what users wrote?
     has_positions: bool,
     /// Steps between which a location passes from one thread to another: the last of the one, the first of the other.
@@ -66,6 +68,7 @@ impl<'a> View<'a> {
             public: BTreeSet::new(),
             public_objects: BTreeSet::new(),
             repeated: BTreeSet::new(),
+            counts_read: BTreeSet::new(),
             has_positions: false,
             passing: BTreeSet::new(),
         };
@@ -78,6 +81,9 @@ impl<'a> View<'a> {
         for (index, step) in trace.steps.iter().enumerate() {
             view.enter(step);
             if let Op::Load { loc, .. } = *program.op(step.state) {
+                if names.is_count_of_arc(loc) {
+                    view.counts_read.insert(loc);
+                }
                 let source = Some((step.reads_from, step.value));
                 let before = read.insert((step.thread, loc), source);
                 if before == Some(source) && view.is_in_library(step) {
@@ -139,8 +145,13 @@ impl<'a> View<'a> {
 
     pub(crate) fn weight(&self, index: usize) -> Weight {
         let step = &self.trace.steps[index];
-        if self.why_pointed(index).is_some() {
+        if self.why_pointed(index).is_some()
+            || step.stale.is_some() && !self.is_deep_in_library(step)
+        {
             return Weight::Shared;
+        }
+        if self.is_inside_of_rust(index) {
+            return Weight::Noise;
         }
         if index > 0 && self.is_prompt(index - 1) || steps::is_told_elsewhere(self.program, step) {
             return Weight::Noise;
@@ -184,6 +195,64 @@ impl<'a> View<'a> {
             Op::Stop(_) => Weight::Noise,
             _ => Weight::Shared,
         }
+    }
+
+    /// Does Rust's standard library do here what a reader knows it does: hand on an `Arc` and count its references, ask whether a mutex is poisoned, put a thread into
+    /// the queue of those who wait?
+    fn is_inside_of_rust(&self, index: usize) -> bool {
+        let step = &self.trace.steps[index];
+        let names = self.names;
+        match *self.program.op(step.state) {
+            Op::Load { loc, .. } if step.value == 0 && names.is_poison(loc) => true,
+            Op::Load { loc, .. } => names.is_arc_pointer(loc) || names.is_temporary(loc),
+            Op::Store { loc, .. } => {
+                names.is_arc_pointer(loc) || names.is_temporary(loc) || self.is_idle_count(loc)
+            }
+            Op::Rmw { loc, .. } => self.is_in_library(step) && self.is_idle_count(loc),
+            Op::Sync { cell, action } => {
+                let is_entering = matches!(
+                    action,
+                    SyncAction::Lock { .. } | SyncAction::SemPost | SyncAction::SemTryWait
+                );
+                is_entering && self.is_queue(cell)
+            }
+            Op::AtomicBegin => {
+                let inside = self.trace.steps[index + 1..].iter();
+                self.is_of_queue(inside, Op::AtomicEnd)
+            }
+            Op::AtomicEnd => {
+                let inside = self.trace.steps[..index].iter().rev();
+                self.is_of_queue(inside, Op::AtomicBegin)
+            }
+            Op::Fence { .. } => self.is_deep_in_library(step),
+            Op::Detach { thread } => names.is_of_rust(thread),
+            _ => false,
+        }
+    }
+
+    /// Is it a count of references that nobody looks at, of something that nothing is wrong with?
+    fn is_idle_count(&self, loc: LocId) -> bool {
+        self.accused != Some(self.names.tables().loc_info(loc).object)
+            && self.names.is_count_of_arc(loc)
+            && !self.counts_read.contains(&loc)
+    }
+
+    /// Is it the queue of those who wait for a word?
+    fn is_queue(&self, cell: LocId) -> bool {
+        let tables = self.names.tables();
+        let object = tables.object_info(tables.loc_info(cell).object);
+        object.queues_of.is_some()
+    }
+
+    /// Is something done to such a queue, or are those in it notified, in an atomic block up to its other end?
+    fn is_of_queue<'s>(&self, inside: impl Iterator<Item = &'s TraceStep>, end: Op) -> bool {
+        let ops = inside.map(|step| *self.program.op(step.state));
+        let mut ops = ops.take_while(|op| *op != end);
+        ops.any(|op| match op {
+            Op::Sync { cell, .. } => self.is_queue(cell),
+            Op::Rmw { loc, .. } => self.names.rust_lock(loc).is_some(),
+            _ => false,
+        })
     }
 
     fn is_in_library(&self, step: &TraceStep) -> bool {

@@ -1,6 +1,6 @@
 //! Why threads wait or spin for good: who waits for what, and who holds it since when.
 
-use crate::names::Names;
+use crate::names::{Names, RustLock};
 use crate::source::{Sources, position};
 use crate::steps::intention;
 use raddle_program::{LocId, Op, Program, SrcId, SyncAction, ThreadId, Value};
@@ -46,10 +46,7 @@ impl Explanation<'_> {
     fn lock(&self, waiting: &Waiting) -> Option<(LocId, String)> {
         match *self.program.op(waiting.state) {
             Op::Cas { loc, .. } if waits_for_lock(self.program, waiting) => {
-                let name = self.names.location(loc);
-                // The word is all that a mutex of Rust's library is inside.
-                let lock = name.strip_suffix(".inner.futex").unwrap_or(&name);
-                Some((loc, lock.to_owned()))
+                Some((loc, self.names.location(loc)))
             }
             _ => None,
         }
@@ -178,8 +175,12 @@ impl Explanation<'_> {
     fn missed_signal(&self, cond: LocId, waiter: ThreadId) -> String {
         let steps = &self.violation.trace.steps;
         let on_cond = |index: usize, is_meant: fn(SyncAction) -> bool| {
-            matches!(*self.program.op(steps[index].state), Op::Sync { cell, action }
-                if cell == cond && is_meant(action))
+            match *self.program.op(steps[index].state) {
+                Op::Sync { cell, action } => cell == cond && is_meant(action),
+                // Notifying counts, whether anybody waits or not.
+                Op::Rmw { loc, .. } => is_meant(SyncAction::Signal) && self.is_queue_of(cond, loc),
+                _ => false,
+            }
         };
         let waits = |action| matches!(action, SyncAction::CondRelease { .. });
         let signals = |action| matches!(action, SyncAction::Signal | SyncAction::Broadcast);
@@ -198,6 +199,15 @@ impl Explanation<'_> {
             }
             (None, None) => ": no signal comes".to_owned(),
         }
+    }
+
+    /// Is it the queue of those who wait for a condition variable of Rust's library, and this its word?
+    fn is_queue_of(&self, queue: LocId, word: LocId) -> bool {
+        let tables = self.names.tables();
+        let (queue, at) = (tables.loc_info(queue), tables.loc_info(word));
+        tables.object_info(queue.object).queues_of == Some(at.object)
+            && queue.offset == at.offset
+            && self.names.rust_lock(word) == Some(RustLock::Condvar)
     }
 
     fn holder(&self, cell: LocId, holder: ThreadId, waiter: ThreadId) -> String {

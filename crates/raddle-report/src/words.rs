@@ -160,6 +160,7 @@ pub fn cause_name(cause: BlockedBy) -> &'static str {
         BlockedBy::Assumption => "assumption",
         BlockedBy::Stopped => "stopped",
         BlockedBy::WakeUp => "wake-up",
+        BlockedBy::Failure => "failure",
         BlockedBy::Unfinished => "unfinished",
         BlockedBy::Spinning => "spinning",
         BlockedBy::Waiting => "waiting",
@@ -181,6 +182,9 @@ pub fn blocked(complete: u64, by: &BlockedCounts) -> Option<String> {
             "a thread is left in a loop whose other rounds are explored elsewhere"
         }
         BlockedBy::WakeUp => "a thread wakes up for nothing and waits again, which changes nothing",
+        BlockedBy::Failure => {
+            "an attempt comes to nothing, and other executions show what comes of it"
+        }
         BlockedBy::Spinning => "threads wait for good in loops (`--check deadlock` says where)",
         BlockedBy::Waiting => "threads wait for good (`--check deadlock` says where)",
     };
@@ -535,10 +539,19 @@ pub fn violation_hint(violation: &Violation) -> Option<&'static str> {
     }
 }
 
-/// What the user can do about it.
+/// What the user can do about it, in this language.
 #[must_use]
-pub fn unsupported_hint(what: &Unsupported) -> &'static str {
+pub fn unsupported_hint(what: &Unsupported, is_rust: bool) -> &'static str {
     match what {
+        Unsupported::UnknownFunction { .. } | Unsupported::UnknownVariable { .. } if is_rust => {
+            "leave it out while checking, or put something in its place: `cfg(raddle)` is set; an `extern \"C\" fn` of that name in Rust that does what matters here is enough"
+        }
+        Unsupported::InlineAsm { .. } if is_rust => {
+            "use atomics instead, or leave it out while checking: `cfg(raddle)` is set; `cargo raddle --cfg-miri` sets `cfg(miri)` for dependencies, too"
+        }
+        Unsupported::Library { .. } if is_rust => {
+            "call it differently while checking: `cfg(raddle)` is set"
+        }
         Unsupported::UnknownFunction { .. } => {
             "name the file that defines it as well, or a build directory (`-p`); a stub that does what matters here is enough"
         }

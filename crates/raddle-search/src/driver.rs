@@ -260,7 +260,7 @@ pub fn check(
     };
     watch.set_engine(kind);
     watch.enter(Phase::Exploring);
-    let leaves_out = reductions.purity && (kind.knows_purity() || kind == EngineKind::Graph);
+    let leaves_out = reductions.purity && kind.knows_purity();
     let minds_races = options.checks.races;
     let mut frame = Frame::of_search(options, watch);
     // `main` may stop before it does anything.
@@ -285,6 +285,11 @@ pub fn check(
         // Operations may have been taken for independent that are not.
         if program.must_read_kinds() && frame.begins_anew() {
             program.read_kinds();
+            flow = ControlFlow::Continue(());
+            continue;
+        }
+        // Additions may have been left in any order that are looked at meanwhile.
+        if program.learn_additions() && frame.begins_anew() {
             flow = ControlFlow::Continue(());
             continue;
         }

@@ -86,6 +86,7 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
             Readiness::Ended(Ending::Stopped(stop)) => match program.tables().stop_info(stop) {
                 Stop::Limit(Limit::Unroll { .. }) => BlockedBy::Cut,
                 Stop::WokenInVain => BlockedBy::WakeUp,
+                Stop::FailedInVain => BlockedBy::Failure,
                 _ => BlockedBy::Stopped,
             },
             Readiness::Ended(Ending::Faulted) => BlockedBy::Stopped,

@@ -34,6 +34,8 @@ const BETWEEN_SLOW_LOOKS: Duration = Duration::from_millis(100);
 /// times as many.
 const BEFORE_SECOND_OPINION: u64 = 1 << 16;
 const BETWEEN_SECOND_OPINIONS: u64 = 8;
+/// Or after so many threads of one execution: what is kept of an event grows with their number.
+const THREADS_BEFORE_SECOND_OPINION: u64 = 512;
 /// What it may cost the first time, about as much as these executions. It grows with their number.
 const FIRST_EFFORT: Conflicts = 20_000;
 /// What an atomic block without end is reported as; the machine's own bound is about that.
@@ -69,6 +71,8 @@ pub(crate) struct Frame {
     next_opinion: u64,
     /// When an execution has so many events, too: it may have no end.
     next_length: u64,
+    /// Or so many threads.
+    next_crowd: u64,
     /// An execution was begun and has not ended.
     midway: bool,
     /// A thread that was left in a loop could have gone on, in the end of an execution.
@@ -111,6 +115,7 @@ impl Frame {
             answer: None,
             next_opinion: BEFORE_SECOND_OPINION,
             next_length: BEFORE_SECOND_OPINION,
+            next_crowd: THREADS_BEFORE_SECOND_OPINION,
             midway: false,
             left_in_loop: false,
             explores: false,
@@ -387,7 +392,7 @@ impl Frame {
                 self.thread_limit
                     .get_or_insert(Reason::Thread { limit, thread, at });
             }
-            Stop::WokenInVain => {}
+            Stop::WokenInVain | Stop::FailedInVain => {}
             // The search goes on: there may be violations elsewhere, and more that is out of reach.
             Stop::Unsupported(what) => {
                 let is_value = matches!(what, Unsupported::NondetValue { .. });
@@ -619,6 +624,11 @@ impl Listener for Frame {
             if let Op::Spawn { child, .. } = *op {
                 let started = ending::started(machine);
                 self.statistics.threads = self.statistics.threads.max(started);
+                if started as u64 >= self.next_crowd {
+                    let times = self.next_crowd / THREADS_BEFORE_SECOND_OPINION;
+                    self.next_crowd = self.next_crowd.saturating_mul(BETWEEN_SECOND_OPINIONS);
+                    self.ask_for_opinion(times)?;
+                }
                 self.arrived(program, machine, child)?;
             } else if !self.can_race && op.is_plain() {
                 // What is done while there is one thread happens before all that others will do.

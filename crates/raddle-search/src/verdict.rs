@@ -69,7 +69,10 @@ impl EngineKind {
     /// Does it recognise iterations of loops in which a thread only waits?
     #[must_use]
     pub fn knows_purity(self) -> bool {
-        matches!(self, Self::Dpor | Self::Rf | Self::Rvf | Self::Mcr)
+        matches!(
+            self,
+            Self::Dpor | Self::Rf | Self::Rvf | Self::Mcr | Self::Graph
+        )
     }
 
     /// Does it leave the order of writes open that nobody reads, or whose values are the same?
@@ -177,6 +180,8 @@ pub enum BlockedBy {
     Stopped,
     /// A thread woke up from a wait for nothing, and waits again: other executions show what comes next.
     WakeUp,
+    /// A thread was to fail for no reason, and had one: other executions show it fail for that.
+    Failure,
     /// A thread has done an iteration of a loop for nothing, and its engine left it at that: other executions show it going on.
     Unfinished,
     /// Threads wait for good, some of them in loops.
@@ -186,11 +191,12 @@ pub enum BlockedBy {
 }
 
 impl BlockedBy {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Cut,
         Self::Assumption,
         Self::Stopped,
         Self::WakeUp,
+        Self::Failure,
         Self::Unfinished,
         Self::Spinning,
         Self::Waiting,
@@ -437,6 +443,10 @@ pub enum MemoryReason {
 /// Behaviour that the standards allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOut {
+    /// Operations that fail for no reason (`--no-spurious-failures`).
+    SpuriousFailures,
+    /// Data races of volatile accesses: they were taken for relaxed atomics (`--volatile-is-atomic`).
+    RacesOfVolatile,
     /// Of condition variables.
     SpuriousWakeups,
     /// What races may do under the model of the language, since nobody looked for them: plain accesses were taken for relaxed atomics.

@@ -17,7 +17,7 @@ use crate::supervise::Job;
 use raddle_program::{Op, OrderSite, Program, StateId, Unsupported};
 use raddle_search::driver::{self, Conflicts, SearchOptions, SecondOpinion};
 use raddle_search::{
-    EngineKind, MemoryModel, MemoryReason, Outcome, Reductions, Verdict, choose_engine,
+    EngineKind, MemoryModel, MemoryReason, Outcome, Reason, Reductions, Verdict, choose_engine,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -74,27 +74,35 @@ fn answered(options: &Options, job: &Job) -> Result<Checked, Error> {
     };
     let outcome = driver::check(&mut loaded.program, engine, search)
         .map_err(|error| Error::Internal(error.to_string()))?;
-    if outcome.engine != engine
+    let (checked, is_explored) = if outcome.engine != engine
         && let Some(asked) = asked.take()
     {
-        return Ok(Checked { outcome, ..asked });
-    }
-    if is_for_formulas(&outcome) && can_ask(options) {
+        (Checked { outcome, ..asked }, false)
+    } else if is_for_formulas(&outcome) && can_ask(options) {
         let checked = by_formula(options, job, began, &outcome)?;
-        if has_answer(&checked.outcome) {
-            return Ok(checked);
+        if !has_answer(&checked.outcome) {
+            return explore_the_rest(options, job, engine, began, checked);
         }
-        return explore_the_rest(options, job, engine, began, checked);
+        (checked, false)
+    } else {
+        (Checked { loaded, outcome }, true)
+    };
+    if !options.follows_language || !needs_graphs(&checked.outcome, &checked.loaded.program) {
+        return Ok(checked);
     }
-    if options.follows_language && needs_graphs(&outcome, &loaded.program) {
-        let again = compiled.load(&source)?;
-        let checked = by_language(options, job, began, again)?;
-        if !matches!(checked.outcome.verdict, Verdict::Unsupported(_)) {
-            return Ok(checked);
-        }
-    }
-    Ok(Checked { loaded, outcome })
+    let again = compiled.load(&source)?;
+    let most = (!is_explored).then_some(MOST_AFTER_FORMULA);
+    let by_language = by_language(options, job, began, again, most)?;
+    Ok(match by_language.outcome.verdict {
+        Verdict::Unsupported(_) => checked,
+        Verdict::Inconclusive(Reason::Executions { .. }) if !is_explored => checked,
+        _ => by_language,
+    })
 }
+
+/// If a formula has said that nothing is wrong under sequential consistency, there are many executions, or values that cannot all be tried. So many graphs are
+/// explored then; if there are more, the answer is the formula's, and says so.
+const MOST_AFTER_FORMULA: u64 = 1 << 19;
 
 /// Is nothing wrong under sequential consistency, and could the program tell the model of its language from it?
 pub(crate) fn needs_graphs(outcome: &Outcome, program: &Program) -> bool {
@@ -115,15 +123,17 @@ fn by_language(
     job: &Job,
     began: Instant,
     mut loaded: Loaded,
+    most: Option<u64>,
 ) -> Result<Checked, Error> {
     let options = Options {
         memory: MemoryModel::C11,
         ..options.clone()
     };
-    let search = SearchOptions {
+    let mut search = SearchOptions {
         began: Some(began),
         ..search_options(&options, job)
     };
+    search.limits.executions = search.limits.executions.or(most);
     let outcome = driver::check(&mut loaded.program, EngineKind::Graph, search)
         .map_err(|error| Error::Internal(error.to_string()))?;
     Ok(Checked { loaded, outcome })

@@ -12,6 +12,7 @@ use crate::project;
 use crate::supervise::{Ended, Job};
 use crate::unwritten;
 use raddle_bmc::BmcOptions;
+use raddle_program::interp::SpuriousFailures;
 use raddle_program::{Program, Unsupported};
 use raddle_report::source::Sources;
 use raddle_report::text::Look;
@@ -202,6 +203,14 @@ pub(crate) fn checked(options: &Options, job: &Job) -> Result<Checked, Error> {
         let left_out = &mut checked.outcome.coverage.left_out;
         left_out.push(LeftOut::SpuriousWakeups);
     }
+    if !options.spurious_failures {
+        let left_out = &mut checked.outcome.coverage.left_out;
+        left_out.push(LeftOut::SpuriousFailures);
+    }
+    if options.volatile_is_atomic {
+        let left_out = &mut checked.outcome.coverage.left_out;
+        left_out.push(LeftOut::RacesOfVolatile);
+    }
     if !options.checks.races {
         let outcome = &mut checked.outcome;
         let is_sc = outcome.memory == MemoryModel::Sc;
@@ -238,6 +247,7 @@ pub(crate) fn solve(
 ) -> Result<Checked, Error> {
     let source = Source {
         purity: false,
+        idle_failures: true,
         wide_choices: true,
         ..source(options, job)
     };
@@ -255,8 +265,10 @@ pub(crate) fn solve(
         unroll: options.unroll,
         exit_with_main: loaded.on_main_return == OnMainReturn::Exit,
         spurious_wakeups: options.spurious_wakeups,
+        spurious_failures: spurious_failures(options.spurious_failures, options.memory),
         silent_abort: options.silent_abort,
         effort,
+        patience: raddle_bmc::PATIENCE,
     };
     let search = search_options(options, job);
     let _alive = options
@@ -276,11 +288,29 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
         on_main_return: options.on_main_return,
         panic: options.panic,
         spurious_wakeups: options.spurious_wakeups,
+        spurious_failures: spurious_failures(options.spurious_failures, options.memory),
+        idle_failures: explores_idle_failures(options, options.engine),
+        volatile_is_atomic: options.volatile_is_atomic,
         malloc_may_fail: options.malloc_may_fail,
         checks: options.checks,
         silent_abort: options.silent_abort,
         wide_choices: false,
     }
+}
+
+/// What may fail for no reason under a memory model.
+pub(crate) fn spurious_failures(explored: bool, memory: MemoryModel) -> SpuriousFailures {
+    match memory {
+        _ if !explored => SpuriousFailures::None,
+        MemoryModel::Sc | MemoryModel::C11 => SpuriousFailures::All,
+        MemoryModel::Tso | MemoryModel::Pso => SpuriousFailures::Locks,
+    }
+}
+
+/// Engines that do not know what a loop that only waits is are who the others are compared with: they have all of them.
+fn explores_idle_failures(options: &Options, engine: Option<EngineKind>) -> bool {
+    let knows = |engine: EngineKind| engine.knows_purity() || engine == EngineKind::Graph;
+    !(options.reductions.purity && engine.is_none_or(knows))
 }
 
 fn leaves_out_pure_iterations(options: &Options) -> bool {
@@ -408,6 +438,9 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
         purity: options.reductions.purity && engine.knows_purity(),
         on_main_return: name_of(on_main_return),
         spurious_wakeups: options.spurious_wakeups,
+        spurious_failures: options.spurious_failures,
+        idle_failures: explores_idle_failures(options, Some(engine)),
+        volatile_is_atomic: options.volatile_is_atomic,
         malloc_may_fail: options.malloc_may_fail,
         any_panic: options.panic == Panics::Any,
         silent_abort: options.silent_abort,

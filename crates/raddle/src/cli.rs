@@ -194,6 +194,14 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_spurious_wakeups: bool,
 
+    /// Let weak compare-exchanges, and attempts to lock mutexes of C11 and C++, fail only if they have to
+    #[arg(long)]
+    pub no_spurious_failures: bool,
+
+    /// Take volatile accesses for relaxed atomics, as old code means them
+    #[arg(long)]
+    pub volatile_is_atomic: bool,
+
     /// Let `malloc`, `calloc` and `realloc` return null, too
     #[arg(long)]
     pub malloc_may_fail: bool,

@@ -161,7 +161,9 @@ const TOPICS: &[Topic] = &[
                - a thread is left in a loop: it has done a round for nothing, and the engine went no further because other executions \
                show what it does next (`--no-await`, a location that is also written plainly); or the engine pruned the execution;\n\
                - a thread wakes up spuriously, finds nothing changed and waits again: that it did not wake up is another execution \
-               (`raddle explain spurious-wakeups`).\n\
+               (`raddle explain spurious-wakeups`);\n\
+               - an attempt comes to nothing: a compare-exchange was to fail for no reason and had one (`raddle explain spurious-failures`), or \
+               `std::lock` found the second mutex taken and gave back the first, which is as if it had come later.\n\
                \n\
                JSON has the numbers under `executions.blocked_by`. Only if no execution runs to its end is it \
                worth a second look: then little of the program was checked.",
@@ -176,6 +178,19 @@ const TOPICS: &[Topic] = &[
                \n\
                Raddle wakes every thread once at each wait; loops that check again cost no more executions that run to their end. \
                `--no-spurious-wakeups` lets only signals wake threads.",
+    },
+    Topic {
+        names: &["spurious-failures", "weak-compare-exchange"],
+        text: "C, C++ and Rust let a weak compare-exchange fail although it finds what it expects, which it does on processors that reserve \
+               a location and lose the reservation. C11 and C++ let `mtx_trylock` and `try_lock` fail although nobody has the mutex. So neither means that somebody else \
+               was there:\n\
+               \n\
+               \x20   if (!atomic_compare_exchange_weak(&owner, &nobody, me))\n\
+               \x20       return;   /* nobody may have it now */\n\
+               \n\
+               Try again in a loop, or use the strong form. Raddle lets each of them fail once for every thread and place that calls it. Loops that just try again cost no \
+               executions. Processors with store buffers (`--memory tso`, `pso`) do not fail in this way. `pthread_mutex_trylock` does not \
+               either, as POSIX says. `--no-spurious-failures` leaves them out, and the answer says so.",
     },
     Topic {
         names: &["overflow"],
@@ -471,6 +486,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "verifier-functions",
             "abstraction",
             "spurious-wakeups",
+            "spurious-failures",
             "reductions",
         ],
     ),

@@ -8,7 +8,7 @@ use crate::standard;
 use crate::supervise::Job;
 use raddle_ir::Module;
 use raddle_program::interp::view::View;
-use raddle_program::interp::{self, InterpOptions, Interpreter, LoadError};
+use raddle_program::interp::{self, InterpOptions, Interpreter, LoadError, SpuriousFailures};
 use raddle_program::{Orderings, Program};
 use raddle_report::trace_file;
 use raddle_search::{Checks, Phase};
@@ -28,6 +28,9 @@ pub(crate) struct Source<'a> {
     pub(crate) on_main_return: Option<OnMainReturn>,
     pub(crate) panic: Panics,
     pub(crate) spurious_wakeups: bool,
+    pub(crate) spurious_failures: SpuriousFailures,
+    pub(crate) idle_failures: bool,
+    pub(crate) volatile_is_atomic: bool,
     pub(crate) malloc_may_fail: bool,
     pub(crate) checks: Checks,
     /// `abort` ends the program silently.
@@ -171,6 +174,9 @@ impl Source<'_> {
                 Panics::Unhandled => interp::PanicPolicy::Unhandled,
             },
             spurious_wakeups: self.spurious_wakeups,
+            spurious_failures: self.spurious_failures,
+            leaves_out_idle_failures: !self.idle_failures,
+            volatile_is_atomic: self.volatile_is_atomic,
             malloc_may_fail: self.malloc_may_fail,
             release_sequences: standard::release_sequences(&gathered.units, &gathered.ir),
             check_overflow: self.checks.overflows,

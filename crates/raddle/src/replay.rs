@@ -1,6 +1,7 @@
 //! `raddle replay`: runs a saved execution again, step by step.
 
 use crate::Status;
+use crate::check::spurious_failures;
 use crate::cli::{Check, OnMainReturn, Panics, ReplayArgs};
 use crate::error::Error;
 use crate::load::Source;
@@ -63,6 +64,9 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
             false => Panics::Unhandled,
         },
         spurious_wakeups: trace.options.spurious_wakeups,
+        spurious_failures: spurious_failures(trace.options.spurious_failures, schedule.memory),
+        idle_failures: trace.options.idle_failures,
+        volatile_is_atomic: trace.options.volatile_is_atomic,
         malloc_may_fail: trace.options.malloc_may_fail,
         checks,
         silent_abort: trace.options.silent_abort,

@@ -81,11 +81,8 @@ fn command(
     }
     command
         .args(args)
-        .args([
-            "--crate-type=bin",
-            "--cfg=raddle",
-            "--check-cfg=cfg(raddle)",
-        ])
+        // As soon as one name is expected, rustc warns of all others: `test`, features.
+        .args(["--crate-type=bin", "--cfg=raddle"])
         // What is dropped by a panic, and who catches it, belongs to what the program does.
         .args(["-Cpanic=unwind", "-Cdebuginfo=2", "-Copt-level=0"])
         // Names then tell generic arguments.

@@ -198,10 +198,46 @@ fn members_of_a_tuple_in_a_heap_block_have_names_of_their_own() {
         at_line.filter_map(|step| step["location"].as_str())
     };
     // The mutex is the first member, the condition variable the second.
-    assert!(places(10).any(|place| place.contains(".0.")));
-    assert!(places(10).all(|place| !place.contains(".1.")));
-    assert!(places(11).any(|place| place.contains(".1.")));
-    assert!(places(11).all(|place| !place.contains(".0.")));
+    let is_of = |member: &str, place: &str| {
+        place.ends_with(&format!(".{member}")) || place.contains(&format!(".{member}."))
+    };
+    assert!(places(10).any(|place| is_of("0", place)));
+    assert!(places(10).all(|place| !is_of("1", place)));
+    assert!(places(11).any(|place| is_of("1", place)));
+    assert!(places(11).all(|place| !is_of("0", place)));
+}
+
+#[test]
+fn locks_go_by_the_variables_that_hold_them() {
+    let output = common::check(&programs().join("accounts.rs"), &[]);
+    says(
+        &output,
+        1,
+        &[
+            "T0 (main) waits to lock checking (",
+            "T1 (payer) waits to lock savings (",
+            ": lock savings",
+            ": lock checking",
+        ],
+    );
+    let text = String::from_utf8_lossy(&output.stdout);
+    for inside in ["futex", "heap", "strong", "poison"] {
+        assert!(!text.contains(inside), "{text}");
+    }
+}
+
+#[test]
+fn what_is_done_to_condition_variables_is_said_in_their_words() {
+    let output = common::check(&programs().join("missed_notification.rs"), &[]);
+    says(
+        &output,
+        1,
+        &[": notify ", ": wait on ", ": unlock ", "is lost"],
+    );
+    let text = String::from_utf8_lossy(&output.stdout);
+    for inside in ["futex", "semaphore", "atomic {"] {
+        assert!(!text.contains(inside), "{text}");
+    }
 }
 
 #[test]

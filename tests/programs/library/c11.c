@@ -1,4 +1,4 @@
-// raddle: --no-spurious-wakeups
+// raddle: --no-spurious-wakeups --no-spurious-failures
 // engines: dpor, rf, rvf, mcr
 // All of <threads.h>.
 #include <assert.h>

@@ -1,4 +1,4 @@
-// Random numbers are refused: any sequence would be one of many.
+// Of a random number, what the program looks at is tried.
 #include <stdlib.h>
 
 int main(void) {

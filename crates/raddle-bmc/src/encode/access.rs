@@ -149,6 +149,7 @@ impl Encoder<'_> {
                 new,
                 success,
                 failure,
+                weak,
                 ..
             } => {
                 let address = self.pointer(state, *ptr)?;
@@ -157,24 +158,33 @@ impl Encoder<'_> {
                 let new = self.scalar(state, *new, *ty)?;
                 let size = self.single_piece(*ty)?;
                 let width = new.width();
+                let failing = match weak {
+                    true => self.may_fail_spuriously(state, &address, size)?,
+                    false => None,
+                };
+                let chosen = failing.as_ref().map_or(Bit::FALSE, |it| it.chosen);
                 let old = self.update(state, &address, size, orders, |encoder, old| {
                     let old = narrowed(old, width);
-                    let writes = encoder.compare(
+                    let matched = encoder.compare(
                         IntPredicate::Eq,
                         std::slice::from_ref(&old),
                         std::slice::from_ref(&expected),
                     );
                     Ok(Updated {
                         new: widened(&new, size),
-                        writes,
+                        writes: encoder.out.bits.bit_and(matched, !chosen),
                     })
                 })?;
                 let old = narrowed(&old, width);
-                let matched = self.compare(
+                let mut matched = self.compare(
                     IntPredicate::Eq,
                     std::slice::from_ref(&old),
                     std::slice::from_ref(&expected),
                 );
+                if let Some(failing) = failing {
+                    let fails = self.fail_spuriously(state, &failing, matched)?;
+                    matched = self.out.bits.bit_and(matched, !fails);
+                }
                 self.set(state, result, vec![old, Sym::bit(matched)]);
             }
             _ => return Err(unsupported("an instruction that is not known")),
@@ -403,7 +413,7 @@ impl Encoder<'_> {
     }
 
     /// What is at an address.
-    fn target(
+    pub(super) fn target(
         &mut self,
         state: &mut State,
         address: u64,

@@ -37,6 +37,9 @@ pub(crate) enum Counted {
     /// Those that are done because of something that is not known. Loops that go round by known values end by themselves,
     /// mostly, and cost nothing but what they do.
     Undecided,
+    /// All, in loops that are known to end as well: for violations that show early in programs whose loops go round very often.
+    /// Iterations that are done because of something that is not known are bounded by [`super::LAST_BOUND`] all the same.
+    Early,
 }
 
 /// Where threads are cut short.

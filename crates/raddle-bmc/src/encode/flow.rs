@@ -96,8 +96,11 @@ impl Encoder<'_> {
                 Counted::Every if is_library => (iteration.counted, bound.max(LAST_BOUND)),
                 Counted::Every => (iteration.iteration, bound),
                 Counted::Undecided => (iteration.counted, bound),
+                Counted::Early if iteration.iteration > bound => (iteration.iteration, bound),
+                Counted::Early => (iteration.counted, bound.min(LAST_BOUND)),
             };
-            if unbounded && iterations > bound {
+            let is_bounded = unbounded || self.options.counted == Counted::Early;
+            if is_bounded && iterations > bound {
                 return Err(Stop::Limit(Limit::Unroll { bound }));
             }
             if iteration.iteration > MOST_ITERATIONS {
@@ -397,6 +400,7 @@ impl Encoder<'_> {
         let bound = match self.options.counted {
             Counted::Every => self.options.unroll.max(LAST_BOUND),
             Counted::Undecided => self.options.unroll,
+            Counted::Early => self.options.unroll.min(LAST_BOUND),
         };
         if counted > bound {
             return Err(Stop::Limit(Limit::Unroll { bound }));

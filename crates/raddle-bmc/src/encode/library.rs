@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::value::Sym;
 use raddle_ir::inst::{Call, IntPredicate};
 use raddle_ir::{FuncId, Type, ValueId};
-use raddle_order::bits::Bit;
+use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::ModelCall;
 use raddle_program::models::looks_at_clocks;
 use raddle_program::{Fault, Misuse, ObjectId, Order, Stop, ThreadId, Unsupported};
@@ -373,11 +373,35 @@ impl Encoder<'_> {
                 args[0].clone()
             }
             _ if name.starts_with("__VERIFIER_nondet_") => self.choose(state, name, width),
+            "rand" | "rand_r" | "random" | "lrand48" => self.choose_random(state, name, width),
             _ => return self.mathematics(name, args),
         }))
     }
 
     // ---- choices
+
+    /// A random number, as the interpreter chooses it: one for each result where the program looks at little of it.
+    fn choose_random(&mut self, state: &mut State, name: &str, width: u32) -> Sym {
+        let top = state.top();
+        let (function, block, index) = (top.code.id(), top.block.0, top.index as u32);
+        let count = match self.view.values_looked_at(function, block, index) {
+            None => return self.choose(state, name, width),
+            Some(0 | 1) => return Sym::zero(width),
+            Some(count) => u64::from(count),
+        };
+        // So many bits that half of their numbers are too few.
+        let bits = u64::BITS - (count - 1).leading_zeros();
+        let any = self.fresh(bits);
+        let half = Word::constant(bits as usize, 1 << (bits - 1));
+        let most = Word::constant(bits as usize, u128::from(count - 1));
+        let is_small = self.out.bits.ule(&any, &most);
+        let smaller = self.out.bits.sub(&any, &half);
+        let any = self.out.bits.ite(is_small, &any, &smaller);
+        let guard = state.path.guard();
+        let choice = (guard, vec![any.clone()]);
+        self.out.threads[self.thread].choices.push(choice);
+        Sym::of(any.zext(width as usize))
+    }
 
     /// A value that may be anything.
     fn choose(&mut self, state: &State, name: &str, width: u32) -> Sym {
@@ -385,6 +409,8 @@ impl Encoder<'_> {
         let (bits, piece) = match what {
             "bool" | "_Bool" => (1, 1),
             "char" | "schar" | "uchar" => (8, 8),
+            // From 0 to RAND_MAX.
+            "rand" | "rand_r" | "random" | "lrand48" => (31, 16),
             _ => (width, 16),
         };
         let bits = bits.min(width);

@@ -19,6 +19,7 @@ mod compute;
 mod condition;
 mod counting;
 mod effect_free;
+mod failing;
 mod float;
 mod flow;
 mod futex;
@@ -56,6 +57,7 @@ use crate::state::{Disagreement, Key, State};
 use crate::value::{ReadId, Sym};
 use raddle_ir::{FuncId, TypeId};
 use raddle_order::bits::{Bit, Word};
+use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::{ModelCall, View};
 use raddle_program::tables::NewObject;
 use raddle_program::{Fault, Limit, ObjectId, Order, SrcId, Stop, ThreadId, Unsupported};
@@ -84,6 +86,7 @@ pub(crate) struct EncodeOptions<'a> {
     pub(crate) exit_with_main: bool,
     /// May waits for condition variables end without a signal?
     pub(crate) spurious_wakeups: bool,
+    pub(crate) spurious_failures: SpuriousFailures,
     /// Does `abort` end the process in silence?
     pub(crate) silent_abort: bool,
     /// Says when to give up.
@@ -427,8 +430,8 @@ impl<'a> Encoder<'a> {
                 self.cut(state, bound);
             }
             Stop::Limit(_) => return Err(stop),
-            // A formula has all wake-ups.
-            Stop::WokenInVain => {}
+            // A formula has all wake-ups and failures.
+            Stop::WokenInVain | Stop::FailedInVain => {}
             Stop::Unsupported(what) => {
                 self.stops_inside(state, guard);
                 let at = self.position(state);

@@ -196,6 +196,7 @@ impl Encoder<'_> {
         let Some(operation) = operation(name) else {
             return Ok(None);
         };
+        self.refuse_spurious_failure(state, name)?;
         self.drain(state);
         let place = self.object_at(state, name, &args[0])?;
         let uses_mutex = matches!(

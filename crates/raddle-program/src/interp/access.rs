@@ -2,6 +2,7 @@
 
 use super::code::Code;
 use super::exec::Done;
+use super::failing::Attempt;
 use super::layout::{Layout, Piece, unsupported};
 use super::local::PrivateBlock;
 use super::machine::{Machine, Values};
@@ -119,12 +120,14 @@ impl Machine<'_> {
                 new,
                 success,
                 failure,
+                weak,
                 ..
             } => self.compare_exchange(
                 code,
                 inst.result,
                 (*ty, *ptr, *expected, *new),
                 (order_of(*success), order_of(*failure)),
+                *weak,
             ),
             _ => Err(unsupported("an instruction that is not known")),
         }
@@ -422,12 +425,25 @@ impl Machine<'_> {
         result: Option<ValueId>,
         (ty, ptr, expected, new): (TypeId, Operand, Operand, Operand),
         orders: (Order, Order),
+        is_weak: bool,
     ) -> Result<Done, Stop> {
         let address = self.scalar(code, ptr)?;
         let (expected, new) = (self.operand(code, expected)?, self.operand(code, new)?);
         let layout = self.world.layout(ty)?;
         let mut old = if let [piece] = layout.pieces[..] {
-            let done = self.single(|machine| {
+            let place = (address, piece.size);
+            let mut earlier = 0;
+            if is_weak {
+                match self.attempt_weakly(code, place, (first(&expected), result), orders.1)? {
+                    Attempt::Goes(results) => earlier = results,
+                    Attempt::Visible(op) => return Ok(Done::Visible(op)),
+                    Attempt::Fails(read) => {
+                        self.set_result(code, result, &[read, 0]);
+                        return Ok(Done::Next);
+                    }
+                }
+            }
+            let done = self.single_after(earlier, |machine| {
                 machine.cas_piece(address, piece.size, (first(&expected), first(&new)), orders)
             })?;
             match done {
@@ -452,7 +468,16 @@ impl Machine<'_> {
         &mut self,
         make: impl FnOnce(&mut Self) -> Result<Access, Stop>,
     ) -> Result<Progress<u64>, Stop> {
-        if let Some(&value) = self.frame().log.first() {
+        self.single_after(0, make)
+    }
+
+    /// The same behind operations of the instruction that have returned.
+    fn single_after(
+        &mut self,
+        earlier: usize,
+        make: impl FnOnce(&mut Self) -> Result<Access, Stop>,
+    ) -> Result<Progress<u64>, Stop> {
+        if let Some(&value) = self.frame().log.get(earlier) {
             return Ok(Progress::Finished(value));
         }
         Ok(match make(self)? {

@@ -19,6 +19,8 @@ struct Locked {
     /// Which argument is the address.
     address: usize,
     operand: Source,
+    /// The argument that is where a byte is set to 1 if the result is zero, and else to 0.
+    is_zero: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +42,10 @@ impl Machine<'_> {
         };
         let unknown = || Stop::Unsupported(Unsupported::InlineAsm { text: text.into() });
         // It orders whatever comes before and after it, which an atomic update does not do in every memory model.
-        match self.frame().log.len() {
-            0 => {
-                let order = Order::SeqCst;
-                return Ok(Some(Done::Visible(Op::Fence { order })));
-            }
-            1 => {}
-            _ => return Ok(Some(Done::Next)),
+        let log = self.frame().log.clone();
+        if matches!(log.len(), 0 | 2) {
+            let order = Order::SeqCst;
+            return Ok(Some(Done::Visible(Op::Fence { order })));
         }
         let argument = |index: usize| call.args.get(index).copied().ok_or_else(unknown);
         let address = self.scalar(code, argument(update.address)?)?;
@@ -55,7 +54,22 @@ impl Machine<'_> {
             Source::Argument(index) => self.scalar(code, argument(index)?)?,
         };
         let operand = operand & mask(update.size);
-        match self.rmw_piece(address, update.size, update.kind, operand, Order::SeqCst)? {
+        let old = match log.get(1) {
+            Some(&old) => old,
+            None => {
+                match self.rmw_piece(address, update.size, update.kind, operand, Order::SeqCst)? {
+                    // Nobody else sees what is private: there is nothing to order.
+                    Access::Done(old) => old,
+                    Access::Visible(op) => return Ok(Some(Done::Visible(op))),
+                }
+            }
+        };
+        let Some(flag) = update.is_zero.filter(|_| log.len() < 4) else {
+            return Ok(Some(Done::Next));
+        };
+        let place = self.scalar(code, argument(flag)?)?;
+        let result = update.kind.apply(old, operand, update.size);
+        match self.store_piece(place, 1, u64::from(result == 0), Order::Plain)? {
             Access::Done(_) => Ok(Some(Done::Next)),
             Access::Visible(op) => Ok(Some(Done::Visible(op))),
         }
@@ -75,11 +89,20 @@ fn locked(text: &str, constraints: &str) -> Option<Locked> {
         return None;
     }
     let lower = text.to_ascii_lowercase();
-    let rest = lower.trim().strip_prefix("lock")?;
+    let is_memory = |index: usize| operands.get(index).is_some_and(|it| it.contains('*'));
+    let mut rest = lower.trim();
+    let mut is_zero = None;
+    for set in ["setz", "sete"] {
+        if let Some((before, place)) = rest.rsplit_once(set) {
+            let place = operand(place.trim()).filter(|&index| is_memory(index))?;
+            is_zero = Some(place);
+            rest = before.trim_end_matches([';', '\n', '\t', ' ']);
+        }
+    }
+    let rest = rest.strip_prefix("lock")?;
     let rest = rest.trim_start_matches([';', '\n', '\t', ' ']);
     let (name, arguments) = rest.split_once([' ', '\t'])?;
     let arguments = arguments.trim();
-    let is_memory = |index: usize| operands.get(index).is_some_and(|it| it.contains('*'));
     // Intel's way names the size in words, and the place first.
     let sizes = [
         ("qword ptr", 8),
@@ -139,7 +162,22 @@ fn locked(text: &str, constraints: &str) -> Option<Locked> {
         size,
         address: place,
         operand,
+        is_zero,
     })
+}
+
+/// Is it `cpuid`? What comes before and behind it may save a register that compilers need.
+pub(super) fn asks_what_the_processor_can(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let statements = lower.split([';', '\n']).map(str::trim);
+    let mut statements = statements
+        .filter(|statement| !statement.is_empty())
+        .peekable();
+    let is_saving = |statement: &str| {
+        let is_move = statement.starts_with("mov") || statement.starts_with("xchg");
+        is_move && statement.contains("bx") && statement.contains('$') && !statement.contains('(')
+    };
+    lower.contains("cpuid") && statements.all(|it| it == "cpuid" || is_saving(it))
 }
 
 /// `$0`, `${0:q}`, `${0}`.
@@ -197,6 +235,26 @@ mod tests {
             parts("lock subl $$2, ($0)", "r,~{memory}"),
             Some((RmwKind::Sub, 4, 0, Number(2)))
         );
+    }
+
+    #[test]
+    fn asking_what_the_processor_can_is_known() {
+        for text in [
+            "cpuid",
+            "mov ${0:q}, rbx\ncpuid\nxchg ${0:q}, rbx",
+            "  xchgq  %rbx,${1:q}\n  cpuid\n  xchgq  %rbx,${1:q}",
+        ] {
+            assert!(asks_what_the_processor_can(text), "{text}");
+        }
+        for text in [
+            "",
+            "rdtsc",
+            "cpuid\nrdtsc",
+            "mov ${0:q}, rbx",
+            "mov (%rbx), $0\ncpuid",
+        ] {
+            assert!(!asks_what_the_processor_can(text), "{text}");
+        }
     }
 
     #[test]

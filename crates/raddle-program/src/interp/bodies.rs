@@ -4,7 +4,7 @@ use super::InterpOptions;
 use super::world::is_panic;
 use crate::fault::{Stop, Unsupported};
 use crate::models::{self, Replaced};
-use raddle_ir::inst::Call;
+use raddle_ir::inst::{AtomicOrdering, Call, SyncScope};
 use raddle_ir::passes::purity::{self, AtomicGlobals, CallEffect, Surroundings};
 use raddle_ir::passes::{self, BodyProvider, counters, intrinsics, uses};
 use raddle_ir::{
@@ -19,6 +19,7 @@ pub(crate) struct Bodies {
     prepared: FxHashMap<FuncId, Result<Rc<Body>, Stop>>,
     /// Do iterations of loops end as soon as they are known to be pure?
     ends_pure_iterations: bool,
+    volatile_is_atomic: bool,
     /// Found out when first needed: all bodies have to be read.
     atomics: Option<AtomicGlobals>,
     /// What of Rust's library is replaced.
@@ -30,6 +31,7 @@ impl Bodies {
         Self {
             prepared: FxHashMap::default(),
             ends_pure_iterations: options.leaves_out_pure_iterations,
+            volatile_is_atomic: options.volatile_is_atomic,
             atomics: None,
             replaced: Replaced::of(module, options.leaves_out_pure_iterations),
         }
@@ -42,6 +44,9 @@ impl Bodies {
         let body = match module.parse_body(id) {
             Ok(mut body) => {
                 copy_byval_params(module, id, &mut body);
+                if self.volatile_is_atomic {
+                    make_volatile_atomic(module, &mut body);
+                }
                 self.name_tried_functions(module, &mut body);
                 let mut body = passes::prepare(module, body);
                 counters::collapse_counted_spins(module, &mut body, &is_pause);
@@ -67,6 +72,38 @@ impl Bodies {
         };
         self.prepared.insert(id, body.clone());
         body
+    }
+}
+
+/// Makes relaxed atomics of volatile accesses that a processor does at once.
+fn make_volatile_atomic(module: &Module, body: &mut Body) {
+    let is_word = |ty: TypeId, align: u64| {
+        let is_scalar = matches!(
+            module.types.get(ty),
+            Type::Int(_) | Type::Ptr | Type::Float(_)
+        );
+        let size = module.types.store_size(ty).unwrap_or(0);
+        is_scalar && matches!(size, 1 | 2 | 4 | 8) && align >= size
+    };
+    for inst in body.blocks.iter_mut().flat_map(|block| &mut block.insts) {
+        if let InstKind::Load {
+            ty,
+            align,
+            volatile: true,
+            atomic: atomic @ None,
+            ..
+        }
+        | InstKind::Store {
+            ty,
+            align,
+            volatile: true,
+            atomic: atomic @ None,
+            ..
+        } = &mut inst.kind
+            && is_word(*ty, *align)
+        {
+            *atomic = Some((AtomicOrdering::Monotonic, SyncScope::System));
+        }
     }
 }
 

@@ -1,11 +1,16 @@
 //! Functions made ready to run, each once, when first called.
 
 use super::counting::Unbounded;
+use super::failing::Retries;
 use super::layout::slot_count;
+use super::mentions::{Mention, Mentions};
 use super::world::World;
 use crate::fault::Stop;
+use raddle_ir::inst::BinaryOp;
 use raddle_ir::passes::{Cfg, Checkpoints, Liveness};
-use raddle_ir::{BlockId, Body, FuncId, InstKind, Operand, Terminator, TypeId, ValueId};
+use raddle_ir::{
+    BlockId, Body, Constant, FuncId, InstKind, Module, Operand, Terminator, TypeId, ValueId,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -44,11 +49,15 @@ pub(crate) struct Code {
     pub(crate) alloca_types: FxHashMap<ValueId, TypeId>,
     /// Loops that are not known to end, where they are bounded.
     pub(crate) unbounded: Unbounded,
+    /// Loops that may try a weak compare-exchange again.
+    pub(crate) retries: Retries,
     /// Computed when first needed: most functions have no operation that another thread sees.
     liveness: OnceCell<Liveness>,
     /// By block.
     checkpoints: RefCell<FxHashMap<u32, Checkpoints>>,
     live: RefCell<FxHashMap<Point, Rc<[u32]>>>,
+    /// Found out when first asked for.
+    mentions: OnceCell<Mentions>,
     /// By block: how many of its instructions were run, or begun; the terminator counts as one.
     run: Vec<Cell<u32>>,
 }
@@ -133,34 +142,70 @@ impl Code {
     /// Follows a value through the phis that hand it on.
     fn use_of(&self, value: ValueId) -> ResultUse {
         let mut same = vec![value];
-        let (mut used, mut returned) = (false, false);
+        let mut returned = false;
         let mut next = 0;
         while let Some(&value) = same.get(next) {
             next += 1;
-            let is_it = |operand: &Operand| *operand == Operand::Value(value);
-            for block in &self.body.blocks {
-                for phi in &block.phis {
-                    let is_handed_on = phi.incoming.iter().any(|(_, operand)| is_it(operand));
-                    if is_handed_on && !same.contains(&phi.result) {
-                        same.push(phi.result);
-                    }
+            for mention in self.mentions().of(value) {
+                match *mention {
+                    Mention::Phi(result) if !same.contains(&result) => same.push(result),
+                    Mention::Phi(_) => {}
+                    Mention::Returned => returned = true,
+                    Mention::Inst(..) | Mention::Terminator => return ResultUse::Used,
                 }
-                for inst in &block.insts {
-                    inst.kind
-                        .visit_operands(|_, operand| used |= is_it(operand));
-                }
-                let returns = matches!(block.terminator, Terminator::Ret { .. });
-                block.terminator.visit_operands(|_, operand| {
-                    used |= is_it(operand) && !returns;
-                    returned |= is_it(operand) && returns;
-                });
             }
         }
-        match (used, returned) {
-            (true, _) => ResultUse::Used,
-            (false, true) => ResultUse::Returned,
-            (false, false) => ResultUse::Unused,
+        match returned {
+            true => ResultUse::Returned,
+            false => ResultUse::Unused,
         }
+    }
+
+    /// How many results of an instruction its users can tell apart, if they look at no more than the rest of a division by one constant, or at
+    /// low bits.
+    pub(super) fn values_looked_at(&self, module: &Module, block: u32, index: u32) -> Option<u32> {
+        const MOST: u128 = 256;
+        let result = self.body.blocks[block as usize]
+            .insts
+            .get(index as usize)?
+            .result;
+        let Some(result) = result else {
+            return Some(0);
+        };
+        let mut count = 0;
+        for mention in self.mentions().of(result) {
+            let Mention::Inst(block, index) = *mention else {
+                return None;
+            };
+            let inst = &self.body.blocks[block as usize].insts[index as usize];
+            let InstKind::Binary { op, lhs, rhs, .. } = &inst.kind else {
+                return None;
+            };
+            let (Operand::Value(value), Operand::Const(constant)) = (*lhs, *rhs) else {
+                return None;
+            };
+            let Constant::Int(_, number) = *module.constant(constant) else {
+                return None;
+            };
+            let here = match op {
+                BinaryOp::SRem | BinaryOp::URem => number,
+                BinaryOp::And if (number + 1).is_power_of_two() => number + 1,
+                _ => return None,
+            };
+            if value != result
+                || !(1..=MOST).contains(&here)
+                || !matches!(count, 0) && count != here
+            {
+                return None;
+            }
+            count = here;
+        }
+        Some(count as u32)
+    }
+
+    /// Where values are made and used.
+    pub(super) fn mentions(&self) -> &Mentions {
+        self.mentions.get_or_init(|| Mentions::of_body(&self.body))
     }
 
     /// The live registers at a point, compactly.
@@ -206,6 +251,7 @@ pub(crate) fn prepare(world: &mut World, function: FuncId) -> Result<Code, Stop>
         Some(_) => Unbounded::new(&world.module, function, &body),
         None => Unbounded::default(),
     };
+    let retries = world.retries(&body);
     let run = vec![Cell::new(0); body.blocks.len()];
     Ok(Code {
         function,
@@ -215,9 +261,11 @@ pub(crate) fn prepare(world: &mut World, function: FuncId) -> Result<Code, Stop>
         shared_allocas,
         alloca_types,
         unbounded,
+        retries,
         liveness: OnceCell::new(),
         checkpoints: RefCell::default(),
         live: RefCell::default(),
+        mentions: OnceCell::new(),
         run,
     })
 }

@@ -70,7 +70,7 @@ impl Machine<'_> {
         let unknown = || Stop::Unsupported(Unsupported::InlineAsm { text: text.into() });
         // An update orders whatever comes before and after it, which an atomic one does not do in every memory model.
         let is_move = matches!(exchange.update, Update::Load | Update::Store);
-        if !is_move && self.frame().log.is_empty() {
+        if !is_move && matches!(self.frame().log.len(), 0 | 2) {
             let order = Order::SeqCst;
             return Ok(Some(Done::Visible(Op::Fence { order })));
         }

@@ -96,7 +96,9 @@ impl Machine<'_> {
                 continue;
             }
             // Wherever a block is left, even for a while.
-            code.note_run(point.0, point.1);
+            if self.trial.is_none() {
+                code.note_run(point.0, point.1);
+            }
             match done? {
                 Done::Next | Done::Jumped => {}
                 Done::Visible(op) => return Ok(Step::Visible(op)),

@@ -98,6 +98,7 @@ impl Machine<'_> {
             self.frame().undefined.set(range, mask);
         }
         self.count_round(code, from, target)?;
+        self.begin_round(code, target)?;
         self.look_for_cycle(target)?;
         let frame = self.frame();
         frame.block = target.0;

@@ -88,6 +88,7 @@ impl ThreadState {
             let depth = self.depth();
             self.loops.retain(|iterations| iterations.depth <= depth);
         }
+        self.leave_rounds();
     }
 }
 

@@ -6,12 +6,13 @@
 //! - The operation and its position are part of it, so equal local states have equal operations by construction.
 //! - Frames below the top are shared between local states and never changed.
 
+use super::failing::{Round, Start};
 use super::iterations::Iterations;
 use super::undefined::Unwritten;
 use super::woken::Wait;
-use crate::ids::{ObjectId, SrcId, ThreadId};
+use crate::ids::{LocId, ObjectId, SrcId, ThreadId};
 use crate::models::ModelId;
-use crate::op::Op;
+use crate::op::{Op, Value};
 use raddle_ir::{FuncId, ValueId};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -174,6 +175,15 @@ pub struct ThreadState {
     pub loops: SmallVec<[Iterations; 2]>,
     /// The wait that it woke up from spuriously, if it has changed nothing since that others could see.
     pub(crate) woken: Option<Rc<Wait>>,
+    /// The loops it is in that may try a compare-exchange again, and has changed nothing in since their last iteration began.
+    pub(crate) rounds: SmallVec<[Rc<Round>; 1]>,
+    /// Objects that it made and whose addresses nobody else can have: since then it wrote to such objects only. Told apart only where
+    /// `rounds` are.
+    pub(crate) unpublished: SmallVec<[ObjectId; 2]>,
+    /// What these hold, as far as it has looked or written there.
+    pub(crate) known: SmallVec<[(LocId, Value); 2]>,
+    /// Where it chose not to fail for no reason, and has changed nothing since.
+    pub(crate) declined: SmallVec<[Rc<Start>; 1]>,
     pub callers: Option<Rc<Link>>,
 }
 
@@ -191,6 +201,10 @@ impl ThreadState {
             slots: BTreeMap::new(),
             loops: SmallVec::new(),
             woken: None,
+            rounds: SmallVec::new(),
+            unpublished: SmallVec::new(),
+            known: SmallVec::new(),
+            declined: SmallVec::new(),
             callers: None,
         }
     }

@@ -3,6 +3,7 @@
 pub(super) mod position;
 
 use super::code::{Code, Point};
+use super::failing::Trial;
 use super::local::{Frame, FrameExtra, IrFrame, Link, Local, NativeFrame, ThreadState};
 use super::undefined::{Mask, Undefined};
 use super::world::World;
@@ -21,6 +22,7 @@ use std::rc::Rc;
 pub(crate) type Values = SmallVec<[u64; 2]>;
 
 /// A frame of interpreted code with all its registers.
+#[derive(Clone)]
 pub(crate) struct ActiveFrame {
     pub(crate) code: Rc<Code>,
     pub(crate) block: u32,
@@ -73,6 +75,10 @@ pub struct Machine<'a> {
     main_returned: bool,
     /// Where a fault is reported, if not where the thread is.
     pub(crate) fault_at: Option<SrcId>,
+    /// Is this but a look at what would come of a failure?
+    pub(crate) trial: Option<Trial>,
+    /// Is the operation the read of a compare-exchange that fails for no reason? Its ordering has been looked up.
+    pub(crate) reads_in_failure: bool,
 }
 
 /// All that private code can change, at the entry of a block.
@@ -109,6 +115,21 @@ impl<'a> Machine<'a> {
             comparison: None,
             main_returned: false,
             fault_at: None,
+            trial: None,
+            reads_in_failure: false,
+        }
+    }
+
+    /// A thread without its top frame.
+    pub(super) fn resume_nothing(
+        world: &'a mut World,
+        tables: &'a mut Tables,
+        state: ThreadState,
+    ) -> Self {
+        Self {
+            starting: false,
+            top: Top::Finished,
+            ..Self::start(world, tables, state, NativeFrame::default())
         }
     }
 
@@ -119,20 +140,7 @@ impl<'a> Machine<'a> {
         local: &Local,
         value: Value,
     ) -> Self {
-        let mut machine = Self {
-            world,
-            tables,
-            state: local.thread.clone(),
-            top: Top::Finished,
-            output: String::new(),
-            steps: 0,
-            starting: false,
-            failed: None,
-            probe: None,
-            comparison: None,
-            main_returned: false,
-            fault_at: None,
-        };
+        let mut machine = Self::resume_nothing(world, tables, local.thread.clone());
         match &local.top {
             Frame::Ir(frame) => {
                 let point = Point::Before(frame.block, frame.index);
@@ -159,6 +167,7 @@ impl<'a> Machine<'a> {
         let state = &mut self.state;
         state.note_operation(self.tables, local, value, ignores_result);
         self.note_after_wakeup(local, value);
+        self.note_in_round(local, value);
     }
 
     /// Runs up to the next visible operation.
@@ -200,7 +209,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn tick(&mut self, steps: u64) -> Result<(), Stop> {
         self.steps += steps;
         let limit = self.world.options.max_private_steps;
-        if self.steps > limit {
+        if self.steps > limit || self.trial.is_some() && self.looks_too_far(steps) {
             return Err(Stop::Limit(Limit::PrivateSteps { steps: limit }));
         }
         Ok(())
@@ -253,7 +262,7 @@ impl<'a> Machine<'a> {
 
     fn suspended(mut self, mut op: Op, child: Option<Box<Transition<Local>>>) -> Transition<Local> {
         let at = self.position();
-        if op.orderings()[0].is_some() {
+        if op.orderings()[0].is_some() && !self.reads_in_failure {
             self.order(&mut op, at);
         }
         let top = match self.top {
@@ -426,6 +435,26 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The functions whose calls led to the model on top, innermost first.
+    pub(crate) fn calling_functions(&self) -> impl Iterator<Item = FuncId> + '_ {
+        let links = std::iter::successors(self.state.callers.as_ref(), |link| link.below.as_ref());
+        links.filter_map(|link| match &link.frame {
+            Frame::Ir(frame) => Some(frame.function),
+            _ => None,
+        })
+    }
+
+    /// How many numbers from 0 on stand for all that the function which called the model on top could be told, as far as it can tell them
+    /// apart: it looks at nothing but the rest of a division by one constant, or at low bits. None if it may look at more, or there are many.
+    pub(crate) fn results_that_differ(&mut self) -> Option<u32> {
+        let Frame::Ir(frame) = &self.state.callers.as_ref()?.frame else {
+            return None;
+        };
+        let (function, block, index) = (frame.function, frame.block, frame.index);
+        let code = self.world.code(function).ok()?;
+        code.values_looked_at(&self.world.module, block, index)
+    }
+
     /// The variadic arguments of the function that called the model on top.
     pub(crate) fn caller_varargs(&self) -> Option<Rc<[u8]>> {
         match &self.state.callers.as_ref()?.frame {
@@ -455,7 +484,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn run_model(&mut self, mut frame: NativeFrame) -> Result<Step, Stop> {
+    pub(super) fn run_model(&mut self, mut frame: NativeFrame) -> Result<Step, Stop> {
         self.tick(1 + frame.log.len() as u64)?;
         let model = models::get(frame.model);
         let result = (model.run)(&mut Script::new(self, &mut frame));

@@ -36,7 +36,7 @@ const POSITION_BITS: u32 = 20;
 /// Private blocks from this position on are the thread's copies of private thread-local variables.
 pub(crate) const THREAD_LOCALS: usize = 0xF_0000;
 /// Objects that models ask for by name come before the thread-local variables of the program, and after its globals.
-const NAMED_OBJECTS: [&str; 20] = [
+const NAMED_OBJECTS: [&str; 21] = [
     "errno",
     "standard input",
     "standard output",
@@ -57,6 +57,7 @@ const NAMED_OBJECTS: [&str; 20] = [
     "terminate handler",
     "panics that nobody has looked at",
     "the last panic in a scope",
+    "OpenMP thread number",
 ];
 /// What Rust's count of all panics always is: not zero, and not the flag in its highest bit.
 pub(crate) const PANIC_COUNT: u64 = 1;

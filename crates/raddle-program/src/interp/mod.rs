@@ -6,6 +6,7 @@
 //! - `iterations`: loops that are cut by a bound. `coverage`: what was run.
 //! - `machine`: one thread while it runs; frames, calls and returns.
 //! - `exec`, `rearrange`, `access`, `calls`, `intrinsics`, `flow`: instructions and terminators.
+//! - `failing`: weak compare-exchanges that fail for no reason.
 //! - `undefined`: what nobody has written. `unwind`: exceptions on their way.
 //! - `memory`: addresses. `constants`: values of constants, initial contents of globals.
 //! - `taken`: what the code takes memory for, for reports.
@@ -26,6 +27,7 @@ mod counting;
 mod coverage;
 mod exchange;
 mod exec;
+pub(crate) mod failing;
 pub(crate) mod float;
 mod flow;
 mod intrinsics;
@@ -34,6 +36,7 @@ pub(crate) mod layout;
 pub mod local;
 pub(crate) mod machine;
 pub(crate) mod memory;
+mod mentions;
 mod rearrange;
 mod taken;
 mod undefined;
@@ -56,7 +59,7 @@ use crate::tables::Tables;
 use code::ResultUse;
 use local::{NativeFrame, ThreadState};
 use machine::Machine;
-use raddle_ir::{DebugInfo, FuncId, Module, Type};
+use raddle_ir::{Constant, DebugInfo, FuncId, InstKind, Module, Operand, Type};
 use std::fmt;
 use std::rc::Rc;
 use world::World;
@@ -81,6 +84,18 @@ pub enum PanicPolicy {
     Unhandled,
 }
 
+/// What may fail for no reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SpuriousFailures {
+    #[default]
+    None,
+    /// Attempts at mutexes of C11 and C++, although these are free.
+    Locks,
+    /// Weak compare-exchanges, too, although they find what they expect. Processors with store buffers in front of their memory have none
+    /// that do so.
+    All,
+}
+
 /// How a module is run.
 #[derive(Clone, Debug)]
 pub struct InterpOptions {
@@ -93,6 +108,12 @@ pub struct InterpOptions {
     pub panic: PanicPolicy,
     /// Are there spurious wake-ups from condition variables? Each thread has one at most at each place.
     pub spurious_wakeups: bool,
+    /// What may fail for no reason? Each thread has one such failure at most at each place.
+    pub spurious_failures: SpuriousFailures,
+    /// Are those left out that end an iteration of a loop in which nothing was changed?
+    pub leaves_out_idle_failures: bool,
+    /// Are volatile accesses relaxed atomics?
+    pub volatile_is_atomic: bool,
     /// May `malloc` and its family return null?
     pub malloc_may_fail: bool,
     /// Which writes continue a release sequence, for data races.
@@ -126,6 +147,9 @@ impl Default for InterpOptions {
             on_main_return: OnMainReturn::Wait,
             panic: PanicPolicy::Unhandled,
             spurious_wakeups: false,
+            spurious_failures: SpuriousFailures::None,
+            leaves_out_idle_failures: false,
+            volatile_is_atomic: false,
             malloc_may_fail: false,
             release_sequences: ReleaseSequences::default(),
             orderings: Rc::default(),
@@ -252,6 +276,27 @@ fn share_types(module: &Module, tables: &mut Tables) {
     }
 }
 
+impl Interpreter {
+    /// Is it inline assembly that tells what it found out by a flag in memory, and not by a result?
+    fn leaves_flag_in_memory(&self, local: &Local) -> bool {
+        let local::Frame::Ir(frame) = &local.top else {
+            return false;
+        };
+        let Some(code) = self.world.cached_code(frame.function) else {
+            return false;
+        };
+        let insts = &code.body.blocks[frame.block as usize].insts;
+        let Some(InstKind::Call(call)) = insts.get(frame.index as usize).map(|inst| &inst.kind)
+        else {
+            return false;
+        };
+        let Operand::Const(callee) = call.callee else {
+            return false;
+        };
+        matches!(self.world.module.constant(callee), Constant::InlineAsm { text, .. } if text.contains("set"))
+    }
+}
+
 impl Semantics for Interpreter {
     type Local = Local;
 
@@ -340,6 +385,9 @@ impl Semantics for Interpreter {
 
     fn ignores_result(&self, local: &Local) -> bool {
         if !matches!(local.op, crate::op::Op::Rmw { .. }) {
+            return false;
+        }
+        if self.leaves_flag_in_memory(local) {
             return false;
         }
         // What is only returned is for the caller to use.

@@ -360,10 +360,7 @@ impl Code {
     }
 
     fn definition(&self, value: ValueId) -> Option<&InstKind> {
-        let mut insts = self.body.blocks.iter().flat_map(|block| &block.insts);
-        insts
-            .find(|inst| inst.result == Some(value))
-            .map(|inst| &inst.kind)
+        self.mentions().definition(&self.body, value)
     }
 
     /// Does the address step into a struct without a name? Source structs have names; this is how compilers see a struct that
@@ -382,22 +379,16 @@ impl Code {
 
     /// Is what was loaded combined with new bits, and stored back?
     fn writes_bit_field(&self, loaded: ValueId, ptr: Operand) -> bool {
-        let insts = || self.body.blocks.iter().flat_map(|block| &block.insts);
         let combined = |op: BinaryOp, of: ValueId| {
-            insts().filter_map(move |inst| match &inst.kind {
-                InstKind::Binary {
-                    op: found,
-                    lhs,
-                    rhs,
-                    ..
-                } if *found == op && (*lhs == Operand::Value(of) || *rhs == Operand::Value(of)) => {
-                    inst.result
-                }
+            let users = self.mentions().users(&self.body, of);
+            users.filter_map(move |inst| match &inst.kind {
+                InstKind::Binary { op: found, .. } if *found == op => inst.result,
                 _ => None,
             })
         };
         let is_stored = |value: ValueId| {
-            insts().any(|inst| match &inst.kind {
+            let mut users = self.mentions().users(&self.body, value);
+            users.any(|inst| match &inst.kind {
                 InstKind::Store {
                     value: stored,
                     ptr: to,

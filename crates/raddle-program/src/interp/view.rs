@@ -333,6 +333,12 @@ impl View {
         self.world.function_at(address)
     }
 
+    /// How many results of an instruction its users can tell apart, if they look at no more than a rest, or at low bits.
+    pub fn values_looked_at(&mut self, function: FuncId, block: u32, index: u32) -> Option<u32> {
+        let code = self.world.code(function).ok()?;
+        code.values_looked_at(&self.world.module, block, index)
+    }
+
     #[must_use]
     pub fn function_name(&self, id: FuncId) -> Rc<str> {
         self.world.function_display_name(id)

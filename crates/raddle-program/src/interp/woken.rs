@@ -36,6 +36,7 @@ impl Wait {
         let mut thread = state.clone();
         thread.woken = None;
         thread.loops.clear();
+        thread.forget_failures();
         Self {
             model,
             args,

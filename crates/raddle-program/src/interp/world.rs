@@ -63,6 +63,10 @@ pub(crate) struct World {
     pub(crate) weak: WeakOrderings,
     /// May threads try to lock a mutex, and see that another one has it?
     pub(crate) has_try_locks: bool,
+    /// Does the program have weak compare-exchanges?
+    pub(crate) has_weak_exchanges: bool,
+    /// Functions that were asked whether they do one.
+    pub(super) weak_callees: FxHashMap<FuncId, bool>,
     /// Does a Rust program park threads? Found out when first needed.
     parks: Option<bool>,
     /// What panics need, if the module is one of Rust's.
@@ -80,6 +84,7 @@ impl World {
             .filter(|&id| module.global(id).thread_local)
             .collect();
         let has_try_locks = module.functions.iter().any(|it| is_try_lock(&it.name));
+        let has_weak_exchanges = module.has_weak_exchanges();
         let bodies = Bodies::new(&module, &options);
         let panics = PanicRuntime::of(&module);
         Self {
@@ -106,6 +111,8 @@ impl World {
             called: FxHashMap::default(),
             weak: WeakOrderings::default(),
             has_try_locks,
+            has_weak_exchanges,
+            weak_callees: FxHashMap::default(),
             parks: None,
         }
     }
@@ -409,7 +416,7 @@ pub(crate) fn is_panic(name: &str) -> bool {
 }
 
 /// Functions that do not wait for a mutex for good. The standard library of Rust has one for files.
-fn is_try_lock(name: &str) -> bool {
+pub(super) fn is_try_lock(name: &str) -> bool {
     const OF_C: [&str; 5] = [
         "pthread_mutex_trylock",
         "pthread_mutex_timedlock",

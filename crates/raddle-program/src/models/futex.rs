@@ -8,7 +8,7 @@
 
 use super::errno::{EAGAIN, ENOSYS, ETIMEDOUT, int};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
-use crate::op::{MutexKind, Order, SyncAction};
+use crate::op::{MutexKind, Op, Order, SyncAction};
 
 pub(super) const MODELS: &[Model] = &[
     model("syscall", syscall).capturing(&[1]),
@@ -46,12 +46,27 @@ fn syscall(cx: &mut Script<'_, '_>) -> ModelResult {
         }
         SCHED_YIELD => Ok(Outcome::Return(0)),
         // Who is told that the kernel does not know them does without.
-        GETRANDOM | MEMBARRIER => fail(cx, ENOSYS),
+        GETRANDOM => fail(cx, ENOSYS),
+        MEMBARRIER => membarrier(cx),
         number => {
             let why = format!("system call {number}");
             Err(cx.unsupported(&why))
         }
     }
+}
+
+/// `(324, command, …)`. The kernel makes all threads do a full fence. Here only the caller does one: that orders less, so nothing is missed.
+fn membarrier(cx: &mut Script<'_, '_>) -> ModelResult {
+    const QUERY: u64 = 0;
+    /// All commands there are.
+    const KNOWN: u64 = 0x1FF;
+    if cx.arg(1) & 0xFFFF_FFFF == QUERY {
+        return Ok(Outcome::Return(KNOWN));
+    }
+    cx.op(Op::Fence {
+        order: Order::SeqCst,
+    })?;
+    Ok(Outcome::Return(0))
 }
 
 /// -1 as a `long`.

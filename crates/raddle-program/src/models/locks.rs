@@ -6,7 +6,10 @@
 
 use super::errno::{EBUSY, EINVAL, ETIMEDOUT, zero};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
+use crate::interp::SpuriousFailures;
+use crate::interp::failing::{FAILED, Start};
 use crate::op::{MutexKind, Order, SyncAction};
+use std::rc::Rc;
 
 pub(super) const MODELS: &[Model] = &[
     model("pthread_mutex_init", mutex_init).capturing(&[0]),
@@ -66,6 +69,85 @@ fn act_in_time(cx: &mut Script<'_, '_>, action: SyncAction) -> ModelResult {
     Ok(Outcome::Return(ETIMEDOUT))
 }
 
+// ---- attempts that fail for no reason
+
+/// An attempt. On behalf of a `try_lock` of C++ it may fail although nobody has the lock; POSIX does not allow that.
+fn try_as_cxx(cx: &mut Script<'_, '_>, action: SyncAction) -> ModelResult {
+    if may_fail_spuriously(cx.function_name(), &cx.callers()) && cx.fails_spuriously(EBUSY)? {
+        return Ok(Outcome::Return(EBUSY));
+    }
+    act(cx, action)
+}
+
+/// Is this attempt to lock one that may fail although nobody has the lock? C11's is, and those that a `try_lock` of C++'s library makes.
+/// `std::lock` makes such attempts too, but whoever fails there only begins again. The functions that called it come innermost first.
+#[must_use]
+pub fn may_fail_spuriously(name: &str, callers: &[&str]) -> bool {
+    const ATTEMPTS: [&str; 3] = [
+        "pthread_mutex_trylock",
+        "pthread_rwlock_tryrdlock",
+        "pthread_rwlock_trywrlock",
+    ];
+    const OF_CXX: [&str; 3] = [
+        "__gthread_mutex_trylock",
+        "__gthread_recursive_mutex_trylock",
+        "__glibcxx_rwlock_try",
+    ];
+    let is_cxx = |caller: &&str| OF_CXX.iter().any(|name| caller.contains(name));
+    name == "mtx_trylock"
+        || ATTEMPTS.contains(&name)
+            && callers.first().is_some_and(is_cxx)
+            && !locks_several(callers)
+}
+
+/// Is it `std::lock` that is being run?
+#[must_use]
+pub fn locks_several(callers: &[&str]) -> bool {
+    callers
+        .iter()
+        .any(|caller| caller.starts_with("_ZSt4lockI") || caller.contains("__detail11__lock_impl"))
+}
+
+impl Script<'_, '_> {
+    /// Does an operation fail for no reason? Both courses are explored; but it does so once at most at each place, or loops would have no
+    /// end, and a thread that comes back to where it declined, with nothing changed, is not asked again; nor one that would only begin a loop again.
+    pub(super) fn fails_spuriously(&mut self, failure: u64) -> Result<bool, Pause> {
+        if self.machine.world.options.spurious_failures == SpuriousFailures::None {
+            return Ok(false);
+        }
+        const DECIDED: usize = 0;
+        if self.var(DECIDED) != 0 {
+            return Ok(false);
+        }
+        let place = self.place_of_call()?;
+        let (model, args) = (self.frame.model, self.frame.args.clone());
+        let has_no_choice = self.note(|machine| {
+            let here = Start::of_call(model, &args, &machine.state);
+            let is_idle =
+                machine.world.options.leaves_out_idle_failures && machine.returns_in_vain(failure);
+            Ok(u64::from(is_idle || machine.state.has_declined(&here)))
+        })?;
+        if has_no_choice == 0 && self.thread_value(FAILED, place)? == 0 {
+            if self.chooses_to_fail()? {
+                self.set_thread_value(FAILED, place, 1)?;
+                return Ok(true);
+            }
+            let (model, args) = (self.frame.model, self.frame.args.clone());
+            self.note(|machine| {
+                if machine.world.options.leaves_out_idle_failures {
+                    let here = Start::of_call(model, &args, &machine.state);
+                    machine.state.declined.push(Rc::new(here));
+                }
+                Ok(0)
+            })?;
+        }
+        // Whether it was asked makes no difference from here on.
+        self.set_var(DECIDED, 1);
+        self.checkpoint();
+        Ok(false)
+    }
+}
+
 // ---- mutexes
 
 fn mutex_init(cx: &mut Script<'_, '_>) -> ModelResult {
@@ -86,7 +168,7 @@ pub(super) fn lock(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn try_lock(cx: &mut Script<'_, '_>) -> ModelResult {
-    act(cx, SyncAction::TRY_LOCK)
+    try_as_cxx(cx, SyncAction::TRY_LOCK)
 }
 
 fn timed_lock(cx: &mut Script<'_, '_>) -> ModelResult {
@@ -179,12 +261,12 @@ fn write_lock(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn try_read_lock(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.look_at(cx.arg(0))?;
-    act(cx, SyncAction::TryReadLock)
+    try_as_cxx(cx, SyncAction::TryReadLock)
 }
 
 fn try_write_lock(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.look_at(cx.arg(0))?;
-    act(cx, SyncAction::TryWriteLock)
+    try_as_cxx(cx, SyncAction::TryWriteLock)
 }
 
 fn timed_read_lock(cx: &mut Script<'_, '_>) -> ModelResult {

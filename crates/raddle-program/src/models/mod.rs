@@ -49,12 +49,15 @@ mod heap;
 mod iostream;
 mod keys;
 mod linux;
+mod lock_all;
 mod locks;
 mod math;
 mod memory;
+mod openmp;
 pub(crate) mod panics;
 mod process;
 mod pthread;
+mod random;
 mod rust;
 mod script;
 mod semaphore;
@@ -65,10 +68,12 @@ mod strings;
 mod thread;
 mod time;
 mod typeinfo;
+mod unix;
 mod verifier;
 mod waiting;
 
 pub(crate) use externs::{contents, is_constant, size};
+pub use locks::{locks_several, may_fail_spuriously};
 pub use process::runs_functions_at_exit;
 pub(crate) use rust::parks;
 use rust::{has_plain_channels, has_plain_rwlocks};
@@ -250,6 +255,7 @@ const TABLES: &[&[Model]] = &[
     thread::MODELS,
     pthread::MODELS,
     locks::MODELS,
+    lock_all::MODELS,
     waiting::MODELS,
     keys::MODELS,
     semaphore::MODELS,
@@ -264,6 +270,7 @@ const TABLES: &[&[Model]] = &[
     heap::MODELS,
     stdio::MODELS,
     process::MODELS,
+    random::MODELS,
     time::MODELS,
     verifier::MODELS,
     cxx::MODELS,
@@ -276,6 +283,8 @@ const TABLES: &[&[Model]] = &[
     containers::MODELS,
     futex::MODELS,
     linux::MODELS,
+    unix::MODELS,
+    openmp::MODELS,
     rust::MODELS,
 ];
 

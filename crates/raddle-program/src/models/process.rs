@@ -30,6 +30,7 @@ pub(super) const MODELS: &[Model] = &[
     model("getgid", zero),
     model("getegid", zero),
     model("sysconf", sysconf),
+    model("__sysconf", sysconf),
     model("getpagesize", page_size),
     model("get_nprocs", processors),
     model("setlocale", zero),
@@ -40,13 +41,6 @@ pub(super) const MODELS: &[Model] = &[
     model("sigaddset", zero),
     model("sigdelset", zero),
     model("sigprocmask", zero),
-    model("rand", random),
-    model("srand", zero),
-    model("rand_r", random),
-    model("random", random),
-    model("srandom", zero),
-    model("drand48", random),
-    model("lrand48", random),
 ];
 
 fn assert_fail(cx: &mut Script<'_, '_>) -> ModelResult {
@@ -243,20 +237,27 @@ fn processors(_: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn sysconf(cx: &mut Script<'_, '_>) -> ModelResult {
+    const CLOCK_TICKS: i32 = 2;
+    const OPEN_FILES: i32 = 4;
     const PAGE_SIZE: i32 = 30;
+    const LONGEST_VECTOR: i32 = 60;
+    const SMALLEST_STACK: i32 = 75;
     const CONFIGURED: i32 = 83;
     const ONLINE: i32 = 84;
+    const PAGES: i32 = 85;
+    const FREE_PAGES: i32 = 86;
+    const CACHE_LINE: i32 = 190;
     match cx.arg_i32(0) {
         PAGE_SIZE => Ok(Outcome::Return(PAGE)),
         CONFIGURED | ONLINE => Ok(Outcome::Return(PROCESSORS)),
+        CLOCK_TICKS => Ok(Outcome::Return(100)),
+        OPEN_FILES | LONGEST_VECTOR => Ok(Outcome::Return(1024)),
+        SMALLEST_STACK => Ok(Outcome::Return(4 * PAGE)),
+        PAGES | FREE_PAGES => Ok(Outcome::Return(1 << 20)),
+        CACHE_LINE => Ok(Outcome::Return(64)),
         _ => {
             cx.set_errno(EINVAL)?;
             Ok(Outcome::Return(u64::MAX))
         }
     }
-}
-
-/// Any fixed sequence would hide what the others lead to.
-fn random(cx: &mut Script<'_, '_>) -> ModelResult {
-    Err(cx.unsupported("random numbers; use __VERIFIER_nondet_bool or _char for a choice"))
 }

@@ -281,6 +281,16 @@ impl<'m, 'a> Script<'m, 'a> {
         }
     }
 
+    /// The names of the functions that are being run, innermost first.
+    #[must_use]
+    pub fn callers(&self) -> Vec<&str> {
+        let module = &self.machine.world.module;
+        let functions = self.machine.calling_functions();
+        functions
+            .map(|function| &*module.function(function).name)
+            .collect()
+    }
+
     /// Bits of what the function returns, as it is declared: 64 at most, 0 if that is not a number.
     #[must_use]
     pub fn result_bits(&self) -> u32 {
@@ -622,6 +632,14 @@ impl<'m, 'a> Script<'m, 'a> {
         Ok(self.choose(2, ChoiceOf::Waking)? != 0)
     }
 
+    /// Does an operation fail for no reason?
+    pub(super) fn chooses_to_fail(&mut self) -> Result<bool, Pause> {
+        if self.asks {
+            return Ok(self.ask(Request::Choice { count: 2 })? != 0);
+        }
+        Ok(self.choose(2, ChoiceOf::Failing)? != 0)
+    }
+
     fn choose(&mut self, count: u32, of: ChoiceOf) -> Result<u32, Pause> {
         Ok(self.op(Op::Choice { count, of })? as u32)
     }
@@ -636,6 +654,16 @@ impl<'m, 'a> Script<'m, 'a> {
             value |= u64::from(self.choose(count, of)?) << shift;
         }
         Ok(value)
+    }
+
+    /// Any number below `count`, as a value that the program sees.
+    pub fn any_number(&mut self, count: u32) -> Result<u64, Pause> {
+        let of = ChoiceOf::Value {
+            shift: 0,
+            bits: 31,
+            kind: NumberKind::Signed,
+        };
+        Ok(u64::from(self.choose(count, of)?))
     }
 
     /// Makes a zeroed heap block and returns its address.

@@ -9,7 +9,7 @@ use crate::Report;
 use crate::advice;
 use crate::covered;
 use crate::names::Names;
-use crate::source::{Sources, position};
+use crate::source::{Sources, is_rust, position};
 use crate::text::{Look, Writer, circumstances, stuck};
 use crate::timeline::origin;
 use crate::view::{View, Weight, before_fault};
@@ -178,7 +178,10 @@ impl Builder<'_> {
                 words::out_of_reach(unsupported.len()),
                 unsupported
                     .first()
-                    .map(|first| words::unsupported_hint(&first.what).to_owned())
+                    .map(|first| {
+                        let is_rust = is_rust(self.program.tables(), first.at);
+                        words::unsupported_hint(&first.what, is_rust).to_owned()
+                    })
                     .into_iter()
                     .collect(),
             ),

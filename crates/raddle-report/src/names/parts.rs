@@ -348,7 +348,7 @@ impl<'a> Names<'a> {
 /// What a path says of a step into a field. The only member of a library type (`_M_i` of an atomic) is the thing itself, and
 /// what lies between a container and its members is nobody's business.
 fn step_name(record: &str, fields: &[Field], (field, ..): &Field, rest: &str) -> String {
-    if fields.len() == 1 && is_rust_wrapper(record) {
+    if fields.len() == 1 && is_rust_wrapper(record) || is_inside_of_rust(record, fields, field) {
         String::new()
     } else if fields.len() > 1
         && let Some(index) = tuple_index(field)
@@ -386,9 +386,30 @@ fn is_library_only(field: &str) -> bool {
     is_reserved(field) && tuple_index(field).is_none()
 }
 
+/// Is the field what Rust's standard library keeps inside of a lock, or of what an `Arc` shares? Users know the whole only.
+fn is_inside_of_rust(record: &str, fields: &[Field], field: &str) -> bool {
+    let has = |names: &[&str]| {
+        let is_there = |name: &&str| fields.iter().any(|(field, ..)| &**field == *name);
+        fields.len() == names.len() && names.iter().all(is_there)
+    };
+    match (outer_name(record), field) {
+        ("ArcInner", "data") => has(&["strong", "weak", "data"]),
+        ("Mutex" | "RwLock", "inner") => has(&["inner", "poison", "data"]),
+        ("Mutex" | "Condvar", "futex") => has(&["futex"]),
+        ("Condvar", "inner") => has(&["inner"]),
+        ("Flag", "failed") => has(&["failed"]),
+        _ => false,
+    }
+}
+
+/// The name of a type without its arguments.
+pub(super) fn outer_name(name: &str) -> &str {
+    name.split('<').next().unwrap_or(name)
+}
+
 /// Is this a type of Rust's standard library that stands for what is in it?
 fn is_rust_wrapper(name: &str) -> bool {
-    let outer = name.split('<').next().unwrap_or(name);
+    let outer = outer_name(name);
     match outer.strip_prefix("Atomic") {
         Some(of) => {
             matches!(of, "" | "Bool" | "Ptr" | "Usize" | "Isize")

@@ -104,7 +104,7 @@ impl Frame {
                 self.thread_limit
                     .get_or_insert(Reason::Thread { limit, thread, at });
             }
-            Stop::WokenInVain => {}
+            Stop::WokenInVain | Stop::FailedInVain => {}
             Stop::Unsupported(what) => {
                 let is_value = matches!(what, Unsupported::NondetValue { .. });
                 if !self.gathered.knows(program, &what, at) {

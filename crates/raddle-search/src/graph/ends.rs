@@ -1,13 +1,13 @@
 //! What becomes of a graph: its end, and the schedule that a violation is reproduced by.
 
 use super::Search;
-use super::event::{Ev, Kind};
+use super::event::{Ev, Event, Kind, Place};
 use super::flushes;
-use super::store::Halt;
+use super::store::{Graph, Halt};
 use crate::frame::Frame;
 use crate::replay::{Schedule, ScheduleStep};
 use raddle_memory::MemoryModel;
-use raddle_program::{LocId, Op, Program, Stop, ThreadId, Unsupported};
+use raddle_program::{LocId, Op, Program, ThreadId};
 use std::ops::ControlFlow;
 
 /// Which step of a schedule each event is part of.
@@ -24,6 +24,28 @@ impl Steps {
         !event.is_event() || event.at() < self.by_thread[event.of()].len()
     }
 
+    /// The first event of the next step of a thread that does not wait.
+    pub(super) fn next(&self, graph: &Graph, thread: usize) -> Option<Ev> {
+        let events = graph.threads[thread].events.iter().enumerate();
+        let mut rest = events.skip(self.count(thread));
+        let (index, _) = rest.find(|(_, event)| !event.waits())?;
+        Some(Ev::new(thread, index))
+    }
+
+    /// If a write is an addition: of those that it stands among, the last in the order of steps.
+    fn last_addition(&self, graph: &Graph, place: Place, write: Ev) -> Ev {
+        if !graph.event(write).is_addition {
+            return write;
+        }
+        let writes = graph.writes(place);
+        let at = graph.position(place, write) - 1;
+        let is_one = |other: &&Ev| graph.event(**other).is_addition;
+        let before = writes[..at].iter().rev().take_while(is_one);
+        let all = before.chain(writes[at..].iter().take_while(is_one));
+        let told = all.copied().filter(|&other| self.has(other));
+        told.max_by_key(|&other| self.of(other)).unwrap_or(write)
+    }
+
     /// How many events of a thread are part of some step.
     pub(super) fn count(&self, thread: usize) -> usize {
         self.by_thread[thread].len()
@@ -33,7 +55,6 @@ impl Steps {
 impl Search {
     /// No thread can go on.
     pub(super) fn ended(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()> {
-        self.refuse_waits_for_attempts(program, frame)?;
         // Another graph has the thread going on.
         for thread in 0..self.graph.threads.len() {
             if let Some(read) = self.waiting_read(thread)
@@ -59,33 +80,6 @@ impl Search {
         })
     }
 
-    /// A thread has waited for what another got by an attempt. Then revisits are left out that are needed (docs/engines/graph.md, attempts), so
-    /// that the search is not exhaustive. Whoever takes such a graph on maximally comes here with it.
-    fn refuse_waits_for_attempts(
-        &mut self,
-        program: &mut Program,
-        frame: &mut Frame,
-    ) -> ControlFlow<()> {
-        let threads = self.graph.threads.iter();
-        let attempt = threads.flat_map(|thread| &thread.events).find_map(|read| {
-            let waited = read.is_cell && read.base.is_event() && self.is_there(read.base);
-            let state = waited.then(|| self.graph.event(read.base).state)?;
-            match program.op(state) {
-                Op::Sync { action, .. } if action.is_try() => Some((read.base, state)),
-                _ => None,
-            }
-        });
-        let Some((write, state)) = attempt else {
-            return ControlFlow::Continue(());
-        };
-        let what = "waiting for a lock that another thread got by an attempt".into();
-        let stop = Stop::Unsupported(Unsupported::Instruction { what });
-        let thread = ThreadId::from_index(write.of());
-        frame.graph_stop(program, thread, program.at(state), stop, |program| {
-            self.schedule(program)
-        })
-    }
-
     /// Lets the machine see what threads that wait will see in the end: the last writes.
     fn set_scene(&mut self, program: &Program) {
         let graph = &self.graph;
@@ -102,8 +96,9 @@ impl Search {
         for (index, location) in graph.locations.iter().enumerate().skip(1) {
             let own = |write: &&Ev| graph.event(**write).place.index() == index;
             if let Some(&last) = location.writes.iter().rev().find(own) {
-                let event = graph.event(last);
-                writes.push((event.stamp, LocId(index as u32 - 1), event.value));
+                let loc = LocId(index as u32 - 1);
+                let value = graph.value_from(program, Place::of(loc), last);
+                writes.push((graph.event(last).stamp, loc, value));
             }
         }
         writes.sort_unstable();
@@ -145,11 +140,7 @@ impl Search {
 
 /// The events of a graph one after the other, reads after what they read from. Of several that can come next, the one that was added first
 /// does.
-fn linearise(
-    graph: &super::store::Graph,
-    memory: MemoryModel,
-    program: &Program,
-) -> (Schedule, Steps) {
+fn linearise(graph: &Graph, memory: MemoryModel, program: &Program) -> (Schedule, Steps) {
     let mut steps = Steps {
         by_thread: vec![Vec::new(); graph.threads.len()],
     };
@@ -163,13 +154,12 @@ fn linearise(
     }
     loop {
         let ready = (0..graph.threads.len()).filter_map(|thread| {
-            let next = steps.by_thread[thread].len();
-            let event = graph.threads[thread].events.get(next)?;
-            let this = Ev::new(thread, next);
+            let this = steps.next(graph, thread)?;
+            let event = graph.event(this);
             let is_ready = can_come(graph, program, &steps, this)
                 && (memory != MemoryModel::Sc
                     || is_next_in_memory(graph, &steps, &|write| steps.has(write), this));
-            (is_ready && !event.waits()).then_some((event.stamp, thread))
+            is_ready.then_some((event.stamp, thread))
         });
         let Some((_, thread)) = ready.min() else {
             return (schedule, steps);
@@ -181,7 +171,7 @@ fn linearise(
 /// Have all writes been made that come before this one, or before what this read reads from, and all reads that come before this write?
 /// `is_made` says it of writes of other threads.
 pub(super) fn is_next_in_memory(
-    graph: &super::store::Graph,
+    graph: &Graph,
     steps: &Steps,
     is_made: &dyn Fn(Ev) -> bool,
     event: Ev,
@@ -191,6 +181,9 @@ pub(super) fn is_next_in_memory(
     let mut own = parts.take_while(|(index, part)| *index == 0 || part.part > 0 && !part.waits());
     own.all(|(index, part)| {
         let this = Ev::new(event.of(), event.at() + index);
+        if part.is_addition {
+            return true;
+        }
         if part.kind != Kind::Write {
             return part.kind != Kind::Read
                 || is_made(part.source)
@@ -217,15 +210,10 @@ pub(super) fn is_next_in_memory(
     })
 }
 
-pub(super) fn can_come(
-    graph: &super::store::Graph,
-    program: &Program,
-    steps: &Steps,
-    event: Ev,
-) -> bool {
+pub(super) fn can_come(graph: &Graph, program: &Program, steps: &Steps, event: Ev) -> bool {
     let e = graph.event(event);
     let thread = &graph.threads[event.of()];
-    if event.index == 0 && !steps.has(thread.started_by) {
+    if steps.count(event.of()) == 0 && !steps.has(thread.started_by) {
         return false;
     }
     match e.kind {
@@ -243,7 +231,7 @@ pub(super) fn can_come(
 
 /// The next operation of a thread, with all its parts.
 pub(super) fn emit(
-    graph: &super::store::Graph,
+    graph: &Graph,
     program: &Program,
     thread: usize,
     schedule: &mut Schedule,
@@ -259,7 +247,8 @@ pub(super) fn emit(
         match event.kind {
             // The second update of an operation follows from the first.
             Kind::Read if event.part == 0 && event.source.is_event() => {
-                reads = Some(steps.of(event.source) as u32);
+                let source = steps.last_addition(graph, event.place, event.source);
+                reads = Some(steps.of(source) as u32);
             }
             Kind::Write if event.part < 2 => {
                 let place = event.place;
@@ -267,8 +256,18 @@ pub(super) fn emit(
                 let writes = &graph.writes(place)[..position - 1];
                 let is_told =
                     |write: &&Ev| steps.has(**write) && graph.event(**write).place == place;
-                let before = writes.iter().rev().find(is_told);
-                after = before.map(|&write| steps.of(write) as u32);
+                let this = Ev::new(thread, index);
+                let before = match steps.last_addition(graph, place, this) {
+                    addition if addition != this => Some(addition),
+                    _ => {
+                        let before = writes.iter().rev().find(is_told);
+                        before.map(|&write| steps.last_addition(graph, place, write))
+                    }
+                };
+                after = before.map(|write| steps.of(write) as u32);
+                if event.is_addition {
+                    reads = after;
+                }
             }
             Kind::Other if matches!(program.op(event.state), Op::Choice { .. }) => {
                 choices.push(event.value as u32);
@@ -276,10 +275,11 @@ pub(super) fn emit(
             _ => {}
         }
         debug_assert!(is_first || event.part > 0);
-        is_first = false;
+        is_first = is_first && event.waits();
         steps.by_thread[thread].push(number);
         let next = events.get(index + 1);
-        if next.is_none_or(|next| next.part == 0 || next.waits()) {
+        let is_over = |next: &Event| !event.waits() && (next.part == 0 || next.waits());
+        if next.is_none_or(is_over) {
             break;
         }
     }

@@ -94,6 +94,8 @@ pub(super) struct Event {
     pub(super) is_update: bool,
     /// Is it an access to a synchronisation object, or to the lock of atomic blocks?
     pub(super) is_cell: bool,
+    /// Is it a whole read-modify-write that adds something, in any order with others ([`super::additions`])?
+    pub(super) is_addition: bool,
     /// The thread goes no further: what it met is wrong.
     pub(super) is_fault: bool,
     pub(super) place: Place,
@@ -101,11 +103,11 @@ pub(super) struct Event {
     pub(super) stamp: u32,
     /// What a read found, what a write wrote, what was chosen.
     pub(super) value: Value,
-    /// The write that a read reads from; [`Ev::NONE`] if the thread waits for another one ([`super::waiting`]).
+    /// The write that a read reads from; [`Ev::NONE`] if the thread waits for another one ([`super::reads`]).
     pub(super) source: Ev,
-    /// The write whose value made the thread wait, if it has waited here.
+    /// The write whose value makes the thread wait.
     pub(super) base: Ev,
-    /// The stamp up to which writes had been considered when it began to wait.
+    /// If the thread waits: it reads from none of the writes up to this stamp.
     pub(super) waits_since: u32,
     /// The read that the write was added for, by a backward revisit.
     pub(super) revisited: Ev,
@@ -139,6 +141,7 @@ impl Event {
             order: Order::Relaxed,
             is_update: false,
             is_cell: false,
+            is_addition: false,
             is_fault: false,
             place: Place::NOWHERE,
             stamp: 0,

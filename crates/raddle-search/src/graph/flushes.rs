@@ -23,13 +23,13 @@ pub(super) fn linearise(
     let mut buffers: Buffers = vec![Vec::new(); graph.threads.len()];
     loop {
         let ready = (0..graph.threads.len()).filter_map(|thread| {
-            let next = Ev::new(thread, steps.count(thread));
-            let event = graph.threads[thread].events.get(next.at())?;
-            let is_ready = !event.waits() && can_run(graph, program, steps, &buffers, next);
-            is_ready.then_some((event.stamp, thread))
+            let next = steps.next(graph, thread)?;
+            let is_ready = can_run(graph, program, steps, &buffers, next);
+            is_ready.then_some((graph.event(next).stamp, next))
         });
-        if let Some((_, thread)) = ready.min() {
-            let next = Ev::new(thread, steps.count(thread));
+        let first = ready.min_by_key(|&(stamp, _)| stamp);
+        if let Some((_, next)) = first {
+            let thread = next.of();
             emit(graph, program, thread, schedule, steps);
             if is_delayed(graph.event(next)) {
                 buffers[thread].push(next);

@@ -113,7 +113,10 @@ impl Graph {
     pub(super) fn may_break_sequences(&self, place: Place) -> bool {
         let writes = || {
             let writes = self.writes(place).iter().copied();
-            writes.filter(|&write| !self.event(write).is_update)
+            writes.filter(|&write| {
+                let event = self.event(write);
+                !event.is_update && !event.is_addition
+            })
         };
         (0..self.threads.len()).any(|thread| {
             let own = || writes().filter(|write| write.of() == thread);

@@ -7,11 +7,14 @@
 //! does in which all that goes away was added *maximally*. So each consistent graph is visited once, and nothing needs to be remembered
 //! of graphs that were visited. `docs/engines/graph.md` has the deviations: threads that wait, mixed sizes, plain accesses.
 
+mod additions;
 mod bits;
 mod buffered;
 mod clocks;
 mod ends;
 mod event;
+#[cfg(test)]
+mod exact;
 mod flushes;
 mod knowledge;
 mod model;
@@ -44,10 +47,6 @@ enum Alternative {
     Read(Ev),
     /// It waits for another write than this one, which is the last.
     Wait(Ev),
-    /// The read at which the thread waits reads from this write.
-    GoOn(Ev),
-    /// It reads from none of the writes that have come since.
-    KeepWaiting,
     /// The thread's next event is a write right behind this one.
     Place(Ev),
     /// The same, and this read, which is there already, reads from it.
@@ -84,6 +83,8 @@ pub(crate) struct Search {
     pool: Vec<Alternative>,
     /// Plain accesses are taken for relaxed ones: nobody looks for races.
     plain_is_relaxed: bool,
+    /// Some addition was left in any order with others.
+    has_commuted: bool,
     checks_uninit: bool,
 }
 
@@ -110,6 +111,7 @@ impl Search {
             levels: Vec::new(),
             pool: Vec::new(),
             plain_is_relaxed: !checks.races,
+            has_commuted: false,
             checks_uninit: checks.uninit,
         }
     }
@@ -219,12 +221,16 @@ impl Search {
                 if let Some(step) = self.extend_alone(program, frame, thread, place)? {
                     return ControlFlow::Continue(step);
                 }
+                if let Some(step) = self.extend_with_addition(program, frame, thread, place)? {
+                    return ControlFlow::Continue(step);
+                }
                 self.offer_sources(program, thread, place, is_cell);
             }
             Part::Store { place, .. } => {
                 if let Some(step) = self.extend_alone(program, frame, thread, place)? {
                     return ControlFlow::Continue(step);
                 }
+                self.meet_additions(program, thread, place)?;
                 self.offer_places(program, thread, place, None);
             }
             Part::Update { place, .. } => {
@@ -299,8 +305,6 @@ impl Search {
         match alternative {
             Alternative::Read(source) => self.read(program, frame, thread, source),
             Alternative::Wait(base) => self.wait(program, frame, thread, base),
-            Alternative::GoOn(source) => self.go_on_reading(program, frame, thread, source),
-            Alternative::KeepWaiting => ControlFlow::Continue(self.keep_waiting(thread)),
             Alternative::Place(after) => self.write(program, frame, thread, after),
             Alternative::Revisit { read, after } => {
                 self.revisit(program, frame, thread, read, after)
@@ -327,6 +331,7 @@ impl Search {
         let mut event = Event::new(state, 0, kind);
         self.graph.inherit(&mut event, thread, index);
         if let Op::Fence { order } = op {
+            self.meet_fence(program, order)?;
             event.order = order;
         }
         let returned = match self.outcome(program, thread, op, choice) {

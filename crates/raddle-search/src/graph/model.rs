@@ -104,6 +104,8 @@ impl Judge {
         }
         match e.kind {
             Kind::Read => note(e.source),
+            // All others that access the place happen before it or after it.
+            Kind::Write if e.is_addition => {}
             Kind::Write => {
                 // The write before, and whoever reads from it.
                 let position = graph.position(e.place, event);

@@ -267,7 +267,10 @@ impl Iterator for Operations<'_> {
     type Item = (StateId, bool);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (last, rest) = self.1.split_last()?;
+        let (mut last, mut rest) = self.1.split_last()?;
+        while last.waits() {
+            (last, rest) = rest.split_last()?;
+        }
         self.1 = rest;
         let is_pure = match last.kind {
             Kind::Read => !last.is_fault,

@@ -4,14 +4,12 @@
 //! waits, too, with the write it would wait for as its `base`. Three rules keep graphs from being visited in which a thread waits in vain.
 //! - A thread begins to wait only if the *last* write of the location makes it wait: it will see that one sooner or later.
 //! - A read of memory is revisited like any other. If it still waits in the end, only the graph counts in which it waits at the last write.
-//! - A read of a synchronisation object is not revisited while its thread waits, but goes on in place, and nothing goes away: as soon as a write comes
-//!   that lets it. It keeps its stamp, so that it stays part of the graphs that earlier events are revisited in; there it waits again.
-//!   That is exact because the writes to a cell are one chain of updates: whatever makes the thread wait depends on all that would have let it go on.
+//! - At a synchronisation object, that the thread waits is an event of its own, which is never revisited: it stands for "reads from none of the writes
+//!   that are there". As soon as a write comes that lets the thread go on, the read is added behind it, or another such event.
 
 use super::event::{Ev, Event, Kind, Place};
 use super::ops::{self, Found, Operations};
 use super::races::freed as freed_access;
-use super::revisit::New;
 use super::store::{Cursor, Halt};
 use super::{Alternative, Search, Step};
 use crate::frame::Frame;
@@ -62,6 +60,7 @@ impl Search {
             return ControlFlow::Continue(None);
         }
         if info.mixed {
+            self.meet_other_sizes(program, loc)?;
             self.graph.catch_up(program, place);
         }
         let order = ops::order_of(&op, 0);
@@ -79,6 +78,7 @@ impl Search {
             return ControlFlow::Continue(None);
         }
         debug_assert_eq!(order, Order::Plain);
+        self.meet_additions(program, thread, place)?;
         let step = match op {
             Op::Store { .. } => {
                 let last = self.graph.last_write(place);
@@ -367,92 +367,69 @@ impl Search {
 
     // ---- waiting
 
-    /// Is there another graph in which the thread does not wait at a read, or waits at the last write?
+    /// Is there another graph in which the thread waits at the last write?
     pub(super) fn waits_in_vain(&mut self, program: &mut Program, read: Ev) -> bool {
         let event = self.graph.event(read);
         match event.is_cell {
-            true => self.is_awaited(program, read),
+            true => {
+                debug_assert!(!self.is_awaited(program, read), "it would have gone on");
+                false
+            }
             false => event.base != self.graph.last_write(event.place),
         }
     }
 
-    /// Would the thread that waits at a read go on if it read from the last write?
-    fn is_awaited(&mut self, program: &mut Program, read: Ev) -> bool {
-        let event = self.graph.event(read);
+    /// Would the thread that waits go on if it read from the last write?
+    fn is_awaited(&mut self, program: &mut Program, wait: Ev) -> bool {
+        let event = self.graph.event(wait);
         let (place, at) = (event.place, (event.state, event.part));
         let last = self.graph.last_write(place);
-        let (_, found) = self.found(program, read, at, place, last);
+        let (_, found) = self.found(program, wait, at, place, last);
         found != Found::Wait
     }
 
-    /// Can the thread that waits at a read go on?
-    pub(super) fn can_stop_waiting(&mut self, program: &mut Program, read: Ev) -> bool {
-        if !self.graph.event(read).is_cell {
+    /// Can the thread that waits here go on?
+    pub(super) fn can_stop_waiting(&mut self, program: &mut Program, wait: Ev) -> bool {
+        if !self.graph.event(wait).is_cell {
             return false;
         }
         let first = self.pool.len();
-        self.offer_sources_since(program, read);
+        self.offer_sources_since(program, wait);
         let any = self.pool.len() > first;
         self.pool.truncate(first);
         any
     }
 
-    /// Puts the ways to go on for a thread that waits into the pool.
-    pub(super) fn offer_going_on(&mut self, program: &mut Program, read: Ev) {
-        if !self.is_awaited(program, read) {
-            self.pool.push(Alternative::KeepWaiting);
+    /// Puts the ways to go on for a thread that waits into the pool: it reads from a write that has come since, or from none of them and waits for others. If
+    /// the last one lets it go on, it will see that sooner or later.
+    pub(super) fn offer_going_on(&mut self, program: &mut Program, wait: Ev) {
+        if !self.is_awaited(program, wait) {
+            let last = self.graph.last_write(self.graph.event(wait).place);
+            self.pool.push(Alternative::Wait(last));
         }
-        self.offer_sources_since(program, read);
+        self.offer_sources_since(program, wait);
     }
 
-    pub(super) fn keep_waiting(&mut self, thread: usize) -> Step {
-        let index = self.graph.threads[thread].events.len() - 1;
-        let mut event = *self.graph.event(Ev::new(thread, index));
-        event.waits_since = self.graph.next_stamp() - 1;
-        let cursor = self.graph.threads[thread].cursor;
-        self.graph.change(thread, event, cursor);
-        Step::Done
-    }
-
-    /// Puts what a read may read from at which a thread waits into the pool: writes that were the last since it waits.
-    fn offer_sources_since(&mut self, program: &mut Program, read: Ev) {
-        let event = *self.graph.event(read);
+    /// Puts what a thread that waits may read from into the pool: writes that have come since.
+    fn offer_sources_since(&mut self, program: &mut Program, wait: Ev) {
+        let event = *self.graph.event(wait);
         let (place, at) = (event.place, (event.state, event.part));
-        let known = self.known_before(read);
-        let floor = self.graph.floor(place, read, known);
+        let thread = wait.of();
+        let now = Ev::new(thread, wait.at() + 1);
+        let floor = self.graph.floor(place, now, event.known);
         let last = self.graph.writes(place).len();
         for position in floor.max(1)..=last {
             let write = self.graph.write_at(place, position);
-            let candidate = self.graph.event(write);
-            if candidate.stamp <= event.waits_since {
+            if self.graph.event(write).stamp <= event.waits_since {
                 continue;
             }
-            let (_, found) = self.found(program, read, at, place, write);
+            let (_, found) = self.found(program, now, at, place, write);
             match found {
-                _ if !self.waits_until(program, read, write) => {}
                 Found::Wait => {}
-                Found::Writes { .. } if !self.can_update(read.of(), place, position) => {}
-                _ => self.pool.push(Alternative::GoOn(write)),
+                Found::Writes { .. } if !self.can_update(thread, place, position) => {}
+                _ => self.pool.push(Alternative::Read(write)),
             }
         }
-    }
-
-    /// Of the events that were there when a read was added, and those that a write depends on: is the last write one that the thread waits at, and is
-    /// the one there that made it wait? Otherwise the read was revisited by one of them, in another graph, and is revisited by this write there.
-    fn waits_until(&mut self, program: &mut Program, read: Ev, write: Ev) -> bool {
-        let event = *self.graph.event(read);
-        let until = New {
-            thread: write.of(),
-            count: write.index,
-            past: self.graph.event(write).past,
-        };
-        if !self.was_there(until, event.base, event.stamp) {
-            return false;
-        }
-        let last = self.last_then(until, event.place, event.stamp);
-        let at = (event.state, event.part);
-        let (_, found) = self.found(program, read, at, event.place, last);
-        found == Found::Wait
     }
 
     /// What a thread knew before an event.
@@ -483,20 +460,6 @@ impl Search {
         ControlFlow::Continue(Step::Done)
     }
 
-    pub(super) fn go_on_reading(
-        &mut self,
-        program: &mut Program,
-        frame: &mut Frame,
-        thread: usize,
-        source: Ev,
-    ) -> ControlFlow<(), Step> {
-        let index = self.graph.threads[thread].events.len() - 1;
-        let read = Ev::new(thread, index);
-        let reading = self.reread(program, read, source);
-        self.graph.change(thread, reading.event, reading.cursor);
-        self.settle(program, frame, read, source, reading.fault)
-    }
-
     /// The same read, reading from another write.
     pub(super) fn reread(&mut self, program: &mut Program, read: Ev, source: Ev) -> Reading {
         let old = *self.graph.event(read);
@@ -506,10 +469,6 @@ impl Search {
         event.stamp = old.stamp;
         event.previous_here = old.previous_here;
         event.previous_at_object = old.previous_at_object;
-        if event.base == Ev::NONE && event.is_cell {
-            event.base = old.base;
-        }
-        event.waits_since = old.waits_since;
         reading
     }
 

@@ -2,8 +2,6 @@
 
 use super::clocks::Row;
 use super::event::{Ev, Kind, Place};
-use super::ops::Found;
-use super::store::Cursor;
 use super::{Alternative, Search, Step};
 use crate::frame::Frame;
 use raddle_program::{Op, Program};
@@ -88,6 +86,8 @@ impl Search {
                 Op::Choice { .. } => e.value == 0,
                 _ => true,
             },
+            // Nothing else can be done.
+            Kind::Write if e.is_addition => true,
             Kind::Write => {
                 // Only reads that it revisited were there before it; they may have gone since.
                 let is_read = e.revisited != Ev::NONE && self.is_there(e.revisited) && {
@@ -98,15 +98,8 @@ impl Search {
             }
             Kind::Read if e.is_plain() => true,
             Kind::Read => {
-                let last = self.last_then(new, e.place, e.stamp);
-                if !e.is_cell || e.base == Ev::NONE {
-                    return e.reads_from() == last;
-                }
-                let at = (e.state, e.part);
-                match self.found(program, event, at, e.place, last).1 {
-                    Found::Wait => self.was_there(new, e.base, e.stamp),
-                    _ => e.source == last,
-                }
+                // Nothing else can be done at a synchronisation object whose last write makes the thread wait.
+                e.waits() && e.is_cell || e.reads_from() == self.last_then(new, e.place, e.stamp)
             }
         }
     }
@@ -217,32 +210,6 @@ impl Search {
                 }
                 self.graph.remove_last(program, other);
             }
-        }
-        // Reads that had waited for a write which is gone wait again.
-        for other in 0..self.graph.threads.len() {
-            let Some(&last) = self.graph.threads[other].events.last() else {
-                continue;
-            };
-            if last.base == Ev::NONE || last.waits() || self.is_there(last.source) {
-                continue;
-            }
-            let mut event = last;
-            event.source = Ev::NONE;
-            event.is_update = false;
-            event.is_fault = false;
-            // The new write could have revisited it as well.
-            event.waits_since = self.graph.next_stamp();
-            let index = self.graph.threads[other].events.len() - 1;
-            self.graph.inherit(&mut event, other, index);
-            if event.order == raddle_program::Order::SeqCst {
-                event.order = raddle_program::Order::Relaxed;
-            }
-            let cursor = Cursor {
-                state: event.state,
-                part: event.part,
-                halt: super::store::Halt::No,
-            };
-            self.graph.change(other, event, cursor);
         }
     }
 

@@ -7,7 +7,7 @@
 //! Invariants
 //! - The events of a thread are in the order of the program and of their stamps.
 //! - If an event depends on another (`sb`, `rf`), that one has the smaller stamp, unless it is a write that a read was made to read
-//!   from later: a backward revisit, or a read that had waited. Nothing depends on such a read when that happens. So among *writes* the
+//!   from later: a backward revisit. Nothing depends on such a read when that happens. So among *writes* the
 //!   order of stamps contains `hb`.
 
 use super::clocks::{Clocks, Row};
@@ -54,6 +54,8 @@ pub(super) struct Location {
     pub(super) writes: Vec<Ev>,
     /// By thread: 1 + index of its last event here.
     last: SmallVec<[u32; 6]>,
+    /// How many of them are additions.
+    additions: u32,
     /// In some graph, a later store of a thread has continued a release sequence of it.
     pub(super) continues: bool,
 }
@@ -183,6 +185,12 @@ impl Graph {
         self.locations
             .get(place.index())
             .map_or(&[], |location| &location.writes)
+    }
+
+    #[inline]
+    pub(super) fn has_additions(&self, place: Place) -> bool {
+        let location = self.locations.get(place.index());
+        location.is_some_and(|location| location.additions > 0)
     }
 
     /// Where a write stands in the modification order, counting from 1; 0 is the initial one.
@@ -404,6 +412,7 @@ impl Graph {
             if event.kind == Kind::Write {
                 let writes = &mut location.writes;
                 writes.insert(position - 1, Ev::new(thread, index));
+                location.additions += u32::from(event.is_addition);
             }
             self.note_object(program, thread, &mut event, index);
         } else if event.kind == Kind::Other {
@@ -474,6 +483,7 @@ impl Graph {
                 position = found.expect("a write has its place");
                 writes.remove(position);
                 position += 1;
+                location.additions -= u32::from(event.is_addition);
                 if event.is_plain() {
                     self.leave_shared_bytes(program, event.place, this);
                 }

@@ -1,11 +1,14 @@
 //! Counts.
 
+use super::exact;
 use crate::driver::{Limits, Reductions, SearchOptions, ViolationKey, check};
-use crate::oracle::c11::{GraphEnd, GraphOptions, final_graphs};
+use crate::oracle::c11::{CanonicalGraph, GraphEnd, GraphOptions, final_graphs};
 use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, Violation, ViolationKind};
-use raddle_testing::builder::BuiltProgram;
+use raddle_program::{Order, Program, RmwKind};
+use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder};
 use raddle_testing::generate::{C11Options, Features, GenOptions, generate, generate_c11};
 use raddle_testing::samples;
+use std::collections::HashSet;
 
 /// A number that people may set to try more.
 fn number(name: &str, default: u64) -> u64 {
@@ -177,12 +180,11 @@ fn compare_with_brute_force(family: &C11Options, budget: u64) {
         if all.has_race() {
             continue;
         }
-        let found: std::collections::HashSet<ViolationKey> = violations
+        let found: HashSet<ViolationKey> = violations
             .iter()
             .map(|violation| ViolationKey::new(&violation.kind, violation.at))
             .collect();
-        let expected: std::collections::HashSet<ViolationKey> =
-            all.violations.keys().cloned().collect();
+        let expected: HashSet<ViolationKey> = all.violations.keys().cloned().collect();
         assert_eq!(found, expected, "seed {seed}: {built}");
         if all.count(GraphEnd::Faulted) > 0 {
             continue;
@@ -194,11 +196,95 @@ fn compare_with_brute_force(family: &C11Options, budget: u64) {
             counts,
             "seed {seed}: {built}"
         );
+        let options = SearchOptions {
+            keep_going: true,
+            ..SearchOptions::default()
+        };
+        let visited = exact::visited(&mut program, MemoryModel::C11, AWAITS, options);
+        let graphs = exact::expected(&all);
+        assert_eq!(visited, graphs, "seed {seed}: {built}");
+        forget_additions(&mut program, seed, &built, &expected, graphs);
     }
     assert!(
         compared * 2 > number("COUNT", budget),
         "{compared} compared"
     );
+}
+
+/// The same where additions may come in any order, if nobody looks.
+fn forget_additions(
+    program: &mut Program,
+    seed: u64,
+    built: &BuiltProgram,
+    violations: &HashSet<ViolationKey>,
+    graphs: Vec<CanonicalGraph>,
+) {
+    let options = || SearchOptions {
+        memory: MemoryModel::C11,
+        keep_going: true,
+        ..SearchOptions::default()
+    };
+    let outcome = check(program, EngineKind::Graph, options()).unwrap();
+    let found: HashSet<ViolationKey> = match &outcome.verdict {
+        Verdict::Violation(violations) => violations
+            .iter()
+            .map(|violation| ViolationKey::new(&violation.kind, violation.at))
+            .collect(),
+        _ => HashSet::new(),
+    };
+    assert_eq!(found, *violations, "additions, seed {seed}: {built}");
+    let visited = exact::visited(program, MemoryModel::C11, Reductions::default(), options());
+    let statistics = &outcome.statistics;
+    let count = statistics.complete + statistics.blocked;
+    assert_eq!(
+        visited.len() as u64,
+        count,
+        "additions, seed {seed}: {built}"
+    );
+    let visited = exact::without_order_of_additions(program, visited);
+    let mut graphs = exact::without_order_of_additions(program, graphs);
+    graphs.dedup();
+    assert_eq!(visited, graphs, "additions, seed {seed}: {built}");
+}
+
+/// Counters that are looked at when all who add have been joined, or know of each other.
+#[test]
+fn additions_commute() {
+    let counts = |order: Order, memory: MemoryModel, looks: bool| {
+        let mut builder = ProgramBuilder::new("counter");
+        let x = builder.var("x", 4);
+        for name in ["a", "b", "c", "d"] {
+            builder.thread(name, |t| {
+                t.rmw(x, RmwKind::Add, 1, order);
+                t.rmw(x, RmwKind::Sub, 2, order);
+            });
+        }
+        if looks {
+            builder.thread("e", |t| {
+                t.load_order(x, order);
+            });
+        }
+        builder.main(|t| {
+            t.spawn_all();
+            t.join_all();
+            let sum = t.load_order(x, Order::Relaxed);
+            t.assert(sum.is(-4i32 as u32 as u64));
+        });
+        let built = builder.build();
+        let options = SearchOptions {
+            memory,
+            ..SearchOptions::default()
+        };
+        let outcome = check(&mut built.program(), EngineKind::Graph, options).unwrap();
+        assert!(matches!(outcome.verdict, Verdict::Verified { .. }));
+        outcome.statistics.complete
+    };
+    assert_eq!(counts(Order::Relaxed, MemoryModel::C11, false), 1);
+    assert_eq!(counts(Order::Release, MemoryModel::C11, false), 1);
+    assert_eq!(counts(Order::SeqCst, MemoryModel::Sc, false), 1);
+    // They learn of each other.
+    assert_eq!(counts(Order::AcqRel, MemoryModel::C11, false), 2520);
+    assert_eq!(counts(Order::Relaxed, MemoryModel::C11, true), 2520 * 9);
 }
 
 #[test]
@@ -215,10 +301,63 @@ fn as_many_as_by_brute_force_with_plain_accesses() {
     compare_with_brute_force(&C11Options::default(), 60);
 }
 
+#[test]
+fn as_many_as_by_brute_force_with_contended_locks() {
+    let family = C11Options {
+        contended: true,
+        operations: 10,
+        ..C11Options::default()
+    };
+    compare_with_brute_force(&family, 60);
+}
+
+/// More threads with less to do.
+#[test]
+fn as_many_as_by_brute_force_in_small_programs() {
+    let family = C11Options {
+        max_threads: 5,
+        operations: 9,
+        ..C11Options::default()
+    };
+    compare_with_brute_force(&family, 60);
+}
+
+/// A thread waits for a mutex that another got by an attempt, which goes away when what that one read before is revisited.
+#[test]
+fn attempts_that_are_taken_back() {
+    let mut builder = ProgramBuilder::new("attempts");
+    let (x, m) = (builder.var("x", 4), builder.mutex("m"));
+    builder.thread("a", |t| {
+        t.lock(m);
+        t.unlock(m);
+    });
+    builder.thread("b", |t| {
+        t.load_order(x, Order::Relaxed);
+        let got = t.try_lock(m);
+        t.if_(got, |t| t.unlock(m));
+    });
+    builder.thread("c", |t| {
+        t.lock(m);
+        t.unlock(m);
+        t.store_order(x, 1, Order::Relaxed);
+    });
+    let built = builder.build();
+    let mut program = built.program();
+    let all = final_graphs(&mut program, &GraphOptions::default()).unwrap();
+    assert_eq!(all.graphs.len(), 17);
+    let outcome = run(&built, EngineKind::Graph, MemoryModel::C11, AWAITS);
+    assert_eq!(outcome.statistics.complete, 17);
+    assert!(
+        matches!(outcome.verdict, Verdict::Verified { .. }),
+        "{:?}",
+        outcome.verdict
+    );
+}
+
 /// More executions are not compared.
 const MOST: u64 = 20_000;
 
-/// Under a model with store buffers: the violations of all interleavings.
+/// The violations of all interleavings.
 fn assert_same_violations(
     seed: u64,
     built: &BuiltProgram,
@@ -279,7 +418,7 @@ fn assert_same_violations(
 }
 
 #[test]
-fn store_buffers_as_by_all_interleavings() {
+fn violations_as_by_all_interleavings() {
     let options = GenOptions {
         features: Features {
             mixed_sizes: false,
@@ -293,7 +432,7 @@ fn store_buffers_as_by_all_interleavings() {
     let mut compared = 0;
     for seed in first..first + number("COUNT", 60) {
         let built = generate(seed, &options);
-        for memory in [MemoryModel::Tso, MemoryModel::Pso] {
+        for memory in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
             for races in [true, false] {
                 compared += u64::from(assert_same_violations(seed, &built, memory, races));
             }

@@ -47,6 +47,9 @@ impl Graph {
     pub(super) fn value_from(&self, program: &Program, place: Place, write: Ev) -> Value {
         if write.is_event() {
             let event = self.event(write);
+            if event.is_addition {
+                return self.sum(program, place, write);
+            }
             if event.place == place {
                 return event.value;
             }
@@ -110,7 +113,8 @@ impl Graph {
                 continue;
             }
             if (info.arena..info.arena + u32::from(info.size)).contains(&arena) {
-                let byte = (event.value >> (8 * (arena - info.arena))) as u8;
+                let value = self.value_from(program, event.place, last);
+                let byte = (value >> (8 * (arena - info.arena))) as u8;
                 if newest.is_none_or(|(stamp, _)| stamp < event.stamp) {
                     newest = Some((event.stamp, byte));
                 }

@@ -1,7 +1,8 @@
 //! All executions of a small program under the memory model of C, C++ and Rust, by brute force: what engine `graph` is compared with.
 //!
 //! A graph is extended by one operation of any thread at a time, with every write that it could read from and every place in the modification
-//! order; what [`axioms::judge`] calls inconsistent is given up (consistency is closed under prefixes), and so is what has been met before.
+//! order; what [`axioms::judge`] calls inconsistent is given up (consistency is closed under prefixes). Each graph is made in one order of its operations
+//! only ([`GraphOptions::in_order`]).
 //!
 //! A graph is *final* if no thread can go on: each has ended, or waits for something else than what comes last in the modification order of what
 //! it looks at. An operation that waits (a lock, a join, a read in a loop that comes to nothing: [`Spins`]) is no event while it does.
@@ -41,6 +42,9 @@ pub struct GraphOptions {
     /// Of operations that need not wait and read nothing, add one at once, and do not try what others could do before: each final graph has
     /// it. False: trust that argument not.
     pub at_once: bool,
+    /// Make each graph in one order only: of the operations that it has next, that of the first thread. False: in every order, and give up what has
+    /// been met before.
+    pub in_order: bool,
     /// Give up when there are more graphs, final or not, consistent or not.
     pub most: usize,
 }
@@ -51,6 +55,7 @@ impl Default for GraphOptions {
             plain: PlainAccesses::Race,
             spins: Spins::Reads,
             at_once: true,
+            in_order: true,
             most: 1_000_000,
         }
     }
@@ -157,12 +162,13 @@ pub fn for_each_final_graph(
         of_event: Vec::new(),
         counts: Vec::new(),
         seen: FxHashSet::default(),
+        met: 0,
         found: FinalGraphs::default(),
         end: &mut end,
     };
     walk.arrived(program, ThreadId::MAIN);
     walk.visit(program)?;
-    walk.found.prefixes = walk.seen.len();
+    walk.found.prefixes = walk.met;
     Some(walk.found)
 }
 
@@ -191,6 +197,28 @@ struct Way {
     freed: Option<ObjectId>,
 }
 
+fn does_without_others(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Store { .. }
+            | Op::Fence { .. }
+            | Op::Spawn { .. }
+            | Op::Alloc { .. }
+            | Op::Free { .. }
+            | Op::Choice { .. }
+            | Op::AtomicEnd
+    )
+}
+
+/// The thread that an operation is about.
+fn thread_of(op: Op) -> Option<ThreadId> {
+    match op {
+        Op::Spawn { child, .. } => Some(child),
+        Op::Join { thread } | Op::Detach { thread } => Some(thread),
+        _ => None,
+    }
+}
+
 struct Walk<'a> {
     options: GraphOptions,
     machine: Machine,
@@ -202,6 +230,7 @@ struct Walk<'a> {
     /// By thread, how many operations it has done.
     counts: Vec<u32>,
     seen: FxHashSet<CanonicalGraph>,
+    met: usize,
     found: FinalGraphs,
     end: &'a mut dyn FnMut(&mut Program, &mut Machine, &FinalGraph),
 }
@@ -209,7 +238,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Explores all graphs that contain the present one. None: too many.
     fn visit(&mut self, program: &mut Program) -> Option<()> {
-        if self.seen.len() > self.options.most || program.tables().has_mixed_sizes() {
+        if self.met > self.options.most || program.tables().has_mixed_sizes() {
             return None;
         }
         let threads: Vec<ThreadId> = ending::threads(&self.machine).collect();
@@ -222,7 +251,7 @@ impl Walk<'_> {
         for thread in threads {
             self.extend(program, thread)?;
         }
-        if self.is_final(program) {
+        if self.is_final(program) && self.is_execution(program) {
             self.leaf(program);
         }
         Some(())
@@ -236,18 +265,9 @@ impl Walk<'_> {
 
     /// Does it neither read nor wait, nor go wrong because of what others do?
     fn needs_nobody(&self, program: &Program, thread: ThreadId) -> bool {
-        matches!(
-            self.next_op(program, thread),
-            Some(
-                Op::Store { .. }
-                    | Op::Fence { .. }
-                    | Op::Spawn { .. }
-                    | Op::Alloc { .. }
-                    | Op::Free { .. }
-                    | Op::Choice { .. }
-                    | Op::AtomicEnd
-            )
-        ) && !self.machine.has_faulted(thread)
+        self.next_op(program, thread)
+            .is_some_and(does_without_others)
+            && !self.machine.has_faulted(thread)
     }
 
     fn extend(&mut self, program: &mut Program, thread: ThreadId) -> Option<()> {
@@ -255,6 +275,9 @@ impl Walk<'_> {
             return Some(());
         };
         for way in self.ways(program, thread, op) {
+            if self.options.in_order && self.comes_late(program, thread, op, way) {
+                continue;
+            }
             let mark = self.machine.mark();
             let length = self.graph.events.len();
             if self.go(program, thread, op, way) {
@@ -270,6 +293,31 @@ impl Walk<'_> {
             }
         }
         Some(())
+    }
+
+    /// Could the operation have been done before one of a later thread, so that the graph is made in that order? Operations that are done at once come
+    /// before all others, whoever does them.
+    fn comes_late(&self, program: &Program, thread: ThreadId, op: Op, way: Way) -> bool {
+        if self.options.at_once && does_without_others(op) {
+            return false;
+        }
+        let source = way.source.map(|event| self.of_event[event]);
+        let about = thread_of(op);
+        for (index, earlier) in self.operations.iter().enumerate().rev() {
+            let op = *program.op(earlier.state);
+            let is_needed = earlier.thread == thread
+                || source == Some(index)
+                || about == Some(earlier.thread)
+                || thread_of(op).is_some_and(|other| other == thread || Some(other) == about);
+            if is_needed {
+                return false;
+            }
+            let at_once = self.options.at_once && does_without_others(op);
+            if !at_once && earlier.thread > thread {
+                return true;
+            }
+        }
+        false
     }
 
     // ---- ways to do an operation
@@ -452,9 +500,10 @@ impl Walk<'_> {
         });
         self.counts[thread.index()] += 1;
         self.pasts.follow(&self.graph);
+        self.met += 1;
         // What was met before has been explored, or given up.
-        let is_new = self.seen.insert(self.canonical(program, false));
-        if !is_new || !self.is_execution(program) {
+        let is_new = self.options.in_order || self.seen.insert(self.canonical(program, false));
+        if !is_new || !self.may_go_on(program, op, way) {
             return false;
         }
         if let StepEnd::Fault(fault) = end {
@@ -465,6 +514,14 @@ impl Walk<'_> {
             self.arrived(program, child);
         }
         true
+    }
+
+    /// Is the graph consistent, and free of races, as far as it was looked at? Of an operation that comes last in memory and is not plain, that is found out where
+    /// the graph is final, or something is wrong in it.
+    fn may_go_on(&mut self, program: &Program, op: Op, way: Way) -> bool {
+        let is_free = matches!(op, Op::Free { .. });
+        let looks = !self.options.in_order || way.is_old || op.is_plain() || is_free;
+        !looks || self.is_execution(program)
     }
 
     /// Is the graph consistent, and free of races?
@@ -494,7 +551,8 @@ impl Walk<'_> {
 
     fn report(&mut self, kind: ViolationKind, thread: ThreadId, at: SrcId) {
         let key = ViolationKey::new(&kind, at);
-        if !self.found.violations.contains_key(&key) {
+        let is_execution = || axioms::judge(&self.graph).is_ok();
+        if !self.found.violations.contains_key(&key) && is_execution() {
             let schedule = self.schedule();
             let witness = Witness {
                 kind,

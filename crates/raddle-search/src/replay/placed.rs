@@ -195,6 +195,8 @@ impl GraphRun {
         let info = *tables.loc_info(loc);
         let can_race = self.graph.plain == PlainAccesses::Race;
         let reads = match reads {
+            // Its bytes may come from several writes, of which the schedule names one.
+            Some(_) if info.mixed && order == Order::Plain => self.latest(thread, &info),
             Some(step) => {
                 let event = self.steps.get(step as usize)?.event;
                 self.around(thread, event, &info)

@@ -150,7 +150,7 @@ pub(super) fn fault_of_threads(
                 thread,
                 at: program.at(state),
             }),
-            Stop::Limit(_) | Stop::Unsupported(_) | Stop::WokenInVain => {
+            Stop::Limit(_) | Stop::Unsupported(_) | Stop::WokenInVain | Stop::FailedInVain => {
                 effort.spend(LIMIT_REACHED);
                 None
             }

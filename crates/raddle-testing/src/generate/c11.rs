@@ -18,6 +18,8 @@ pub struct C11Options {
     pub locks: bool,
     /// Attempts to lock, which may fail.
     pub try_locks: bool,
+    /// Locks and attempts are most of it.
+    pub contended: bool,
     /// Loops that wait for a value.
     pub spins: bool,
     /// Every ordering, not only `seq_cst`.
@@ -32,6 +34,7 @@ impl Default for C11Options {
             plain: true,
             locks: true,
             try_locks: true,
+            contended: false,
             spins: true,
             orders: true,
         }
@@ -133,6 +136,7 @@ impl Writer<'_> {
             plain,
             locks,
             try_locks,
+            contended,
             spins,
             ..
         } = *self.options;
@@ -147,12 +151,12 @@ impl Writer<'_> {
             weight(plain, 5),
             weight(plain && locks && nests, 6),
             weight(plain && nests, 8),
-            weight(locks && nests, 4),
-            weight(try_locks && nests, 4),
+            weight(locks && nests, if contended { 40 } else { 4 }),
+            weight(try_locks && nests, if contended { 40 } else { 4 }),
             weight(nests, 6),
             5,
             weight(spins, 6),
-            weight(spins && try_locks && nests, 1),
+            weight(spins && try_locks && nests, if contended { 8 } else { 1 }),
         ];
         match self.random.weighted(&weights) {
             0 => Piece::Load(self.atomic(), self.load_order()),

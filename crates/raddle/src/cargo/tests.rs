@@ -261,7 +261,8 @@ fn line(case: &Case<'_>, ended: &Ended) -> String {
             if matches!(answer.status, Status::Inconclusive | Status::Failure)
                 && let Some(message) = &answer.message
             {
-                let _ = write!(line, ": {message}");
+                let lines: Vec<&str> = message.lines().map(str::trim).collect();
+                let _ = write!(line, ": {}", lines.join(" "));
             }
             line + "\n"
         }

@@ -1,6 +1,7 @@
 //! What all engines say about a program, and whether that fits together.
 
 use raddle_bmc::BmcOptions;
+use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
 use raddle_report::words::violation_kind;
@@ -158,6 +159,8 @@ fn explored(
             unroll: Some(MOST_ITERATIONS),
             leaves_out_pure_iterations: engine.knows_purity(),
             spurious_wakeups: true,
+            spurious_failures: fails_spuriously(memory),
+            leaves_out_idle_failures: engine.knows_purity() || engine == EngineKind::Graph,
             ..InterpOptions::default()
         };
         let mut program = Interpreter::load(module, interp).ok()?;
@@ -177,18 +180,28 @@ fn explored(
     })
 }
 
+/// Processors with store buffers have compare-exchanges that do not fail for no reason.
+fn fails_spuriously(memory: MemoryModel) -> SpuriousFailures {
+    match memory {
+        MemoryModel::Sc | MemoryModel::C11 => SpuriousFailures::All,
+        MemoryModel::Tso | MemoryModel::Pso => SpuriousFailures::Locks,
+    }
+}
+
 fn solved(text: &str, memory: MemoryModel, checks: Checks) -> Result<Answer, Failure> {
     guarded(EngineKind::Bmc, memory, || {
         let parse = || raddle_ir::parse_module(text.to_owned(), "mutant").ok();
         let looked_at = InterpOptions {
             unroll: Some(1),
             spurious_wakeups: true,
+            spurious_failures: fails_spuriously(memory),
             ..InterpOptions::default()
         };
         let view = View::new(parse()?, looked_at).ok()?;
         let replayed = InterpOptions {
             wide_choices: true,
             spurious_wakeups: true,
+            spurious_failures: fails_spuriously(memory),
             ..InterpOptions::default()
         };
         let mut program = Interpreter::load(parse()?, replayed).ok()?;
@@ -197,8 +210,10 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks) -> Result<Answer, Fai
             unroll: None,
             exit_with_main: false,
             spurious_wakeups: true,
+            spurious_failures: fails_spuriously(memory),
             silent_abort: false,
             effort: Some(MOST_CONFLICTS),
+            patience: raddle_bmc::PATIENCE,
         };
         let search = SearchOptions {
             checks,
