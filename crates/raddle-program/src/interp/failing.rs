@@ -279,7 +279,7 @@ impl Machine<'_> {
         self.state.rounds.retain(|round| {
             let blocks = retries.get(&BlockId(round.header));
             let stays = blocks.is_some_and(|blocks| blocks.contains(&target));
-            round.depth < depth || stays && !(round.header == target.0)
+            round.depth < depth || stays && round.header != target.0
         });
         if retries.contains_key(&target) {
             let start = Rc::new(self.start_of_round(code, target));
@@ -316,9 +316,7 @@ impl Machine<'_> {
                 ..
             }
         );
-        if !self.state.declined.is_empty()
-            && !(is_question || leaves_memory(self.tables, &local.op, value))
-        {
+        if !is_question && !leaves_memory(self.tables, &local.op, value) {
             self.state.declined.clear();
         }
         if !self.world.looks_at_rounds() {
