@@ -9,6 +9,7 @@ use crate::value::Set;
 use raddle_program::{MutexKind, ObjectId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 
 /// The bytes of an object, or its synchronisation cells: these lie beside the bytes, four bytes at the offset of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -211,7 +212,15 @@ impl Facts {
             }
     }
 
-    /// Does anybody store to the four bytes that say the kind of a mutex, once there are several threads?
+    /// Users of a synchronisation object look at these four bytes: whoever stores there, also to memory that it uses alone, is to be noticed.
+    pub(crate) fn watch_bytes(&mut self, region: Region, start: u64) {
+        if let Entry::Vacant(entry) = self.kind_bytes.entry((region, start)) {
+            entry.insert(Overwritten::Unsat);
+            self.changed = true;
+        }
+    }
+
+    /// Does anybody store to four bytes that say the kind of a mutex, or that users of another object look at, once there are several threads?
     pub(crate) fn is_kind_stored(&self, region: Region, start: u64) -> bool {
         let overlaps = |cell: &Cell| {
             let end = cell.offset + u64::from(cell.size);

@@ -60,4 +60,4 @@ pub use op::{
 };
 pub use orderings::{Met, OrderOf, OrderSite, Orderings};
 pub use tables::{LocInfo, ObjectInfo, ObjectKind, SourceLoc, Tables, ThreadInfo};
-pub use uses::Kinds;
+pub use uses::{Kinds, LOOKED_AT};

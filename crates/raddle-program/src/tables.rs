@@ -9,9 +9,10 @@ use crate::names::{self, ThreadName, ThreadNumbers};
 pub use crate::names::{OFFSET_BIAS, PRIVATE_THREAD};
 use crate::op::{MutexKind, Order, ReleaseSequences};
 use crate::orderings::OrderOf;
+use crate::uses::LOOKED_AT;
 use raddle_ir::DebugInfo;
 use raddle_ir::debug::SourceTypeId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -173,6 +174,8 @@ pub struct Tables {
     source_ids: FxHashMap<SourceLoc, SrcId>,
     /// Orderings of the user's own atomics, and what was accessed first with each.
     pub(crate) orderings: FxHashMap<(SrcId, OrderOf, Order), Option<LocId>>,
+    /// Cells of objects whose users look at their first bytes.
+    looked_at: FxHashSet<LocId>,
     stops: Vec<Stop>,
     stop_ids: FxHashMap<Stop, StopId>,
     /// Source types, for naming locations.
@@ -602,6 +605,19 @@ impl Tables {
         let start = offset.checked_add(MutexKind::OFFSET)?;
         let end = start.checked_add(MutexKind::SIZE.into())?;
         (end <= self.objects[object.index()].size).then_some((object, start))
+    }
+
+    /// Users of the object with this cell look at its first bytes.
+    pub(crate) fn note_looked_at(&mut self, cell: LocId) {
+        self.looked_at.insert(cell);
+    }
+
+    /// The bytes that users of an object look at, if they do and the object reaches that far.
+    pub(crate) fn looked_at(&self, cell: LocId) -> Option<(ObjectId, u64)> {
+        let LocInfo { object, offset, .. } = self.locs[cell.index()];
+        let end = offset.checked_add(LOOKED_AT.into())?;
+        let reaches = end <= self.objects[object.index()].size;
+        (reaches && self.looked_at.contains(&cell)).then_some((object, offset))
     }
 
     /// The same in the arena.

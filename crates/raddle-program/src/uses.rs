@@ -183,11 +183,15 @@ pub enum Kinds {
     Read,
 }
 
-/// Who writes where the kinds of mutexes lie, other than the first thread while it is alone.
+/// How many bytes of other synchronisation objects their users look at: as many as there are of a kind. They mean nothing; but whoever
+/// overwrites them while the object is in use is in conflict, and in a data race, with its users.
+pub const LOOKED_AT: u8 = MutexKind::SIZE;
+
+/// Who writes where the kinds of mutexes and the beginnings of other synchronisation objects lie, other than the first thread while it is alone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Overwritten {
     written: FxHashSet<LocId>,
-    /// By object: where kinds begin that operations depend on.
+    /// By object: where bytes begin that operations look at.
     kinds: FxHashMap<ObjectId, Vec<u64>>,
     /// Are there bytes of both sorts?
     pub(crate) is_any: bool,
@@ -208,8 +212,12 @@ impl Overwritten {
                     starts.any(|&start| info.offset < start + size && start < end)
                 });
             }
-            Op::Sync { cell, action } if action.reads_kind() => {
-                let Some((object, start)) = tables.kind_of_mutex(cell) else {
+            Op::Sync { cell, action } => {
+                let place = match action.reads_kind() {
+                    true => tables.kind_of_mutex(cell),
+                    false => tables.looked_at(cell),
+                };
+                let Some((object, start)) = place else {
                     return;
                 };
                 let starts = self.kinds.entry(object).or_default();

@@ -344,6 +344,7 @@ fn reason_kind(verdict: &Verdict) -> Option<&'static str> {
             Reason::Interrupted { .. } => "interrupted",
             Reason::Effort => "effort",
             Reason::NotLookedFor { .. } => "not-looked-for",
+            Reason::Unwritten { .. } => "uninitialised",
             Reason::Unrolled { .. } => "bound",
             Reason::NothingEnds { .. } => "no-end",
             Reason::Thread { .. } => "thread-limit",

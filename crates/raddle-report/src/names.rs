@@ -5,7 +5,7 @@ mod parts;
 mod rust;
 mod values;
 
-pub(crate) use rust::RustLock;
+pub(crate) use rust::{RustLock, RwChange};
 
 use crate::source::{is_known, position};
 use cpp_demangle::{DemangleOptions, Symbol};

@@ -65,7 +65,8 @@ impl Sources {
     }
 
     /// `file:line`, or `None` if no position is known.
-    pub(crate) fn line(&self, tables: &Tables, at: SrcId) -> Option<String> {
+    #[must_use]
+    pub fn line(&self, tables: &Tables, at: SrcId) -> Option<String> {
         let loc = position(tables, at)?;
         Some(format!("{}:{}", self.display(&loc.file), loc.line))
     }

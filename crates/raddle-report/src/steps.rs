@@ -1,6 +1,6 @@
 //! What one step of an execution did, in words.
 
-use crate::names::{Names, RustLock};
+use crate::names::{Names, RustLock, RwChange};
 use crate::number::Number;
 use raddle_program::errno::{EAGAIN, EBUSY, EDEADLK, EPERM, ETIMEDOUT};
 use raddle_program::op::mask;
@@ -177,6 +177,13 @@ fn rust_lock(names: &Names<'_>, op: &Op, found: Value) -> Option<String> {
     let lock = names.rust_lock(loc)?;
     let place = names.location(loc);
     match (lock, *op) {
+        (RustLock::RwLock, _) => Some(match RwChange::of(op, found)? {
+            RwChange::LockForReading => format!("lock {place} for reading"),
+            RwChange::LockForWriting => format!("lock {place} for writing"),
+            RwChange::Fails => format!("find {place} locked"),
+            RwChange::Announce => format!("queue up for {place}"),
+            RwChange::Unlock => format!("unlock {place}"),
+        }),
         (
             RustLock::Mutex,
             Op::Cas {

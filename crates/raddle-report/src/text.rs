@@ -273,7 +273,7 @@ impl<'a> Writer<'a> {
                     |waiting: &Waiting| matches!(self.program.op(waiting.state), Op::Join { .. });
                 let main = stuck.iter().position(|it| !joins(it)).unwrap_or(0);
                 let spot = |(index, waiting): (usize, &Waiting)| {
-                    let spins = waiting.spins() && !waits_for_lock(self.program, waiting);
+                    let spins = waiting.spins() && !waits_for_lock(names, self.program, waiting);
                     let verb = if spins { "spins" } else { "waits" };
                     Spot {
                         at: waiting.at,

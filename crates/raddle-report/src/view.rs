@@ -1,6 +1,6 @@
 //! Which steps of an execution a reader wants to see.
 
-use crate::names::Names;
+use crate::names::{Names, RustLock};
 use crate::source::{is_known, is_library};
 use crate::steps::{self, is_heap};
 use raddle_memory::race::RaceInfo;
@@ -204,7 +204,11 @@ impl<'a> View<'a> {
         let names = self.names;
         match *self.program.op(step.state) {
             Op::Load { loc, .. } if step.value == 0 && names.is_poison(loc) => true,
-            Op::Load { loc, .. } => names.is_arc_pointer(loc) || names.is_temporary(loc),
+            Op::Load { loc, .. } => {
+                names.is_arc_pointer(loc)
+                    || names.is_temporary(loc)
+                    || names.rust_lock(loc) == Some(RustLock::RwLock)
+            }
             Op::Store { loc, .. } => {
                 names.is_arc_pointer(loc) || names.is_temporary(loc) || self.is_idle_count(loc)
             }

@@ -1,11 +1,12 @@
 //! Why threads wait or spin for good: who waits for what, and who holds it since when.
 
-use crate::names::{Names, RustLock};
+use crate::names::{Names, RustLock, RwChange};
 use crate::source::{Sources, position};
 use crate::steps::intention;
 use raddle_program::{LocId, Op, Program, SrcId, SyncAction, ThreadId, Value};
 use raddle_search::verdict::Waiting;
 use raddle_search::{Effect, TraceStep, Violation};
+use std::collections::BTreeMap;
 
 pub(crate) struct Explanation<'a> {
     pub(crate) program: &'a Program,
@@ -15,8 +16,27 @@ pub(crate) struct Explanation<'a> {
 }
 
 /// Does the thread wait for a lock of a library? That it goes round a loop is the library's way to wait.
-pub(crate) fn waits_for_lock(program: &Program, waiting: &Waiting) -> bool {
+pub(crate) fn waits_for_lock(names: &Names<'_>, program: &Program, waiting: &Waiting) -> bool {
+    waits_for_mutex(program, waiting) || rwlock(names, program, waiting).is_some()
+}
+
+fn waits_for_mutex(program: &Program, waiting: &Waiting) -> bool {
     waiting.spins() && program.only_waits(waiting.state)
+}
+
+/// The word of the lock for reading and writing that the thread waits for: that is all it looks at.
+fn rwlock(names: &Names<'_>, program: &Program, waiting: &Waiting) -> Option<LocId> {
+    let places = waiting
+        .iteration
+        .iter()
+        .map(|glance| match *program.op(glance.state) {
+            Op::Load { loc, .. } | Op::Cas { loc, .. } => Some(loc),
+            _ => None,
+        });
+    let mut places = places.filter(|_| waiting.spins());
+    let word = places.next()??;
+    let is_one = places.all(|place| place == Some(word));
+    (is_one && names.rust_lock(word) == Some(RustLock::RwLock)).then_some(word)
 }
 
 impl Explanation<'_> {
@@ -24,6 +44,9 @@ impl Explanation<'_> {
     pub(crate) fn aim(&self, waiting: &Waiting) -> String {
         if let Some((_, lock)) = self.lock(waiting) {
             return format!("waits to lock {lock}");
+        }
+        if let Some(word) = self.rwlock(waiting) {
+            return format!("waits to lock {}", self.names.location(word));
         }
         if waiting.spins() {
             let aims: Vec<String> = self.glances(waiting).map(|(_, aim, _)| aim).collect();
@@ -45,11 +68,62 @@ impl Explanation<'_> {
     /// The lock of a library that the thread waits for, and its name.
     fn lock(&self, waiting: &Waiting) -> Option<(LocId, String)> {
         match *self.program.op(waiting.state) {
-            Op::Cas { loc, .. } if waits_for_lock(self.program, waiting) => {
+            Op::Cas { loc, .. } if waits_for_mutex(self.program, waiting) => {
                 Some((loc, self.names.location(loc)))
             }
             _ => None,
         }
+    }
+
+    fn rwlock(&self, waiting: &Waiting) -> Option<LocId> {
+        rwlock(self.names, self.program, waiting)
+    }
+
+    /// Who has locked it for reading or writing, and not unlocked it; and who has said that it waits, which keeps others from reading.
+    fn holders(&self, word: LocId, waiter: ThreadId) -> String {
+        let mut held: BTreeMap<ThreadId, Vec<usize>> = BTreeMap::new();
+        let mut queued: BTreeMap<ThreadId, usize> = BTreeMap::new();
+        for (index, step) in self.violation.trace.steps.iter().enumerate() {
+            let op = self.program.op(step.state);
+            let (Op::Cas { loc, .. } | Op::Rmw { loc, .. }) = *op else {
+                continue;
+            };
+            if loc != word {
+                continue;
+            }
+            match RwChange::of(op, step.value) {
+                Some(RwChange::LockForReading | RwChange::LockForWriting) => {
+                    held.entry(step.thread).or_default().push(index);
+                    queued.remove(&step.thread);
+                }
+                Some(RwChange::Unlock) => {
+                    held.entry(step.thread).or_default().pop();
+                }
+                Some(RwChange::Announce) => {
+                    queued.insert(step.thread, index);
+                }
+                Some(RwChange::Fails) | None => {}
+            }
+        }
+        let since = |index: usize| {
+            let at = self.program.at(self.violation.trace.steps[index].state);
+            format!("since step {}{}", index + 1, self.place(at))
+        };
+        let mut text = String::new();
+        for (holder, steps) in held {
+            let who = match holder == waiter {
+                true => "this thread itself".to_owned(),
+                false => self.names.thread(holder),
+            };
+            if let Some(&index) = steps.last() {
+                text += &format!(", held by {who} {}", since(index));
+            }
+        }
+        for (thread, index) in queued.into_iter().filter(|(thread, _)| *thread != waiter) {
+            let who = self.names.thread(thread);
+            text += &format!(", for which {who} has queued up {}", since(index));
+        }
+        text
     }
 
     /// What a thread looks at that waits in a loop: each place once, with the aim, and what it finds.
@@ -92,6 +166,9 @@ impl Explanation<'_> {
                 text += &format!(", held by {who} since step {step}{place}");
             }
             return text;
+        }
+        if let Some(word) = self.rwlock(waiting) {
+            return text + &self.holders(word, waiting.thread);
         }
         if waiting.spins() {
             return text + &self.in_vain(waiting);

@@ -114,7 +114,7 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
             _ => format!("livelock: {} threads spin for good", spinning.len()),
         },
         ViolationKind::Deadlock { waiting } => match waiting.as_slice() {
-            [one] if one.spins() && !waits_for_lock(program, one) => {
+            [one] if one.spins() && !waits_for_lock(names, program, one) => {
                 format!("deadlock: {} spins for good", names.thread(one.thread))
             }
             [one] => format!("deadlock: {} waits for good", names.thread(one.thread)),
@@ -139,7 +139,7 @@ pub fn headline(names: &Names<'_>, program: &Program, kind: &ViolationKind) -> S
 /// The headline where threads wait in loops, and all others wait to join them.
 fn lone_spinners(names: &Names<'_>, program: &Program, waiting: &[Waiting]) -> Option<String> {
     let joins = |it: &Waiting| matches!(program.op(it.state), Op::Join { .. });
-    let spins = |it: &Waiting| it.spins() && !waits_for_lock(program, it);
+    let spins = |it: &Waiting| it.spins() && !waits_for_lock(names, program, it);
     if !waiting.iter().all(|it| spins(it) || joins(it)) {
         return None;
     }
@@ -598,6 +598,15 @@ pub fn reason(reason: &Reason) -> String {
         Reason::NotLookedFor { what } => {
             format!("no violation was found, without looking for {what}")
         }
+        Reason::Unwritten { line } => {
+            let line = line
+                .iter()
+                .map(|line| format!(" ({line})"))
+                .collect::<String>();
+            format!(
+                "no violation was found, but what happens depends on memory that nobody has written{line}, of which only zeroes were tried"
+            )
+        }
         Reason::Unrolled { bound } => {
             format!(
                 "loops or calls go round more than {bound} times, the last bound that was tried"
@@ -608,7 +617,8 @@ pub fn reason(reason: &Reason) -> String {
                 .to_owned()
         }
         Reason::NothingEnds { bound: Some(bound) } => format!(
-            "no execution comes to its end within {bound} iterations of each loop, so nothing is known of what lies behind"
+            "no execution comes to its end within {bound} iteration{} of each loop, so nothing is known of what lies behind",
+            if *bound == 1 { "" } else { "s" }
         ),
         Reason::Thread { limit, thread, .. } => {
             // `T0` is `main`, `T2.1` the first thread that its second one starts.
@@ -671,6 +681,9 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
         }
         Reason::Effort => "another engine may do better",
         Reason::NotLookedFor { .. } => "the rest of the property holds",
+        Reason::Unwritten { .. } => {
+            "`--check uninit` shows an execution; give the memory a value, or any value: `__VERIFIER_nondet_int()` and its kin"
+        }
         Reason::Unrolled { .. } => {
             "`--unroll N` checks up to N rounds; loops that wait are better written as `__VERIFIER_assume`"
         }

@@ -351,17 +351,8 @@ impl Frame {
             return ControlFlow::Continue(());
         }
         let before = self.watch.enter(Phase::Replaying);
-        let confirmed = replay::confirm(program, &schedule, &kind, thread, &self.watch);
-        match confirmed {
-            Ok(trace) => {
-                let found = Violation {
-                    kind,
-                    thread,
-                    at,
-                    schedule,
-                    trace,
-                    advice: None,
-                };
+        match self.confirmed(program, &schedule, &kind, thread, at) {
+            Ok(found) => {
                 if let Some(sink) = &mut self.options.reproduced {
                     sink(program, &found);
                 }

@@ -1,12 +1,14 @@
 //! Re-runs executions: a violation is reported only after it was reproduced on a fresh machine.
 
 mod advice;
+mod parts;
 mod placed;
 
 use crate::ending;
 use crate::verdict::{Trace, TraceStep, ViolationKind, Waiting};
 use crate::watch::Watch;
 pub use advice::advise;
+pub(crate) use parts::{Part, Whole};
 use placed::GraphRun;
 pub(crate) use placed::{Causes, needed};
 use raddle_memory::axioms::{Inconsistency, PlainAccesses};

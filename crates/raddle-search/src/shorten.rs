@@ -3,7 +3,7 @@
 //!
 //! A schedule is a list of threads. Leaving some of its events out gives another schedule of the same program, in which the
 //! threads concerned get less far, and read something else. Whether that shows the violation as well is found out by running
-//! it. So this is delta debugging (Zeller and Hildebrandt), with the parts that have a meaning here tried first:
+//! it: on the machine ([`sequences`]), or, where executions are graphs, by the axioms ([`graphs`]). So this is delta debugging (Zeller and Hildebrandt), with the parts that have a meaning here tried first:
 //!
 //! - all events of a thread, and the last ones;
 //! - *rounds*: the events of a thread from one visit of a place in the code to another, and those of all threads between two
@@ -21,16 +21,17 @@
 //!
 //! The effort is counted in events and states, so that the answer does not depend on the machine.
 
-use crate::driver::ViolationKey;
-use crate::ending;
-use crate::naive::{self, Next};
-use crate::replay::{self, Found, Schedule, ScheduleStep};
+mod graphs;
+mod sequences;
+mod target;
+
+use crate::replay::{Found, Schedule};
 use crate::verdict::ViolationKind;
-use raddle_memory::race::RaceAccess;
-use raddle_memory::{Machine, Mark, RaceDetector, StepEnd};
-use raddle_program::{Program, SrcId, Stop, ThreadId};
+use raddle_memory::MemoryModel;
+use raddle_program::{Program, SrcId, ThreadId};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+use target::Target;
 
 /// How much may be done. An event counts 1.
 pub(crate) struct Effort<'a> {
@@ -69,14 +70,31 @@ impl<'a> Effort<'a> {
 }
 
 /// An execution that shows the violation.
-struct Shown {
+struct Shown<M> {
     schedule: Schedule,
     found: Found,
     /// Who does each event, and where.
     places: Vec<(ThreadId, SrcId)>,
+    /// What is needed to run parts of it.
+    made_of: M,
 }
 
-impl Shown {
+/// Runs parts of executions.
+trait Runs {
+    type MadeOf;
+
+    /// Runs these events of an execution, in this order and up to the violation, without those that cannot be done.
+    fn run(
+        &mut self,
+        program: &mut Program,
+        whole: &Shown<Self::MadeOf>,
+        kept: &[usize],
+        target: &Target<'_>,
+        effort: &mut Effort<'_>,
+    ) -> Option<Shown<Self::MadeOf>>;
+}
+
+impl<M> Shown<M> {
     /// How far it is from being plain: its events, then its switches between threads.
     fn cost(&self) -> (usize, usize) {
         let pairs = self.places.windows(2);
@@ -108,36 +126,76 @@ pub(crate) fn shorten(
     if matches!(wanted.kind, ViolationKind::Livelock { .. }) {
         return None;
     }
-    let machine = Machine::with_model(program, schedule.memory);
+    let target = Target::new(wanted);
+    if schedule.memory != MemoryModel::C11 {
+        let runs = sequences::Sequences::new(program, schedule.memory);
+        let whole = Shown {
+            schedule: schedule.clone(),
+            found: wanted.clone(),
+            places: Vec::new(),
+            made_of: (),
+        };
+        return plainer(program, runs, &whole, &target, effort);
+    }
+    graphs::PLAIN_ACCESSES.into_iter().find_map(|plain| {
+        let whole = graphs::whole(program, schedule, wanted, plain)?;
+        plainer(program, graphs::Graphs { plain }, &whole, &target, effort)
+    })
+}
+
+/// The execution closest to a graph that is none, if it shows the same.
+///
+/// An engine meets a violation while it adds to a graph: the update that is in it may have been read from before, or another thread may stand at an
+/// operation that the engine refuses. What it needs of the graph is an execution all the same, mostly.
+pub(crate) fn nearest(
+    program: &mut Program,
+    schedule: &Schedule,
+    wanted: &Found,
+    effort: &mut Effort<'_>,
+) -> Option<(Schedule, Found)> {
+    let target = Target::new(wanted);
+    let all: Vec<usize> = (0..schedule.steps.len()).collect();
+    let needed = graphs::needed_for(program, schedule, wanted);
+    graphs::PLAIN_ACCESSES.into_iter().find_map(|plain| {
+        let whole = graphs::whole(program, schedule, wanted, plain)?;
+        let mut runs = graphs::Graphs { plain };
+        let shown = [&all, &needed]
+            .into_iter()
+            .find_map(|kept| runs.run(program, &whole, kept, &target, effort))?;
+        Some((shown.schedule, shown.found))
+    })
+}
+
+fn plainer<R: Runs>(
+    program: &mut Program,
+    runs: R,
+    whole: &Shown<R::MadeOf>,
+    target: &Target<'_>,
+    effort: &mut Effort<'_>,
+) -> Option<(Schedule, Found)> {
+    let length = whole.schedule.steps.len();
     let mut search = Search {
-        start: machine.mark(),
-        machine,
-        detector: RaceDetector::new(),
-        key: ViolationKey::new(&wanted.kind, wanted.at),
-        wanted,
-        schedule,
+        runs,
+        target,
         effort,
     };
-    let mut best = search.run(program, &schedule.steps)?;
+    let all: Vec<usize> = (0..length).collect();
+    let mut best = search.run(program, whole, &all)?;
     let cost = best.cost();
     while search.improve(program, &mut best) {}
-    let is_shorter = best.schedule.steps.len() < schedule.steps.len();
+    let is_shorter = best.schedule.steps.len() < length;
     (is_shorter || best.cost() < cost).then_some((best.schedule, best.found))
 }
 
-struct Search<'a, 'e> {
-    machine: Machine,
-    start: Mark,
-    detector: RaceDetector,
-    key: ViolationKey,
-    wanted: &'a Found,
-    schedule: &'a Schedule,
+struct Search<'a, 'e, R> {
+    runs: R,
+    target: &'a Target<'a>,
     effort: &'a mut Effort<'e>,
 }
 
-impl Search<'_, '_> {
+impl<R: Runs> Search<'_, '_, R> {
     /// Goes once through everything that could be left out. Was anything?
-    fn improve(&mut self, program: &mut Program, best: &mut Shown) -> bool {
+    fn improve(&mut self, program: &mut Program, best: &mut Shown<R::MadeOf>) -> bool {
         let cost = best.cost();
         self.without_threads(program, best);
         self.without_rounds_of_threads(program, best);
@@ -148,7 +206,7 @@ impl Search<'_, '_> {
         best.cost() < cost
     }
 
-    fn without_threads(&mut self, program: &mut Program, best: &mut Shown) {
+    fn without_threads(&mut self, program: &mut Program, best: &mut Shown<R::MadeOf>) {
         for thread in threads_of(best) {
             let own = events_of(best, thread);
             self.without(program, best, &own);
@@ -156,7 +214,7 @@ impl Search<'_, '_> {
     }
 
     /// The last events of each thread: all but a few first, then fewer and fewer.
-    fn without_ends(&mut self, program: &mut Program, best: &mut Shown) {
+    fn without_ends(&mut self, program: &mut Program, best: &mut Shown<R::MadeOf>) {
         for thread in threads_of(best) {
             let mut count = events_of(best, thread).len();
             while count > 0 {
@@ -170,7 +228,7 @@ impl Search<'_, '_> {
     }
 
     /// The events of one thread between two visits of a place.
-    fn without_rounds_of_threads(&mut self, program: &mut Program, best: &mut Shown) {
+    fn without_rounds_of_threads(&mut self, program: &mut Program, best: &mut Shown<R::MadeOf>) {
         for thread in threads_of(best) {
             let mut index = 0;
             loop {
@@ -192,7 +250,7 @@ impl Search<'_, '_> {
     }
 
     /// The events of all threads between two moments at which each of them is about to do something at the same place.
-    fn without_rounds(&mut self, program: &mut Program, best: &mut Shown) {
+    fn without_rounds(&mut self, program: &mut Program, best: &mut Shown<R::MadeOf>) {
         let mut index = 0;
         while index < best.places.len() && !self.effort.is_spent() {
             let moments = moments(&best.places);
@@ -210,7 +268,7 @@ impl Search<'_, '_> {
     }
 
     /// What a thread does in one go.
-    fn without_turns(&mut self, program: &mut Program, best: &mut Shown) {
+    fn without_turns(&mut self, program: &mut Program, best: &mut Shown<R::MadeOf>) {
         let mut turn = 0;
         while let Some((_, events)) = best.turns().into_iter().nth(turn) {
             let events: Vec<usize> = events.collect();
@@ -221,7 +279,7 @@ impl Search<'_, '_> {
     }
 
     /// Lets a thread do at once what it does in its next turn, or all of that then.
-    fn without_interruptions(&mut self, program: &mut Program, best: &mut Shown) {
+    fn without_interruptions(&mut self, program: &mut Program, best: &mut Shown<R::MadeOf>) {
         let mut turn = 0;
         loop {
             let turns = best.turns();
@@ -233,12 +291,13 @@ impl Search<'_, '_> {
                 turn += 1;
                 continue;
             };
-            let steps = &best.schedule.steps;
-            let (before, after) = (&steps[..events.start], &steps[next.end..]);
-            let between = &steps[events.end..next.start];
-            let (first, second) = (&steps[events.clone()], &steps[next.clone()]);
-            let early = [before, first, second, between, after].concat();
-            let late = [before, between, first, second, after].concat();
+            let (before, after) = (0..events.start, next.end..best.places.len());
+            let between = events.end..next.start;
+            let (first, second) = (events.clone(), next.clone());
+            let early = [&before, &first, &second, &between, &after];
+            let late = [&before, &between, &first, &second, &after];
+            let [early, late] = [early, late]
+                .map(|parts| parts.into_iter().cloned().flatten().collect::<Vec<usize>>());
             if !self.accept(program, best, &early) && !self.accept(program, best, &late) {
                 turn += 1;
             }
@@ -246,25 +305,33 @@ impl Search<'_, '_> {
     }
 
     /// Leaves these events out if the violation stays. Did it?
-    fn without(&mut self, program: &mut Program, best: &mut Shown, left_out: &[usize]) -> bool {
+    fn without(
+        &mut self,
+        program: &mut Program,
+        best: &mut Shown<R::MadeOf>,
+        left_out: &[usize],
+    ) -> bool {
         if left_out.is_empty() || left_out.len() == best.places.len() {
             return false;
         }
         let mut skipped = left_out.iter().copied().peekable();
-        let steps = best.schedule.steps.iter().enumerate();
-        let kept: Vec<ScheduleStep> = steps
-            .filter(|(index, _)| skipped.next_if_eq(index).is_none())
-            .map(|(_, step)| step.clone())
+        let kept: Vec<usize> = (0..best.places.len())
+            .filter(|index| skipped.next_if_eq(index).is_none())
             .collect();
         self.accept(program, best, &kept)
     }
 
     /// Takes the events for the best if they show the violation and are plainer. Are they?
-    fn accept(&mut self, program: &mut Program, best: &mut Shown, steps: &[ScheduleStep]) -> bool {
+    fn accept(
+        &mut self,
+        program: &mut Program,
+        best: &mut Shown<R::MadeOf>,
+        kept: &[usize],
+    ) -> bool {
         if self.effort.is_spent() {
             return false;
         }
-        match self.run(program, steps) {
+        match self.run(program, best, kept) {
             Some(shown) if shown.cost() < best.cost() => {
                 *best = shown;
                 true
@@ -273,159 +340,24 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Runs a schedule up to the violation, without the events that cannot be done.
-    fn run(&mut self, program: &mut Program, steps: &[ScheduleStep]) -> Option<Shown> {
-        self.machine.undo_to(self.start);
-        self.detector.truncate(0);
-        let known = program.state_count();
-        let mut ends = Vec::with_capacity(steps.len());
-        let mut places = Vec::with_capacity(steps.len());
-        let found = self.run_up_to(program, steps, &mut ends, &mut places);
-        let new = (program.state_count() - known) as u64;
-        self.effort.spend(1 + ends.len() as u64 + NEW_STATE * new);
-        let found = found?;
-        let memory = self.schedule.memory;
-        let schedule = Schedule::of(program, memory, self.machine.steps(), &ends);
-        Some(Shown {
-            schedule,
-            found,
-            places,
-        })
-    }
-
-    fn run_up_to(
+    fn run(
         &mut self,
         program: &mut Program,
-        steps: &[ScheduleStep],
-        ends: &mut Vec<u32>,
-        places: &mut Vec<(ThreadId, SrcId)>,
-    ) -> Option<Found> {
-        for step in steps {
-            let (first, thread) = (self.machine.steps().len(), step.thread());
-            let Some(end) = replay::do_step(program, &mut self.machine, step) else {
-                continue;
-            };
-            ends.push(self.machine.steps().len() as u32);
-            places.push((thread, program.at(self.machine.steps()[first].state)));
-            if let StepEnd::EndlessBlock = end {
-                self.effort.spend(LIMIT_REACHED);
-                return None;
-            }
-            if let Some(found) = self.fault(program, thread, end) {
-                return self.is_wanted(&found).then_some(found);
-            }
-            if let ViolationKind::Race(_) = self.wanted.kind
-                && let Some(found) = self.race(program)
-            {
-                return Some(found);
-            }
-        }
-        match self.wanted.kind {
-            ViolationKind::Deadlock { .. } => self.deadlock(program),
-            _ => None,
-        }
-    }
-
-    /// What went wrong with the last event: one of the thread that did it, or of one that it started.
-    fn fault(&mut self, program: &Program, thread: ThreadId, end: StepEnd) -> Option<Found> {
-        if let StepEnd::Fault(fault) = end {
-            let last = self.machine.steps().last()?;
-            let (kind, at) = (ViolationKind::Fault(fault), program.at(last.state));
-            return Some(Found { kind, thread, at });
-        }
-        [thread, self.wanted.thread].into_iter().find_map(|thread| {
-            let stop = replay::stop_of(program, &self.machine, thread)?;
-            let state = self.machine.thread_state(thread)?;
-            match stop {
-                Stop::Fault(fault) => Some(Found {
-                    kind: ViolationKind::Fault(fault.clone()),
-                    thread,
-                    at: program.at(state),
-                }),
-                Stop::Limit(_) | Stop::Unsupported(_) | Stop::WokenInVain | Stop::FailedInVain => {
-                    self.effort.spend(LIMIT_REACHED);
-                    None
-                }
-            }
-        })
-    }
-
-    fn race(&mut self, program: &Program) -> Option<Found> {
-        let mut wanted = None;
-        while self.detector.len() < self.machine.steps().len() {
-            let step = self.machine.steps()[self.detector.len()];
-            if let Some(race) = self.detector.push(program, step) {
-                let (thread, at) = (race.second.thread, race.second.at);
-                let kind = ViolationKind::Race(race);
-                let found = Found { kind, thread, at };
-                wanted = wanted.or(self.is_wanted(&found).then_some(found));
-            }
-        }
-        wanted
-    }
-
-    /// The deadlock that the machine is in, or is bound to come to.
-    fn deadlock(&mut self, program: &mut Program) -> Option<Found> {
-        let waiting = ending::circle(program, &mut self.machine)
-            .or_else(|| ending::deadlock(program, &mut self.machine))?;
-        let (thread, at) = (waiting.first()?.thread, waiting.first()?.at);
-        let kind = ViolationKind::Deadlock { waiting };
-        let found = Found { kind, thread, at };
-        (self.is_wanted(&found) && self.ends_in_it(program)).then_some(found)
-    }
-
-    /// Lets everybody run on for as long as they can: is the end the deadlock?
-    fn ends_in_it(&mut self, program: &mut Program) -> bool {
-        const LONGEST: u64 = 10_000;
-        let mark = self.machine.mark();
-        let mut events = 0;
-        let mut at_end = false;
-        while events < LONGEST && !at_end {
-            // Whoever only goes round a loop is not worth running.
-            let mut possible = naive::possible(program, &mut self.machine).into_iter();
-            let next = possible.find(|next| match *next {
-                Next::Run(thread) => !ending::goes_round(program, &mut self.machine, thread),
-                Next::Flush(..) => true,
-            });
-            match next {
-                Some(next) => {
-                    events += 1;
-                    let end = next.step(program, &mut self.machine, &[]);
-                    if !matches!(end, StepEnd::Done) {
-                        break;
-                    }
-                }
-                None => at_end = true,
-            }
-        }
-        self.effort.spend(events);
-        let waiting = if at_end {
-            ending::deadlock(program, &mut self.machine)
-        } else {
-            None
-        };
-        self.machine.undo_to(mark);
-        waiting.is_some_and(|waiting| {
-            let at = waiting[0].at;
-            ViolationKey::new(&ViolationKind::Deadlock { waiting }, at) == self.key
-        })
-    }
-
-    fn is_wanted(&self, found: &Found) -> bool {
-        let same_thread = match (&found.kind, &self.wanted.kind) {
-            (ViolationKind::Fault(_), _) => found.thread == self.wanted.thread,
-            (ViolationKind::Race(race), ViolationKind::Race(wanted)) => {
-                let is_same = |a: &RaceAccess, b: &RaceAccess| (a.thread, a.at) == (b.thread, b.at);
-                is_same(&race.first, &wanted.first) && is_same(&race.second, &wanted.second)
-            }
-            _ => true,
-        };
-        same_thread && ViolationKey::new(&found.kind, found.at) == self.key
+        whole: &Shown<R::MadeOf>,
+        kept: &[usize],
+    ) -> Option<Shown<R::MadeOf>> {
+        let known = program.state_count();
+        let shown = self
+            .runs
+            .run(program, whole, kept, self.target, self.effort);
+        let new = (program.state_count() - known) as u64;
+        self.effort.spend(1 + NEW_STATE * new);
+        shown
     }
 }
 
 /// The threads that do anything, those with the most events first. Main starts all others: it comes last.
-fn threads_of(shown: &Shown) -> Vec<ThreadId> {
+fn threads_of<M>(shown: &Shown<M>) -> Vec<ThreadId> {
     let mut counts: FxHashMap<ThreadId, usize> = FxHashMap::default();
     for (thread, _) in &shown.places {
         *counts.entry(*thread).or_default() += 1;
@@ -437,7 +369,7 @@ fn threads_of(shown: &Shown) -> Vec<ThreadId> {
     threads.into_iter().map(|(thread, _)| thread).collect()
 }
 
-fn events_of(shown: &Shown, thread: ThreadId) -> Vec<usize> {
+fn events_of<M>(shown: &Shown<M>, thread: ThreadId) -> Vec<usize> {
     let own = |&index: &usize| shown.places[index].0 == thread;
     (0..shown.places.len()).filter(own).collect()
 }

@@ -37,10 +37,6 @@ const EVENTS_BETWEEN_LOOKS: usize = 64;
 /// The violation with the plainest execution that is found for it. `watch` says when to be content.
 pub fn plainest(program: &mut Program, violation: Violation, watch: &Watch) -> Violation {
     let mut plainest = simplified(program, violation, watch);
-    // Leaving events out of a graph leaves open what is read instead.
-    if plainest.schedule.memory == MemoryModel::C11 {
-        return plainest;
-    }
     // What is left out of an execution without detours shows which rounds it consists of.
     let found = Found {
         kind: plainest.kind.clone(),

@@ -372,6 +372,11 @@ pub enum Reason {
     NotLookedFor {
         what: &'static str,
     },
+    /// Nothing was found, but executions depend on memory that nobody has written, which was taken to be zero: first at this line, if that is
+    /// known.
+    Unwritten {
+        line: Option<String>,
+    },
     /// Some execution goes round a loop, or calls itself, more often than any bound that was tried.
     Unrolled {
         bound: u32,

@@ -11,6 +11,7 @@ use crate::options::{self, AnswerFormat, Options};
 use crate::progress::{self, Clock, StatusLine};
 use crate::project;
 use crate::supervise::{Ended, Job};
+use crate::unwritten;
 use raddle_bmc::BmcOptions;
 use raddle_program::interp::SpuriousFailures;
 use raddle_program::{Program, Unsupported};
@@ -132,6 +133,9 @@ fn told(options: &Options, report: &Report<'_>, origin: Origin<'_>) -> Told {
 fn short_answer(options: &Options, job: &Job) -> ViolationSink {
     let (options, job) = (options.clone(), job.clone());
     Box::new(move |program, violation| {
+        if unwritten::is_unasked(&options, violation) {
+            return;
+        }
         let short = Violation {
             trace: Trace::default(),
             ..violation.clone()
@@ -197,10 +201,9 @@ pub(crate) struct Checked {
 
 pub(crate) fn checked(options: &Options, job: &Job) -> Result<Checked, Error> {
     let began = Instant::now();
-    let mut checked = match options.engine {
-        Some(EngineKind::Bmc) => solve(options, job, None)?,
-        Some(engine) => explore(options, engine, job)?,
-        None => auto::check(options, job)?,
+    let mut checked = match unwritten::matters(options) {
+        true => unwritten::checked(options, job)?,
+        false => by_engine(options, job)?,
     };
     if !options.spurious_wakeups {
         let left_out = &mut checked.outcome.coverage.left_out;
@@ -232,6 +235,14 @@ pub(crate) fn checked(options: &Options, job: &Job) -> Result<Checked, Error> {
         checked.outcome.verdict = Verdict::Inconclusive(Reason::NotLookedFor { what });
     }
     Ok(checked)
+}
+
+pub(crate) fn by_engine(options: &Options, job: &Job) -> Result<Checked, Error> {
+    match options.engine {
+        Some(EngineKind::Bmc) => solve(options, job, None),
+        Some(engine) => explore(options, engine, job),
+        None => auto::check(options, job),
+    }
 }
 
 /// Engine `bmc` looks at the module itself; the program is for replaying.

@@ -26,6 +26,7 @@ pub mod replay;
 mod rustc;
 mod standard;
 mod supervise;
+mod unwritten;
 
 use cli::{Cli, Command};
 use error::Error;

@@ -227,6 +227,23 @@ fn locks_go_by_the_variables_that_hold_them() {
 }
 
 #[test]
+fn locks_for_reading_and_writing_are_told_of_in_their_words() {
+    let output = common::check(&programs().join("std/rwlock_read_twice.rs"), &[]);
+    says(
+        &output,
+        1,
+        &[
+            "T0 (main) waits to lock lock (line 10), held by this thread itself since step",
+            "has queued up since step",
+            ": lock lock for reading",
+            "waits here",
+        ],
+    );
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(!text.contains("spin"), "{text}");
+}
+
+#[test]
 fn what_is_done_to_condition_variables_is_said_in_their_words() {
     let output = common::check(&programs().join("missed_notification.rs"), &[]);
     says(

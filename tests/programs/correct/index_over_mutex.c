@@ -1,5 +1,4 @@
 // As far as types go, the index may lead to the bytes of the mutex.
-// bmc: refused
 #include <pthread.h>
 #include <stdatomic.h>
 

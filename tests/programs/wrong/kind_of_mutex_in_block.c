@@ -1,5 +1,4 @@
 // A block that makes a mutex recursive and locks it twice: whether it does is decided by what it reads first.
-// bmc: refused
 #define _GNU_SOURCE
 #include <assert.h>
 #include <pthread.h>

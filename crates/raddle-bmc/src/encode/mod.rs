@@ -150,6 +150,9 @@ pub(crate) struct Encoder<'a> {
     keys: u32,
     /// Numbers of places where library functions are called that want to know.
     places: BTreeMap<Vec<(u32, u32, usize)>, u64>,
+    /// The mutex that the operation at hand is about, if somebody may overwrite its initialiser, and the number of its kind that was found
+    /// there. None: it was looked at before.
+    seen_kind: Option<(Place, Option<Sym>)>,
     /// By handle: that a thread will have finished that is not encoded yet.
     promised: BTreeMap<u64, Bit>,
     /// The high halves of addresses that are not those of the program: see [`uncertain`].
@@ -174,6 +177,7 @@ impl<'a> Encoder<'a> {
             ended: Vec::new(),
             results: FxHashMap::default(),
             encoded: FxHashSet::default(),
+            seen_kind: None,
             promised: BTreeMap::new(),
             uncertain: FxHashSet::default(),
             keys: 0,

@@ -392,6 +392,12 @@ impl Encoder<'_> {
                 self.fence(state, order);
                 Ok(zero)
             }
+            Request::LookAt { object } => {
+                let address = Sym::constant(64, object);
+                let place = self.object_at(state, "pthread_cond_wait", &address)?;
+                self.look_at_bytes(state, place, &address)?;
+                Ok(zero)
+            }
             Request::Sync { address, action } => self.sync_action(state, address, action),
             Request::Allocate { size, align } => {
                 let size = Sym::constant(64, size);

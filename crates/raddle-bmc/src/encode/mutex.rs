@@ -16,7 +16,7 @@ use crate::state::{Held, State};
 use crate::value::Sym;
 use raddle_order::bits::Bit;
 use raddle_program::errno::{EBUSY, EDEADLK, EPERM, ETIMEDOUT};
-use raddle_program::{Misuse, MutexKind, Order, Stop};
+use raddle_program::{LOOKED_AT, Misuse, MutexKind, Order, Stop};
 use std::rc::Rc;
 
 /// Where the kind of a mutex lies in its static initialiser.
@@ -123,9 +123,12 @@ impl Encoder<'_> {
     }
 
     /// The kind that the initialiser of a mutex says; none if it is not known.
+    ///
+    /// Where somebody may write these bytes, an operation that has looked at them goes on if they are as they were at first; that they may be
+    /// otherwise is refused.
     fn static_kind(
         &mut self,
-        state: &State,
+        state: &mut State,
         (object, offset): Place,
     ) -> Result<Option<MutexKind>, Stop> {
         let region = Region {
@@ -146,7 +149,31 @@ impl Encoder<'_> {
             return Ok(None);
         };
         let is_kept = state.alone || self.facts.keeps_kind(region, start, number == 0);
-        Ok(is_kept.then(|| MutexKind::from_number(number)))
+        if !is_kept {
+            let found = match &self.seen_kind {
+                Some((mutex, found)) if *mutex == (object, offset) => found.clone(),
+                _ => return Ok(None),
+            };
+            self.keep_to(state, found.as_ref(), number)?;
+            self.seen_kind = Some(((object, offset), None));
+        }
+        Ok(Some(MutexKind::from_number(number)))
+    }
+
+    /// Leaves out that something else was found than this.
+    fn keep_to(&mut self, state: &mut State, found: Option<&Sym>, number: u64) -> Result<(), Stop> {
+        let Some(found) = found else {
+            return Ok(());
+        };
+        let is_same = found.is(&mut self.out.bits, number);
+        if is_same != Bit::TRUE {
+            let mut other = state.clone();
+            other.path.push(&mut self.out.bits, !is_same);
+            let why = "which kind of mutex it is is not known";
+            self.stopped(&other, unsupported_call("pthread_mutex_lock", why))?;
+            state.path.push(&mut self.out.bits, is_same);
+        }
+        Ok(())
     }
 
     /// Whoever overwrites the initialiser of a mutex races with its users, who read of which kind it is.
@@ -168,7 +195,31 @@ impl Encoder<'_> {
         if self.facts.is_kind_stored(region, start) {
             self.out.reads_kinds = true;
             let address = Sym::constant(64, address.wrapping_add(MUTEX_KIND));
-            self.load(state, &address, 4, Order::Plain)?;
+            let found = self.load(state, &address, 4, Order::Plain)?;
+            self.seen_kind = Some(((object, offset), Some(found)));
+        }
+        Ok(())
+    }
+
+    /// Whoever overwrites another synchronisation object races with its users, too: they read its first bytes.
+    pub(super) fn look_at_bytes(
+        &mut self,
+        state: &mut State,
+        (object, offset): Place,
+        address: &Sym,
+    ) -> Result<(), Stop> {
+        let region = Region {
+            object,
+            is_sync: false,
+        };
+        let reaches = offset + u64::from(LOOKED_AT) <= self.view.tables().object_info(object).size;
+        if address.as_constant().is_none() || !reaches || state.alone {
+            return Ok(());
+        }
+        self.facts.watch_bytes(region, offset);
+        if self.facts.is_kind_stored(region, offset) {
+            self.out.reads_kinds = true;
+            self.load(state, address, LOOKED_AT, Order::Plain)?;
         }
         Ok(())
     }

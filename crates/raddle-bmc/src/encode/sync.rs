@@ -203,13 +203,35 @@ impl Encoder<'_> {
             operation,
             "mutex_lock" | "mutex_trylock" | "mutex_timedlock" | "mutex_unlock"
         );
+        self.seen_kind = None;
+        let changes_it = operation.ends_with("_init") || operation.ends_with("_destroy");
         if name.starts_with("pthread_spin_") {
             self.facts.note_spin_lock(place);
         } else if uses_mutex {
             self.look_at_kind(state, place, &args[0])?;
+        } else if !changes_it {
+            self.look_at_bytes(state, place, &args[0])?;
         }
+        let value = self.operate(state, name, operation, place, args);
+        self.seen_kind = None;
+        let value = value?;
+        Ok(Some(match name {
+            _ if name.starts_with("mtx_") || name.starts_with("cnd_") => self.c11_result(&value),
+            _ => value,
+        }))
+    }
+
+    /// Does the operation, with what it returns.
+    fn operate(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        operation: &str,
+        place: Place,
+        args: &Args,
+    ) -> Result<Sym, Stop> {
         let zero = Sym::zero(32);
-        let value = match operation {
+        Ok(match operation {
             "mutex_init" => {
                 self.mutex_init(state, name, place, args)?;
                 zero
@@ -226,12 +248,12 @@ impl Encoder<'_> {
             }
             "mutex_unlock" => self.unlock(state, place)?,
             "cond_wait" => {
-                let mutex = self.object_at(state, name, &args[1])?;
+                let mutex = self.mutex_held(state, name, &args[1])?;
                 self.cond_wait(state, place, mutex)?;
                 zero
             }
             "cond_timedwait" => {
-                let mutex = self.object_at(state, name, &args[1])?;
+                let mutex = self.mutex_held(state, name, &args[1])?;
                 self.cond_timed_wait(state, place, mutex, &args[args.len() - 1])?
             }
             "cond_signal" | "cond_broadcast" => {
@@ -255,11 +277,14 @@ impl Encoder<'_> {
                 self.read_write_lock(state, operation, place)?
             }
             _ => self.counting(state, operation, place, args)?,
-        };
-        Ok(Some(match name {
-            _ if name.starts_with("mtx_") || name.starts_with("cnd_") => self.c11_result(&value),
-            _ => value,
-        }))
+        })
+    }
+
+    /// The mutex that a thread gives up to wait: it has looked at its kind when it got it.
+    fn mutex_held(&mut self, state: &mut State, name: &str, address: &Sym) -> Result<Place, Stop> {
+        let mutex = self.object_at(state, name, address)?;
+        self.seen_kind = state.held.contains_key(&mutex).then_some((mutex, None));
+        Ok(mutex)
     }
 
     /// The result of C11 for an error number of POSIX.

@@ -43,9 +43,11 @@ impl Machine<'_> {
         let unknown = || Stop::Unsupported(Unsupported::InlineAsm { text: text.into() });
         // It orders whatever comes before and after it, which an atomic update does not do in every memory model.
         let log = self.frame().log.clone();
-        if matches!(log.len(), 0 | 2) {
-            let order = Order::SeqCst;
-            return Ok(Some(Done::Visible(Op::Fence { order })));
+        let fence = Op::Fence {
+            order: Order::SeqCst,
+        };
+        if log.is_empty() {
+            return Ok(Some(Done::Visible(fence)));
         }
         let argument = |index: usize| call.args.get(index).copied().ok_or_else(unknown);
         let address = self.scalar(code, argument(update.address)?)?;
@@ -64,11 +66,17 @@ impl Machine<'_> {
                 }
             }
         };
-        let Some(flag) = update.is_zero.filter(|_| log.len() < 4) else {
+        let result = update.kind.apply(old, operand, update.size);
+        // One that changes nothing may be the end of an iteration that only waits, which ends with an access.
+        let is_fenced = result != old;
+        if is_fenced && log.len() == 2 {
+            return Ok(Some(Done::Visible(fence)));
+        }
+        let done = 2 + usize::from(is_fenced);
+        let Some(flag) = update.is_zero.filter(|_| log.len() <= done) else {
             return Ok(Some(Done::Next));
         };
         let place = self.scalar(code, argument(flag)?)?;
-        let result = update.kind.apply(old, operand, update.size);
         match self.store_piece(place, 1, u64::from(result == 0), Order::Plain)? {
             Access::Done(_) => Ok(Some(Done::Next)),
             Access::Visible(op) => Ok(Some(Done::Visible(op))),

@@ -70,8 +70,8 @@ impl Machine<'_> {
         let unknown = || Stop::Unsupported(Unsupported::InlineAsm { text: text.into() });
         // An update orders whatever comes before and after it, which an atomic one does not do in every memory model.
         let is_move = matches!(exchange.update, Update::Load | Update::Store);
-        if !is_move && matches!(self.frame().log.len(), 0 | 2) {
-            let order = Order::SeqCst;
+        let order = Order::SeqCst;
+        if !is_move && self.frame().log.is_empty() {
             return Ok(Some(Done::Visible(Op::Fence { order })));
         }
         let size = match exchange.size {
@@ -101,7 +101,6 @@ impl Machine<'_> {
         let old = match self.frame().log.get(usize::from(!is_move)).copied() {
             Some(old) => old,
             None => {
-                let order = Order::SeqCst;
                 let access = match exchange.update {
                     Update::Load => self.load_piece(address, size, Order::Acquire)?,
                     Update::Store => self.store_piece(address, size, operand, Order::Release)?,
@@ -119,6 +118,16 @@ impl Machine<'_> {
                 }
             }
         };
+        // One that changes nothing may be the end of an iteration that only waits, which ends with an access.
+        let is_changed = match exchange.update {
+            Update::Load | Update::Store => false,
+            Update::Add => operand != 0,
+            Update::Exchange => old != operand,
+            Update::Compare(_) => old == expected && operand != expected,
+        };
+        if is_changed && self.frame().log.len() == 2 {
+            return Ok(Some(Done::Visible(Op::Fence { order })));
+        }
         let values: SmallVec<[u64; 2]> = (exchange.results.iter())
             .map(|outcome| match outcome {
                 Outcome::Old => old,

@@ -250,29 +250,36 @@ fn rw_destroy(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn read_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.look_at(cx.arg(0))?;
     act(cx, SyncAction::ReadLock)
 }
 
 fn write_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.look_at(cx.arg(0))?;
     act(cx, SyncAction::WriteLock)
 }
 
 fn try_read_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.look_at(cx.arg(0))?;
     try_as_cxx(cx, SyncAction::TryReadLock)
 }
 
 fn try_write_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.look_at(cx.arg(0))?;
     try_as_cxx(cx, SyncAction::TryWriteLock)
 }
 
 fn timed_read_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.look_at(cx.arg(0))?;
     act_in_time(cx, SyncAction::TryReadLock)
 }
 
 fn timed_write_lock(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.look_at(cx.arg(0))?;
     act_in_time(cx, SyncAction::TryWriteLock)
 }
 
 fn rw_unlock(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.look_at(cx.arg(0))?;
     act(cx, SyncAction::RwUnlock)
 }

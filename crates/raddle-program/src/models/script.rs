@@ -8,6 +8,7 @@ use crate::interp::memory::{Place, private_place};
 use crate::models::ModelId;
 use crate::op::{ChoiceOf, MutexKind, NumberKind, Op, Order, RmwKind, SyncAction, Value};
 use crate::tables::{Exhausted, Tables};
+use crate::uses::LOOKED_AT;
 use raddle_ir::{BlockId, FuncId};
 
 /// What a memory access needs: nothing more, or a visible operation.
@@ -63,6 +64,10 @@ pub enum Request {
     Sync {
         address: u64,
         action: SyncAction,
+    },
+    /// The first bytes of a synchronisation object, if anybody writes there; wants nothing.
+    LookAt {
+        object: u64,
     },
     /// Wants the first slot of the result.
     Call {
@@ -507,6 +512,27 @@ impl<'m, 'a> Script<'m, 'a> {
         let at = mutex.wrapping_add(MutexKind::OFFSET);
         let number = self.load(at, MutexKind::SIZE, Order::Plain)?;
         Ok(action.of_kind(MutexKind::from_number(number)))
+    }
+
+    /// Whoever uses a synchronisation object of the C library that is no mutex reads its first bytes, if anybody may write there
+    /// ([`crate::uses`]): overwriting an object in use is a data race.
+    pub(super) fn look_at(&mut self, object: u64) -> Result<(), Pause> {
+        if self.asks {
+            self.ask(Request::LookAt { object })?;
+            return Ok(());
+        }
+        let cell = self.cell(object)?;
+        self.machine.tables.note_looked_at(cell);
+        if self.machine.state.reads_kinds && self.machine.tables.looked_at(cell).is_some() {
+            self.load(object, LOOKED_AT, Order::Plain)?;
+        }
+        Ok(())
+    }
+
+    /// [`Self::sync`] on an object that is looked at first.
+    pub(super) fn sync_looking(&mut self, object: u64, action: SyncAction) -> Result<Value, Pause> {
+        self.look_at(object)?;
+        self.sync(object, action)
     }
 
     /// A number, not 0, for the place from which the function is called, with those that called the caller.

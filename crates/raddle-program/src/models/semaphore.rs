@@ -30,12 +30,12 @@ fn destroy(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn wait(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.sync(cx.arg(0), SyncAction::SemWait)?;
+    cx.sync_looking(cx.arg(0), SyncAction::SemWait)?;
     int(0)
 }
 
 fn try_wait(cx: &mut Script<'_, '_>) -> ModelResult {
-    match cx.sync(cx.arg(0), SyncAction::SemTryWait)? {
+    match cx.sync_looking(cx.arg(0), SyncAction::SemTryWait)? {
         0 => int(0),
         _ => cx.fail(EAGAIN),
     }
@@ -43,7 +43,7 @@ fn try_wait(cx: &mut Script<'_, '_>) -> ModelResult {
 
 /// A semaphore that is only tried: see `locks`.
 fn timed_wait(cx: &mut Script<'_, '_>) -> ModelResult {
-    match cx.sync(cx.arg(0), SyncAction::SemTryWait)? {
+    match cx.sync_looking(cx.arg(0), SyncAction::SemTryWait)? {
         0 => int(0),
         _ => {
             cx.pass_deadline(cx.last_arg())?;
@@ -53,12 +53,12 @@ fn timed_wait(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn post(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.sync(cx.arg(0), SyncAction::SemPost)?;
+    cx.sync_looking(cx.arg(0), SyncAction::SemPost)?;
     int(0)
 }
 
 fn get_value(cx: &mut Script<'_, '_>) -> ModelResult {
-    let value = cx.sync(cx.arg(0), SyncAction::SemGet)?;
+    let value = cx.sync_looking(cx.arg(0), SyncAction::SemGet)?;
     cx.store(cx.arg(1), 4, value, Order::Plain)?;
     int(0)
 }

@@ -40,10 +40,12 @@ pub(super) fn cond_destroy(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 pub(super) fn cond_signal(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.look_at(cx.arg(0))?;
     act(cx, SyncAction::Signal)
 }
 
 pub(super) fn cond_broadcast(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.look_at(cx.arg(0))?;
     act(cx, SyncAction::Broadcast)
 }
 
@@ -67,6 +69,7 @@ impl Script<'_, '_> {
     /// Releases the mutex, waits to be woken, and takes the mutex again. The thread may also wake up spuriously.
     pub(super) fn cond_wait(&mut self, cond: u64, mutex: u64) -> Result<(), Pause> {
         self.stop_if_woken_in_vain()?;
+        self.look_at(cond)?;
         let released = self.cell(mutex)?;
         self.sync(cond, SyncAction::CondRelease { mutex: released })?;
         if self.wakes_spuriously()? {
@@ -87,6 +90,7 @@ impl Script<'_, '_> {
         deadline: u64,
     ) -> Result<u64, Pause> {
         self.stop_if_woken_in_vain()?;
+        self.look_at(cond)?;
         let released = self.cell(mutex)?;
         self.sync(cond, SyncAction::CondRelease { mutex: released })?;
         if self.wakes_spuriously()? {
@@ -193,7 +197,7 @@ fn barrier_destroy(cx: &mut Script<'_, '_>) -> ModelResult {
 fn barrier_wait(cx: &mut Script<'_, '_>) -> ModelResult {
     const SERIAL_THREAD: i32 = -1;
     let barrier = cx.arg(0);
-    let arrived = cx.sync(barrier, SyncAction::BarrierArrive)?;
+    let arrived = cx.sync_looking(barrier, SyncAction::BarrierArrive)?;
     if arrived & 1 == 1 {
         return int(SERIAL_THREAD);
     }

@@ -396,6 +396,7 @@ fn is_inside_of_rust(record: &str, fields: &[Field], field: &str) -> bool {
         ("ArcInner", "data") => has(&["strong", "weak", "data"]),
         ("Mutex" | "RwLock", "inner") => has(&["inner", "poison", "data"]),
         ("Mutex" | "Condvar", "futex") => has(&["futex"]),
+        ("RwLock", "state") => has(&["state", "writer_notify"]),
         ("Condvar", "inner") => has(&["inner"]),
         ("Flag", "failed") => has(&["failed"]),
         _ => false,

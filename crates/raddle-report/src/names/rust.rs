@@ -5,7 +5,7 @@ use super::Names;
 use super::parts::outer_name;
 use crate::source::{is_known, is_library};
 use raddle_ir::debug::{SourceType, SourceTypeId};
-use raddle_program::{LocId, ObjectId, ObjectKind, Op};
+use raddle_program::{LocId, ObjectId, ObjectKind, Op, RmwKind, Value};
 use raddle_search::Trace;
 use std::collections::BTreeMap;
 
@@ -14,6 +14,54 @@ use std::collections::BTreeMap;
 pub(crate) enum RustLock {
     Mutex,
     Condvar,
+    RwLock,
+}
+
+/// What a compare-exchange or an addition does to the word of a lock for reading and writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RwChange {
+    LockForReading,
+    LockForWriting,
+    /// It was not free.
+    Fails,
+    /// Says that it waits.
+    Announce,
+    Unlock,
+}
+
+impl RwChange {
+    /// The lower 30 bits count those who read, or are all set if somebody writes; the other two say that some wait to read, and to write.
+    pub(crate) fn of(op: &Op, found: Value) -> Option<Self> {
+        const HOLDERS: u64 = (1 << 30) - 1;
+        const WORD: u64 = 0xFFFF_FFFF;
+        match *op {
+            Op::Cas { expected, new, .. } => {
+                let (old, new) = (expected & WORD, new & WORD);
+                let change = if new & HOLDERS == HOLDERS && old & HOLDERS == 0 {
+                    Self::LockForWriting
+                } else if new == old + 1 {
+                    Self::LockForReading
+                } else if new & HOLDERS == old & HOLDERS && new > old {
+                    return (found & WORD == old).then_some(Self::Announce);
+                } else {
+                    return None;
+                };
+                Some(match found & WORD == old {
+                    true => change,
+                    false => Self::Fails,
+                })
+            }
+            Op::Rmw { kind, operand, .. } => {
+                let taken = match kind {
+                    RmwKind::Sub => operand & WORD,
+                    RmwKind::Add => operand.wrapping_neg() & WORD,
+                    _ => return None,
+                };
+                matches!(taken, 1 | HOLDERS).then_some(Self::Unlock)
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Names<'_> {
@@ -109,10 +157,11 @@ impl Names<'_> {
     pub(crate) fn rust_lock(&self, loc: LocId) -> Option<RustLock> {
         let mut lock = None;
         let mut around = String::new();
-        self.walk(loc, |outer, only_field| {
-            lock = match (outer, only_field) {
-                ("Mutex", Some("futex")) if around == "Mutex" => Some(RustLock::Mutex),
-                ("Condvar", Some("futex")) if around == "Condvar" => Some(RustLock::Condvar),
+        self.walk(loc, |outer, field| {
+            lock = match (outer, field) {
+                ("Mutex", "futex") if around == "Mutex" => Some(RustLock::Mutex),
+                ("Condvar", "futex") if around == "Condvar" => Some(RustLock::Condvar),
+                ("RwLock", "state") if around == "RwLock" => Some(RustLock::RwLock),
                 _ => lock,
             };
             outer.clone_into(&mut around);
@@ -120,8 +169,8 @@ impl Names<'_> {
         lock
     }
 
-    /// Goes from the whole object down to a place in it. Tells of each struct on the way its name without arguments and, if it has one field only, that.
-    fn walk(&self, loc: LocId, mut enter: impl FnMut(&str, Option<&str>)) {
+    /// Goes from the whole object down to a place in it. Tells of each struct on the way its name without arguments, and the field.
+    fn walk(&self, loc: LocId, mut enter: impl FnMut(&str, &str)) {
         let info = self.tables.loc_info(loc);
         let queues_of = self.tables.object_info(info.object).queues_of;
         let object = queues_of.unwrap_or(info.object);
@@ -144,16 +193,12 @@ impl Names<'_> {
                     ty = *element;
                 }
                 Some(SourceType::Record { name, fields, .. }) => {
-                    let only = match &**fields {
-                        [(field, ..)] => Some(&**field),
-                        _ => None,
-                    };
-                    enter(outer_name(name), only);
-                    let Some(&(_, start, field)) = self.field_at(fields, offset) else {
+                    let Some((field, start, inner)) = self.field_at(fields, offset) else {
                         return;
                     };
+                    enter(outer_name(name), field);
                     offset -= start;
-                    ty = field;
+                    ty = *inner;
                 }
                 _ => return,
             }
@@ -165,4 +210,54 @@ impl Names<'_> {
 fn is_temporary(name: &str) -> bool {
     let number = name.strip_prefix('_');
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_program::Order;
+
+    const WRITING: u64 = (1 << 30) - 1;
+    const WRITERS_WAIT: u64 = 1 << 31;
+
+    fn cas(expected: u64, new: u64, found: u64) -> Option<RwChange> {
+        let op = Op::Cas {
+            loc: LocId::from_index(0),
+            expected,
+            new,
+            success: Order::Acquire,
+            failure: Order::Relaxed,
+        };
+        RwChange::of(&op, found)
+    }
+
+    #[test]
+    fn changes_of_a_lock_for_reading_and_writing_are_told_apart() {
+        assert_eq!(cas(0, 1, 0), Some(RwChange::LockForReading));
+        assert_eq!(cas(2, 3, 2), Some(RwChange::LockForReading));
+        assert_eq!(cas(0, WRITING, 0), Some(RwChange::LockForWriting));
+        assert_eq!(cas(0, WRITING, 1), Some(RwChange::Fails));
+        assert_eq!(cas(1, 1 | WRITERS_WAIT, 1), Some(RwChange::Announce));
+        assert_eq!(cas(WRITERS_WAIT, 0, WRITERS_WAIT), None);
+        for (kind, operand, is_unlock) in [
+            (RmwKind::Sub, 1, true),
+            (RmwKind::Sub, WRITING, true),
+            (RmwKind::Add, u64::MAX, true),
+            (RmwKind::Add, 1, false),
+        ] {
+            let op = Op::Rmw {
+                loc: LocId::from_index(0),
+                kind,
+                operand,
+                order: Order::Release,
+            };
+            assert_eq!(RwChange::of(&op, 1) == Some(RwChange::Unlock), is_unlock);
+        }
+    }
+
+    #[test]
+    fn the_compilers_own_variables_are_known() {
+        assert!(is_temporary("_8"));
+        assert!(!is_temporary("_guard") && !is_temporary("_") && !is_temporary("x1"));
+    }
 }

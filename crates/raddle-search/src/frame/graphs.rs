@@ -3,9 +3,10 @@
 use super::{BEFORE_SECOND_OPINION, BETWEEN_SECOND_OPINIONS, EVENTS_BETWEEN_LOOKS, Frame};
 use crate::driver::ViolationKey;
 use crate::ending;
-use crate::replay::{self, Schedule};
-use crate::verdict::{BlockedBy, Checks, Reason, UnsupportedAt, ViolationKind};
-use raddle_memory::Machine;
+use crate::replay::{self, Found, Mismatch, Schedule};
+use crate::shorten::{Effort, nearest};
+use crate::verdict::{BlockedBy, Checks, Reason, UnsupportedAt, Violation, ViolationKind};
+use raddle_memory::{Machine, MemoryModel};
 use raddle_program::{Fault, Limit, Program, SrcId, Stop, ThreadId, Unsupported};
 use std::ops::ControlFlow;
 
@@ -180,5 +181,45 @@ impl Frame {
             self.graph_violation(program, kind, thread, at, |program, _| schedule(program))?;
         }
         self.after_execution()
+    }
+
+    /// The violation as it is when its execution is run again.
+    pub(super) fn confirmed(
+        &self,
+        program: &mut Program,
+        schedule: &Schedule,
+        kind: &ViolationKind,
+        thread: ThreadId,
+        at: SrcId,
+    ) -> Result<Violation, Mismatch> {
+        let found = Found {
+            kind: kind.clone(),
+            thread,
+            at,
+        };
+        let confirm = |program: &mut Program, schedule: &Schedule, found: Found| {
+            let trace = replay::confirm(program, schedule, &found.kind, found.thread, &self.watch)?;
+            Ok(Violation {
+                kind: found.kind,
+                thread: found.thread,
+                at: found.at,
+                schedule: schedule.clone(),
+                trace,
+                advice: None,
+            })
+        };
+        let mismatch = match confirm(program, schedule, found.clone()) {
+            Ok(violation) => return Ok(violation),
+            Err(mismatch) => mismatch,
+        };
+        if schedule.memory != MemoryModel::C11 || mismatch == Mismatch::NoTime {
+            return Err(mismatch);
+        }
+        let mut is_time_up = || self.watch.is_over();
+        let mut effort = Effort::new(schedule, &mut is_time_up);
+        match nearest(program, schedule, &found, &mut effort) {
+            Some((schedule, found)) => confirm(program, &schedule, found).map_err(|_| mismatch),
+            None => Err(mismatch),
+        }
     }
 }

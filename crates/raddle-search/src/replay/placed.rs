@@ -29,7 +29,7 @@ pub(super) struct Did {
     gave_up: Option<Value>,
     /// Its first event in the graph.
     pub(super) event: EventId,
-    reads: Reads,
+    pub(super) reads: Reads,
 }
 
 /// An execution that is being run.
@@ -199,7 +199,7 @@ impl GraphRun {
             Some(_) if info.mixed && order == Order::Plain => self.latest(thread, &info),
             Some(step) => {
                 let event = self.steps.get(step as usize)?.event;
-                Reads::One(Some(event))
+                self.around(thread, event, &info)
             }
             None if info.mixed || order == Order::Plain && can_race => self.latest(thread, &info),
             None => Reads::One(None),
@@ -208,8 +208,24 @@ impl GraphRun {
         Some((reads, Some(found)))
     }
 
+    /// Where bytes come from if some of them come from this write, and it is a smaller one: the others are as the thread knows them.
+    fn around(&self, thread: ThreadId, write: EventId, info: &LocInfo) -> Reads {
+        let access = self.graph.memory(write).filter(|_| info.mixed);
+        let is_its = |offset: u64| access.is_none_or(|it| it.touches(info.object, offset));
+        let offsets = || (info.offset..).take(info.size.into());
+        if offsets().all(is_its) || !offsets().any(is_its) {
+            return Reads::One(Some(write));
+        }
+        let others = self.latest(thread, info);
+        let byte = |(k, offset): (usize, u64)| match is_its(offset) {
+            true => Some(write),
+            false => others.byte(k),
+        };
+        Reads::Bytes(offsets().enumerate().map(byte).collect())
+    }
+
     /// The event of a step that writes a place.
-    fn write_of(&self, step: u32, place: Place) -> Source {
+    pub(super) fn write_of(&self, step: u32, place: Place) -> Source {
         let event = self.steps.get(step as usize)?.event;
         let order = self.graph.modification.get(&place)?;
         let is_its = |other: &&EventId| self.of_event[**other] == step as usize && **other >= event;
@@ -329,14 +345,8 @@ impl GraphRun {
     /// The execution, if it is one.
     pub(super) fn finish(self, program: &Program) -> Result<Replayed, Mismatch> {
         let judged = axioms::judge(&self.graph).map_err(|why| self.mismatch(why))?;
-        let races = axioms::data_races(&self.graph, &judged.happens_before);
-        let races = races.into_iter().map(|(first, second)| RaceInfo {
-            first: self.side(program, first),
-            second: self.side(program, second),
-        });
-        let races = races.collect();
         Ok(Replayed {
-            races,
+            races: self.races(program, &judged.happens_before),
             trace: self.trace(program, &judged.happens_before),
             ends: (1..=self.steps.len() as u32).collect(),
             fault: self.faults.last().map(|(_, fault)| fault.clone()),
@@ -345,6 +355,31 @@ impl GraphRun {
             uninitialised: self.uninitialised,
             machine: self.machine,
         })
+    }
+
+    pub(super) fn races(&self, program: &Program, happens_before: &Relation) -> Vec<RaceInfo> {
+        let races = axioms::data_races(&self.graph, happens_before).into_iter();
+        let races = races.map(|(first, second)| RaceInfo {
+            first: self.side(program, first),
+            second: self.side(program, second),
+        });
+        races.collect()
+    }
+
+    /// What memory found wrong with a step.
+    pub(super) fn faults_of(&self, step: usize) -> impl Iterator<Item = &Fault> {
+        let all = self.faults.iter().chain(&self.uninitialised);
+        all.filter(move |(index, _)| *index == step)
+            .map(|(_, fault)| fault)
+    }
+
+    pub(super) fn machine(&mut self) -> &mut Machine {
+        &mut self.machine
+    }
+
+    /// Where a thread is.
+    pub(super) fn state_of(&self, thread: ThreadId) -> Option<StateId> {
+        self.machine.thread_state(thread)
     }
 
     /// How many steps are an execution: consistency is closed under prefixes.
@@ -450,7 +485,7 @@ impl GraphRun {
 }
 
 /// The location or cell that an operation is about.
-fn location(op: Op) -> Option<LocId> {
+pub(super) fn location(op: Op) -> Option<LocId> {
     match op {
         Op::Load { loc, .. }
         | Op::Store { loc, .. }
@@ -564,7 +599,7 @@ impl GraphRun {
     }
 
     /// The step behind whose write that of an event comes, of those that have a number.
-    fn right_behind(
+    pub(super) fn right_behind(
         &self,
         event: EventId,
         number_of: impl Fn(EventId) -> Option<u32>,

@@ -1,13 +1,25 @@
 use super::*;
-use crate::driver::{self, SearchOptions};
-use crate::simplify;
+use crate::driver::{self, SearchOptions, ViolationKey};
+use crate::replay::ScheduleStep;
+use crate::spinning::seeds;
 use crate::verdict::{EngineKind, MemoryModel, Verdict, Violation};
 use crate::watch::{Cause, Watch};
+use crate::{ending, naive, replay, simplify};
+use raddle_program::Order;
 use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder, SyncVar, ThreadBuilder};
-use raddle_testing::generate::{GenOptions, generate};
+use raddle_testing::generate::{Features, GenOptions, generate};
 
-fn first_violation(built: &BuiltProgram, engine: EngineKind) -> Violation {
-    let options = SearchOptions::default();
+/// Every engine that explores, with a memory model under which all these programs do the same.
+fn everybody() -> impl Iterator<Item = (EngineKind, MemoryModel)> {
+    let sequences = EngineKind::exploring(MemoryModel::Sc).map(|engine| (engine, MemoryModel::Sc));
+    sequences.chain([(EngineKind::Graph, MemoryModel::C11)])
+}
+
+fn first_violation(built: &BuiltProgram, engine: EngineKind, memory: MemoryModel) -> Violation {
+    let options = SearchOptions {
+        memory,
+        ..SearchOptions::default()
+    };
     let outcome = driver::check(&mut built.program(), engine, options).unwrap();
     match outcome.verdict {
         Verdict::Violation(mut violations) => violations.swap_remove(0),
@@ -51,11 +63,11 @@ fn bank() -> BuiltProgram {
 #[test]
 fn a_deadlock_is_shown_in_the_first_round() {
     let built = bank();
-    for engine in EngineKind::exploring(MemoryModel::Sc) {
-        let violation = first_violation(&built, engine);
+    for (engine, memory) in everybody() {
+        let violation = first_violation(&built, engine, memory);
         assert!(matches!(violation.kind, ViolationKind::Deadlock { .. }));
         // Three threads are started, two of them take a lock each.
-        assert_eq!(violation.schedule.steps.len(), 5, "{engine:?}");
+        assert_eq!(violation.schedule.steps.len(), 5, "{engine:?} {memory:?}");
     }
 }
 
@@ -74,7 +86,7 @@ fn who_can_end_the_process_is_shown_not_to() {
         t.if_(late.is(1), |t| t.exit_process(1));
     });
     let built = p.build();
-    let violation = first_violation(&built, EngineKind::Dpor);
+    let violation = first_violation(&built, EngineKind::Dpor, MemoryModel::Sc);
     let watchdog = ThreadId::from_index(3);
     let steps = &violation.schedule.steps;
     assert!(steps.iter().any(|step| step.thread() == watchdog));
@@ -99,10 +111,10 @@ fn a_fault_is_shown_in_the_first_round_that_has_it() {
         });
     });
     let built = p.build();
-    for engine in EngineKind::exploring(MemoryModel::Sc) {
-        let violation = first_violation(&built, engine);
+    for (engine, memory) in everybody() {
+        let violation = first_violation(&built, engine, memory);
         // Two threads are started, `x` is changed, and both are read.
-        assert_eq!(violation.schedule.steps.len(), 5, "{engine:?}");
+        assert_eq!(violation.schedule.steps.len(), 5, "{engine:?} {memory:?}");
     }
 }
 
@@ -128,12 +140,12 @@ fn rounds_of_several_threads_go_together() {
         rounds(t, 5, |t| t.store_plain(x, 2));
     });
     let built = p.build();
-    for engine in EngineKind::exploring(MemoryModel::Sc) {
-        let violation = first_violation(&built, engine);
+    for (engine, memory) in everybody() {
+        let violation = first_violation(&built, engine, memory);
         assert!(matches!(violation.kind, ViolationKind::Race(_)));
         let length = violation.schedule.steps.len();
         // Two semaphores are made and three threads started, `pong` is let go once and reads, `third` writes.
-        assert_eq!(length, 9, "{engine:?}");
+        assert_eq!(length, 9, "{engine:?} {memory:?}");
     }
 }
 
@@ -141,7 +153,7 @@ fn rounds_of_several_threads_go_together() {
 fn when_time_is_up_the_execution_is_shown_as_it_is() {
     let built = bank();
     let mut program = built.program();
-    let found = first_violation(&built, EngineKind::Dpor);
+    let found = first_violation(&built, EngineKind::Dpor, MemoryModel::Sc);
     // Round after round of one thread, then a round of the other, and the deadlock.
     let mut threads = vec![0, 0, 0];
     threads.extend([1; 8]);
@@ -236,6 +248,123 @@ fn the_violation_stays_the_same() {
         }
     }
     assert!(shorter > 5 && partial > 0, "{shorter} {partial}");
+}
+
+/// Threads that do what the others do not need go, and so do rounds; what is stale stays so.
+#[test]
+fn a_stale_read_is_shown_without_what_is_around_it() {
+    let mut p = ProgramBuilder::new("messages");
+    let (data, flag, count) = (p.var("data", 4), p.var("flag", 4), p.var("count", 4));
+    p.thread("send", |t| {
+        rounds(t, 5, |t| {
+            t.fetch_add(count, 1);
+            t.store_order(data, 1, Order::Relaxed);
+            t.store_order(flag, 1, Order::Relaxed);
+        });
+    });
+    p.thread("receive", |t| {
+        rounds(t, 3, |t| {
+            t.fetch_add(count, 1);
+            let is_sent = t.load_order(flag, Order::Acquire);
+            t.if_(is_sent.is(1), |t| {
+                let found = t.load_order(data, Order::Relaxed);
+                t.assert(found.is(1));
+            });
+        });
+    });
+    p.thread("bystander", |t| {
+        rounds(t, 4, |t| {
+            t.fetch_add(count, 1);
+        });
+    });
+    let violation = first_violation(&p.build(), EngineKind::Graph, MemoryModel::C11);
+    // Three threads are started (or two, if the third is not needed), and the rest is one round of each.
+    let own = |thread: usize| {
+        let steps = violation.schedule.steps.iter();
+        let its = steps.filter(|step| step.thread() == ThreadId::from_index(thread));
+        its.count()
+    };
+    assert_eq!((own(1), own(2), own(3)), (3, 3, 0));
+    assert!(
+        violation
+            .trace
+            .steps
+            .iter()
+            .any(|step| step.stale.is_some())
+    );
+}
+
+/// Whatever `graph` finds under c11: what is shown is an execution by the axioms, with that violation, and so is what is made of it when it is
+/// shortened once more.
+#[test]
+fn graphs_show_the_same_violation() {
+    let mut compared = 0;
+    for seed in seeds(150) {
+        let built = generate(seed, &GenOptions::default());
+        let options = SearchOptions {
+            memory: MemoryModel::C11,
+            keep_going: true,
+            ..SearchOptions::default()
+        };
+        let mut program = built.program();
+        let outcome = driver::check(&mut program, EngineKind::Graph, options);
+        let outcome = outcome.unwrap_or_else(|error| panic!("{seed} {error:?}\n{built}"));
+        let Verdict::Violation(violations) = outcome.verdict else {
+            continue;
+        };
+        for violation in violations {
+            let Violation {
+                kind,
+                thread,
+                at,
+                schedule,
+                trace,
+                ..
+            } = violation;
+            compared += 1;
+            let watch = Watch::default();
+            let confirmed = replay::confirm(&mut program, &schedule, &kind, thread, &watch);
+            assert_eq!(confirmed.as_ref(), Ok(&trace), "{seed}\n{built}");
+            let found = Found { kind, thread, at };
+            let mut is_over = || false;
+            let mut effort = Effort::new(&schedule, &mut is_over);
+            let Some((short, again)) = shorten(&mut program, &schedule, &found, &mut effort) else {
+                continue;
+            };
+            assert!(short.steps.len() <= schedule.steps.len());
+            let key = |it: &Found| ViolationKey::new(&it.kind, it.at);
+            assert_eq!(key(&again), key(&found), "{seed}\n{built}");
+            let confirmed =
+                replay::confirm(&mut program, &short, &again.kind, again.thread, &watch);
+            assert!(confirmed.is_ok(), "{seed} {confirmed:?}\n{built}");
+        }
+    }
+    assert!(compared > 50, "{compared}");
+}
+
+/// Races that `graph` meets while it adds an update that was read from before (seed 2740), or beside an operation that it refuses (1365).
+#[test]
+fn what_is_met_in_half_a_graph_is_shown_in_a_whole_one() {
+    let no_mixed_sizes = Features {
+        mixed_sizes: false,
+        ..Features::ALL
+    };
+    for (seed, features) in [(1365, Features::ALL), (2740, no_mixed_sizes)] {
+        let options = GenOptions {
+            features,
+            ..GenOptions::default()
+        };
+        let built = generate(seed, &options);
+        let violation = first_violation(&built, EngineKind::Graph, MemoryModel::C11);
+        assert!(matches!(violation.kind, ViolationKind::Race(_)), "{built}");
+        let options = SearchOptions {
+            memory: MemoryModel::C11,
+            keep_going: true,
+            ..SearchOptions::default()
+        };
+        let outcome = driver::check(&mut built.program(), EngineKind::Graph, options);
+        assert!(outcome.is_ok(), "{seed} {:?}\n{built}", outcome.err());
+    }
 }
 
 /// A deadlock, run to the end of all threads that can get there.
