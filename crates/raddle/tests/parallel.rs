@@ -82,7 +82,7 @@ fn small_programs_have_the_same_answers_in_pieces() {
 /// The last store of each of many threads is wrong, in the last of many executions.
 const LATE: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
     static atomic_int x[9], sum;\n\
-    static void *f(void *p) { int k = (int)(long)p; atomic_store(&x[k], 1); if (!atomic_load(&x[(k + 1) % 9])) atomic_fetch_add(&sum, 1); return p; }\n\
+    static void *f(void *p) { int k = (int)(long)p; atomic_store(&x[k], 1); if (!atomic_load(&x[(k + 1) % 9])) p = atomic_fetch_add(&sum, 1) < 9 ? p : 0; return p; }\n\
     int main(void) { pthread_t t[9]; for (long i = 0; i < 9; i++) pthread_create(&t[i], 0, f, (void *)i);\n\
     for (int i = 0; i < 9; i++) pthread_join(t[i], 0); assert(atomic_load(&sum) < 8); }\n";
 
