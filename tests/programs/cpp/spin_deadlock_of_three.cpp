@@ -1,5 +1,6 @@
 // Three philosophers with spin locks for forks.
 // engines: dpor, rf, rvf, mcr
+// bmc: inconclusive
 #include <atomic>
 #include <thread>
 
