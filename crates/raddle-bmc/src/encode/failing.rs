@@ -6,7 +6,7 @@ use crate::state::State;
 use crate::value::Sym;
 use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::SpuriousFailures;
-use raddle_program::models::{locks_several, may_fail_spuriously};
+use raddle_program::models::{is_of_library, locks_several, may_fail_spuriously};
 use raddle_program::{AccessKind, Stop};
 
 /// A failure for no reason that is possible.
@@ -31,7 +31,8 @@ impl Encoder<'_> {
         address: &Sym,
         size: u8,
     ) -> Result<Option<Failing>, Stop> {
-        if self.options.spurious_failures != SpuriousFailures::All {
+        let is_of_library = is_of_library(self.functions(state));
+        if self.options.spurious_failures != SpuriousFailures::All || is_of_library {
             return Ok(None);
         }
         let mut may = Bit::FALSE;
@@ -75,16 +76,19 @@ impl Encoder<'_> {
         Ok(fails)
     }
 
+    /// The functions that are being run, innermost first.
+    fn functions<'a>(&'a self, state: &'a State) -> impl Iterator<Item = &'a str> {
+        let frames = state.frames.iter().rev();
+        frames.map(|frame| &*self.view.module().function(frame.code.id()).name)
+    }
+
     /// Attempts to lock that may fail for no reason: those of C11 and C++.
     pub(super) fn refuse_spurious_failure(
         &mut self,
         state: &State,
         name: &str,
     ) -> Result<(), Stop> {
-        let callers = state.frames.iter().rev();
-        let callers: Vec<&str> = callers
-            .map(|frame| &*self.view.module().function(frame.code.id()).name)
-            .collect();
+        let callers: Vec<&str> = self.functions(state).collect();
         if locks_several(&callers) {
             // Rounds that fail have no effect, but a formula does not know that.
             return Err(unsupported_call(

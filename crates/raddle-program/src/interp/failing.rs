@@ -28,7 +28,7 @@ use super::undefined::Mask;
 use super::world::{World, is_try_lock};
 use crate::fault::Stop;
 use crate::ids::{LocId, ObjectId};
-use crate::models::{Access, ModelId};
+use crate::models::{Access, ModelId, is_of_library};
 use crate::op::{ChoiceOf, Op, Order, Value};
 use crate::orderings::OrderOf;
 use raddle_ir::passes::intrinsics::called_function;
@@ -381,7 +381,7 @@ impl Machine<'_> {
         failure: Order,
     ) -> Result<Attempt, Stop> {
         let may_fail = self.world.options.spurious_failures == SpuriousFailures::All;
-        if !may_fail {
+        if !may_fail || self.is_of_rust_library() {
             return Ok(Attempt::Goes(0));
         }
         if let Some(began) = self.trial.as_mut().and_then(|trial| trial.began.take()) {
@@ -445,6 +445,15 @@ impl Machine<'_> {
                 Ok(Attempt::Fails(read))
             }
         }
+    }
+
+    /// Is it an attempt of Rust's standard library? That one knows how to go on, and its own loops are not what is checked.
+    fn is_of_rust_library(&mut self) -> bool {
+        let innermost = self.frame().code.function;
+        let callers: Vec<FuncId> = self.calling_functions().collect();
+        let module = &self.world.module;
+        let functions = std::iter::once(innermost).chain(callers);
+        is_of_library(functions.map(|function| &*module.function(function).name))
     }
 
     /// Is the thread in the state in which it chose not to fail, with nothing changed since? Then it is at the end of an iteration without effect,

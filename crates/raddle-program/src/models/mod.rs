@@ -75,6 +75,7 @@ mod waiting;
 pub(crate) use externs::{contents, is_constant, size};
 pub use locks::{locks_several, may_fail_spuriously};
 pub use process::runs_functions_at_exit;
+pub use rust::is_of_library;
 pub(crate) use rust::parks;
 use rust::{has_plain_channels, has_plain_rwlocks};
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};

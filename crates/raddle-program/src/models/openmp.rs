@@ -434,10 +434,12 @@ fn static_loop(cx: &mut Script<'_, '_>) -> ModelResult {
     let (from, to, stride, is_last) = match (trips, cx.arg(2) & KIND) {
         (0, _) => (lower, upper, step, false),
         (_, CHUNKED) => {
-            let from = lower + number * chunk * step;
+            // Chunks that no loop has may be as long as numbers go; of the results 64 bits are stored.
+            let length = chunk.wrapping_mul(step);
+            let from = lower.wrapping_add(number.wrapping_mul(length));
             let last = (trips - 1) / chunk % threads;
-            let to = from + (chunk - 1) * step;
-            (from, to, chunk * step * threads, number == last)
+            let to = from.wrapping_add(length).wrapping_sub(step);
+            (from, to, length.wrapping_mul(threads), number == last)
         }
         _ => {
             let (part, rest) = (trips / threads, trips % threads);
@@ -489,7 +491,8 @@ fn next_chunk(cx: &mut Script<'_, '_>) -> ModelResult {
         }
         _ => {
             let place = team + NEXT_CHUNKS + 8 * (cx.of_team(LOOPS)?.saturating_sub(1));
-            i128::from(cx.rmw(place, 8, RmwKind::Add, 1, Order::Relaxed)?) * chunk
+            let begun = cx.rmw(place, 8, RmwKind::Add, 1, Order::Relaxed)?;
+            i128::from(begun).saturating_mul(chunk)
         }
     };
     if first >= trips {
@@ -513,8 +516,10 @@ fn next_chunk(cx: &mut Script<'_, '_>) -> ModelResult {
 /// `(place, thread, flags, size, size of what it shares, function)`: a block that begins with where the shared part is, and the function.
 fn task_alloc(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.refuse_formulas()?;
-    let (own, shared) = (cx.arg(3).next_multiple_of(16), cx.arg(4));
-    let task = cx.allocate(own + shared, 16)?;
+    let own = cx.arg(3).checked_next_multiple_of(16);
+    let sizes = own.and_then(|own| Some((own, own.checked_add(cx.arg(4))?)));
+    let (own, size) = sizes.ok_or_else(|| cx.unsupported("a task of that size"))?;
+    let task = cx.allocate(size, 16)?;
     cx.store(task, 8, task + own, Order::Plain)?;
     cx.store(task + 8, 8, cx.arg(5), Order::Plain)?;
     Ok(Outcome::Return(task))
@@ -534,7 +539,7 @@ fn start_task(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn run_task(cx: &mut Script<'_, '_>) -> ModelResult {
     let task = cx.arg(0);
-    let function = cx.load(task + 8, 8, Order::Plain)?;
+    let function = cx.load(task.wrapping_add(8), 8, Order::Plain)?;
     cx.call(function, &[0, task])?;
     // Its own tasks may outlive it; who waits for them then is not modelled.
     if cx.thread_value(TEAM, TASKS)? != 0 {

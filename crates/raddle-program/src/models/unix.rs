@@ -121,13 +121,13 @@ fn lock_pointers(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.set_thread_value(HELD, cx.arg(0), one)?;
     if other != one {
         cx.sync(other, LOCK)?;
-        cx.set_thread_value(HELD, cx.arg(0) + 1, other)?;
+        cx.set_thread_value(HELD, cx.arg(0).wrapping_add(1), other)?;
     }
     Ok(Outcome::Void)
 }
 
 fn unlock_pointers(cx: &mut Script<'_, '_>) -> ModelResult {
-    for key in [cx.arg(0) + 1, cx.arg(0)] {
+    for key in [cx.arg(0).wrapping_add(1), cx.arg(0)] {
         let pointer = cx.thread_value(HELD, key)?;
         if pointer != 0 {
             cx.sync(pointer, UNLOCK)?;

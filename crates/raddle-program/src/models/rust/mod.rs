@@ -311,6 +311,25 @@ fn last_part(path: &str) -> &str {
     path.rsplit("::").next().unwrap_or(path)
 }
 
+/// Does Rust's standard library run this code on its own account? The functions that are being run come innermost first; the operations of atomic types belong to
+/// whoever calls them.
+#[must_use]
+pub fn is_of_library<'a>(symbols: impl IntoIterator<Item = &'a str>) -> bool {
+    for symbol in symbols {
+        let Ok(demangled) = rustc_demangle::try_demangle(symbol) else {
+            return false;
+        };
+        let path = format!("{demangled:#}");
+        let path = path.trim_start_matches('<');
+        if !path.starts_with("core::sync::atomic::") {
+            return ["std::", "core::", "alloc::"]
+                .iter()
+                .any(|root| path.starts_with(root));
+        }
+    }
+    false
+}
+
 /// `<std::a::B<T>>::f::<U>` and `std::a::B<T>::f` are both `std::a::B::f`.
 fn plain_path(demangled: &str) -> Option<String> {
     // A method of a type is written with the type in brackets in one of the two manglings.
