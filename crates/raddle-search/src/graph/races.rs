@@ -216,6 +216,11 @@ impl Search {
         first: Ev,
         second: Ev,
     ) -> ControlFlow<()> {
+        let (_, steps) = self.linearised(program);
+        if !steps.has(first) || !steps.has(second) {
+            let what = "a data race with a read at which a thread waits (not reproduced by graph)";
+            return self.give_up(program, frame, second.of(), what);
+        }
         let side = |event: Ev| {
             let state = self.graph.event(event).state;
             RaceAccess {

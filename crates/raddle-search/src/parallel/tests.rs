@@ -201,7 +201,7 @@ fn generated_programs_that_wait_do_as_well() {
         let question = Question {
             keep_going: true,
             checks: Checks {
-                races: false,
+                races: true,
                 uninit: false,
                 ..Checks::default()
             },
