@@ -2,7 +2,7 @@
 
 use crate::verdict::{BlockedBy, Glance, Waiting};
 use raddle_memory::{Ending, Machine, MicroStep, Readiness, StepEnd};
-use raddle_program::{Limit, Op, Program, SrcId, StateId, Stop, SyncAction, ThreadId};
+use raddle_program::{ChoiceOf, Limit, Op, Program, SrcId, StateId, Stop, SyncAction, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// Every thread id that may have been started.
@@ -301,13 +301,19 @@ fn go_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> S
         let mark = machine.mark();
         left.insert(state, mark.steps());
         let end = machine.step(program, thread, &[]);
-        // Another choice may lead out of the loop.
-        let chose = !machine.chosen().is_empty();
+        let mut steps = machine.steps()[mark.steps()..].iter();
+        let chose = steps.any(|step| may_lead_elsewhere(program.op(step.state)));
         if end != StepEnd::Done || chose || !machine.is_pure_since(mark) {
             return SpinIteration::GoesOn;
         }
     }
     SpinIteration::GoesOn
+}
+
+/// Is it a choice of which another one may lead out of a loop? That an attempt does not fail for no reason is none: in an iteration that changes nothing it
+/// fails for a reason, and then the other choice comes to the same.
+fn may_lead_elsewhere(op: &Op) -> bool {
+    matches!(op, Op::Choice { of, .. } if *of != ChoiceOf::Failing)
 }
 
 /// An iteration that changed nothing.

@@ -1,6 +1,5 @@
 // Three philosophers with spin locks for forks.
 // engines: dpor, rf, rvf, mcr
-// bmc: inconclusive
 #include <atomic>
 #include <thread>
 
