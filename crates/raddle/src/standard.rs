@@ -113,6 +113,7 @@ mod tests {
             args: args.iter().map(OsString::from).collect(),
             is_cxx: false,
             is_foreign: false,
+            inline_bodies: false,
         };
         release_sequences(&[unit], ir)
     }

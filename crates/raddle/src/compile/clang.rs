@@ -20,6 +20,18 @@ pub(super) const OLDEST: u32 = 14;
 /// How often flags that clang does not know are taken out of a command that another compiler is meant for.
 const TRIES: usize = 8;
 
+/// Lets clang write down bodies that are copies of those of another source (`available_externally`), which it does for the optimiser only. The optimiser itself
+/// does nothing, and the rest is as without optimisation.
+const INLINE_BODIES: [&str; 7] = [
+    "-Xclang",
+    "-O1",
+    "-Xclang",
+    "-disable-llvm-passes",
+    "-Xclang",
+    "-disable-lifetime-markers",
+    "-U__OPTIMIZE__",
+];
+
 /// A source file, and how it is compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unit {
@@ -32,6 +44,8 @@ pub(crate) struct Unit {
     pub(crate) is_cxx: bool,
     /// The arguments are for a compiler that may not be clang: what clang does not know is left out.
     pub(crate) is_foreign: bool,
+    /// Are the bodies of functions wanted that the compiler leaves to another source: `inline` of C99, `extern inline` of older C?
+    pub(crate) inline_bodies: bool,
 }
 
 impl Unit {
@@ -155,6 +169,7 @@ impl Clang {
             .args(["-g", "-O0"])
             // Names of values make messages readable; without `optnone` nothing in the IR forbids later passes.
             .args(["-fno-discard-value-names", "-Xclang", "-disable-O0-optnone"])
+            .args(INLINE_BODIES.iter().filter(|_| unit.inline_bodies))
             .args(["-o", "-"])
             .arg(&unit.file)
             .stdin(Stdio::null())

@@ -134,6 +134,7 @@ fn command(entry: Entry, base: &Path) -> Option<Option<Command>> {
             args,
             is_cxx: compiler.ends_with("++"),
             is_foreign: true,
+            inline_bodies: false,
         },
         path,
     }))

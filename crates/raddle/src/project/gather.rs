@@ -1,7 +1,7 @@
 //! All sources of a program, compiled and linked.
 
 use super::{Project, database::Command, missing};
-use crate::compile::{self, CompileError, Unit};
+use crate::compile::{self, CompileError, Compiled, Unit};
 use crate::supervise::Job;
 use memchr::memmem;
 use raddle_ir::{LinkInput, LinkSymbols, link_modules, link_symbols};
@@ -41,7 +41,7 @@ pub(super) fn gather(project: &Project, job: &Job) -> Result<Gathered, CompileEr
     }
     // One source alone need not be looked into.
     if let ([unit], None) = (&project.units[..], &project.database) {
-        let compiled = compile::to_ir(unit, project.cache.as_ref(), job)?;
+        let compiled = with_bodies(unit, project, job)?;
         compile::tell(&compiled.messages);
         return Ok(Gathered {
             ir: compiled.ir.into(),
@@ -217,7 +217,11 @@ fn in_parallel(
 }
 
 fn compiled(unit: &Unit, project: &Project, job: &Job) -> Result<(Member, Vec<u8>), CompileError> {
-    let compiled = compile::to_ir(unit, project.cache.as_ref(), job)?;
+    let is_inline = |text: Vec<u8>| words(&text, "inline").next().is_some();
+    let compiled = match std::fs::read(unit.path()).is_ok_and(is_inline) {
+        true => with_bodies(unit, project, job)?,
+        false => compile::to_ir(unit, project.cache.as_ref(), job)?,
+    };
     let name = unit.file.display().to_string();
     let symbols = link_symbols(&compiled.ir, &name).map_err(raddle_ir::LinkError::Unreadable)?;
     let member = Member {
@@ -226,6 +230,48 @@ fn compiled(unit: &Unit, project: &Project, job: &Job) -> Result<(Member, Vec<u8
         symbols,
     };
     Ok((member, compiled.messages))
+}
+
+/// Compiles a source. Where C leaves the body of an inline function to another source, and nobody knows that function, its own body is taken.
+fn with_bodies(unit: &Unit, project: &Project, job: &Job) -> Result<Compiled, CompileError> {
+    let compiled = compile::to_ir(unit, project.cache.as_ref(), job)?;
+    if compile::is_ir(&unit.file) || compile::language(&unit.file) != "C" || unit.is_cxx {
+        return Ok(compiled);
+    }
+    let unknown = unknown_functions(&compiled.ir);
+    if unknown.is_empty() {
+        return Ok(compiled);
+    }
+    let again = Unit {
+        inline_bodies: true,
+        ..unit.clone()
+    };
+    let Ok(with_bodies) = compile::to_ir(&again, project.cache.as_ref(), job) else {
+        return Ok(compiled);
+    };
+    match unknown_functions(&with_bodies.ir).len() < unknown.len() {
+        true => Ok(Compiled {
+            messages: compiled.messages,
+            ..with_bodies
+        }),
+        false => Ok(compiled),
+    }
+}
+
+/// Functions that the module needs and no model knows.
+fn unknown_functions(ir: &str) -> Vec<Box<str>> {
+    let Ok(mut symbols) = link_symbols(ir, "LLVM IR") else {
+        return Vec::new();
+    };
+    // Of library variables, too, there are declarations.
+    let is_function = |name: &str| {
+        let called = format!("@{name}(");
+        let mut lines = ir.lines().filter(|line| line.starts_with("declare "));
+        lines.any(|line| line.contains(&called))
+    };
+    let is_unknown = |name: &str| models::lookup_function(name).is_none() && is_function(name);
+    symbols.needed.retain(|name| is_unknown(name));
+    symbols.needed
 }
 
 /// Has the text the word as a whole? A definition has it, unless a macro makes its name.

@@ -235,6 +235,7 @@ fn plain(file: &Path) -> Unit {
         args: Vec::new(),
         is_cxx: false,
         is_foreign: false,
+        inline_bodies: false,
     }
 }
 
