@@ -3,8 +3,93 @@
 use crate::value::Sym;
 use raddle_ir::TypeId;
 use raddle_order::bits::{Bit, Bits, Word};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+
+/// Bytes of any value, made as they are asked for: what memory holds that nobody has written.
+#[derive(Debug)]
+pub(crate) struct AnyBytes {
+    kind: AnyKind,
+    made: RefCell<BTreeMap<u64, [Bit; 8]>>,
+}
+
+#[derive(Debug)]
+enum AnyKind {
+    /// Zeros if the bit holds.
+    Fresh(Bit),
+    /// The first ones if the bit holds.
+    Choice(Bit, Base, Base),
+}
+
+impl AnyBytes {
+    /// Bytes of any value, unless the bit holds: then they are zeros.
+    pub(crate) fn unless(is_zero: Bit) -> Rc<Self> {
+        Self::of(AnyKind::Fresh(is_zero))
+    }
+
+    fn of(kind: AnyKind) -> Rc<Self> {
+        Rc::new(Self {
+            kind,
+            made: RefCell::default(),
+        })
+    }
+
+    fn byte(&self, bits: &mut Bits, offset: u64) -> [Bit; 8] {
+        if let Some(&byte) = self.made.borrow().get(&offset) {
+            return byte;
+        }
+        let byte = match &self.kind {
+            AnyKind::Fresh(is_zero) => [(); 8].map(|()| {
+                let bit = bits.free_bit();
+                bits.bit_and(bit, !*is_zero)
+            }),
+            AnyKind::Choice(first, then, otherwise) => {
+                let (then, otherwise) = (then.byte(bits, offset), otherwise.byte(bits, offset));
+                std::array::from_fn(|at| bits.bit_ite(*first, then[at], otherwise[at]))
+            }
+        };
+        self.made.borrow_mut().insert(offset, byte);
+        byte
+    }
+
+    /// The bytes that were asked for.
+    pub(crate) fn made(&self) -> Vec<(u64, [Bit; 8])> {
+        let made = self.made.borrow();
+        made.iter().map(|(&offset, &byte)| (offset, byte)).collect()
+    }
+}
+
+/// What memory holds where nobody has written.
+#[derive(Clone, Debug)]
+enum Base {
+    /// All bits are this one.
+    Bits(Bit),
+    Bytes(Rc<[u8]>),
+    Any(Rc<AnyBytes>),
+}
+
+impl Base {
+    /// Of the same object: not if either holds any bytes, unless they are the same.
+    fn may_be_same(a: &Self, b: &Self) -> bool {
+        match (a, b) {
+            (Self::Any(a), Self::Any(b)) => Rc::ptr_eq(a, b),
+            (Self::Any(_), _) | (_, Self::Any(_)) => false,
+            _ => true,
+        }
+    }
+
+    fn byte(&self, bits: &mut Bits, offset: u64) -> [Bit; 8] {
+        match self {
+            Self::Bits(bit) => [*bit; 8],
+            Self::Bytes(bytes) => {
+                let byte = bytes.get(offset as usize).copied().unwrap_or(0);
+                std::array::from_fn(|at| Bit::constant(byte >> at & 1 == 1))
+            }
+            Self::Any(bytes) => bytes.byte(bits, offset),
+        }
+    }
+}
 
 /// The bytes of an object: what it started with, and what was written since.
 #[derive(Clone, Debug)]
@@ -14,35 +99,38 @@ pub(crate) struct Contents {
     pub(crate) bound: Option<Word>,
     /// Of a private variable, if it is known.
     pub(crate) ty: Option<TypeId>,
-    /// None for zeros.
-    base: Option<Rc<[u8]>>,
+    base: Base,
     /// Of memory that holds anything at first: bits of ones where nobody has written, byte by byte.
     unwritten: Option<Rc<Contents>>,
-    /// All bits of the base are this one, if there is no base: for `unwritten`.
-    base_bit: Bit,
     /// By offset, not overlapping: size in bytes, and value.
     parts: BTreeMap<u64, (u8, Sym)>,
 }
 
 impl Contents {
+    /// None for zeros.
     pub(crate) fn new(size: u64, base: Option<Rc<[u8]>>) -> Self {
+        Self::over(size, base.map_or(Base::Bits(Bit::FALSE), Base::Bytes))
+    }
+
+    /// The contents of an object that holds anything at first.
+    pub(crate) fn any(size: u64, bytes: Rc<AnyBytes>) -> Self {
+        Self::over(size, Base::Any(bytes))
+    }
+
+    fn over(size: u64, base: Base) -> Self {
         Self {
             size,
             bound: None,
             ty: None,
             base,
             unwritten: None,
-            base_bit: Bit::FALSE,
             parts: BTreeMap::new(),
         }
     }
 
     /// The contents of an object that nobody has written yet, if the bit holds.
     pub(crate) fn fresh(size: u64, is_unwritten: Bit) -> Self {
-        let unwritten = Self {
-            base_bit: is_unwritten,
-            ..Self::new(size, None)
-        };
+        let unwritten = Self::over(size, Base::Bits(is_unwritten));
         Self {
             unwritten: Some(Rc::new(unwritten)),
             ..Self::new(size, None)
@@ -54,7 +142,7 @@ impl Contents {
         let Some(unwritten) = &self.unwritten else {
             return Bit::FALSE;
         };
-        let word = unwritten.load(offset, size).word;
+        let word = unwritten.load(bits, offset, size).word;
         bits.all((0..usize::from(size)).map(|byte| word.bits()[byte * 8]))
     }
 
@@ -63,11 +151,6 @@ impl Contents {
         self.parts
             .iter()
             .map(|(&offset, (size, value))| (offset, *size, value))
-    }
-
-    fn base_byte(&self, offset: u64) -> u8 {
-        let base = self.base.as_deref().unwrap_or_default();
-        base.get(offset as usize).copied().unwrap_or(0)
     }
 
     /// Offsets of the parts that share bytes with a range.
@@ -80,30 +163,34 @@ impl Contents {
             .collect()
     }
 
-    pub(crate) fn load(&self, offset: u64, size: u8) -> Sym {
+    pub(crate) fn load(&self, bits: &mut Bits, offset: u64, size: u8) -> Sym {
         if let Some((part, value)) = self.parts.get(&offset)
             && *part == size
         {
             return value.clone();
         }
         let touched = self.overlapping(offset, size);
-        let mut bits = Vec::with_capacity(usize::from(size) * 8);
+        let mut is_any = false;
+        let mut word = Vec::with_capacity(usize::from(size) * 8);
         for byte in offset..offset + u64::from(size) {
             let part = touched.iter().rev().find(|&&start| start <= byte);
             let part = part.map(|&start| (start, &self.parts[&start]));
             match part {
                 Some((start, (size, value))) if byte < start + u64::from(*size) => {
                     let at = (byte - start) as usize * 8;
-                    bits.extend_from_slice(&value.word.bits()[at..at + 8]);
+                    word.extend_from_slice(&value.word.bits()[at..at + 8]);
                 }
-                _ if self.base.is_none() => bits.extend([self.base_bit; 8]),
                 _ => {
-                    let value = self.base_byte(byte);
-                    bits.extend((0..8).map(|bit| Bit::constant(value >> bit & 1 == 1)));
+                    is_any |= matches!(self.base, Base::Any(_));
+                    word.extend(self.base.byte(bits, byte));
                 }
             }
         }
-        Sym::of(Word::from_bits(bits))
+        let value = Sym::of(Word::from_bits(word));
+        match is_any && touched.is_empty() {
+            true => value.unwritten(),
+            false => value,
+        }
     }
 
     pub(crate) fn store(&mut self, offset: u64, size: u8, value: Sym) {
@@ -115,9 +202,9 @@ impl Contents {
     }
 
     /// Which of the bytes nobody has written: bits of ones.
-    pub(crate) fn unwritten_bytes(&self, offset: u64, size: u8) -> Option<Sym> {
+    pub(crate) fn unwritten_bytes(&self, bits: &mut Bits, offset: u64, size: u8) -> Option<Sym> {
         let unwritten = self.unwritten.as_ref()?;
-        Some(unwritten.load(offset, size))
+        Some(unwritten.load(bits, offset, size))
     }
 
     /// Lets nobody have written bytes that are ones.
@@ -164,7 +251,7 @@ impl Contents {
                     let unwritten = Rc::make_mut(unwritten);
                     unwritten.store_if(bits, condition, (offset, size), &all);
                 }
-                let old = self.load(offset, size);
+                let old = self.load(bits, offset, size);
                 let value = Sym::ite(bits, condition, value, &old);
                 self.put(offset, size, value.defined());
             }
@@ -184,9 +271,12 @@ impl Contents {
             let both = Self::same(bits, a, b);
             same = bits.bit_and(same, both);
         }
+        if !Base::may_be_same(&a.base, &b.base) {
+            return Bit::FALSE;
+        }
         for (one, other) in [(a, b), (b, a)] {
             for (offset, size, value) in one.parts() {
-                let theirs = other.load(offset, size);
+                let theirs = other.load(bits, offset, size);
                 let equal = bits.eq(&value.word, &theirs.word);
                 same = bits.bit_and(same, equal);
             }
@@ -206,8 +296,12 @@ impl Contents {
             let unwritten = Self::choose(bits, first, then, otherwise);
             chosen.unwritten = Some(Rc::new(unwritten));
         }
+        if !Base::may_be_same(&then.base, &otherwise.base) {
+            let kind = AnyKind::Choice(first, then.base.clone(), otherwise.base.clone());
+            chosen.base = Base::Any(AnyBytes::of(kind));
+        }
         for (offset, size, value) in then.parts() {
-            let other = otherwise.load(offset, size);
+            let other = otherwise.load(bits, offset, size);
             let value = Sym::ite(bits, first, value, &other);
             chosen.put(offset, size, value);
         }
@@ -217,7 +311,7 @@ impl Contents {
                 .get(&offset)
                 .is_some_and(|(part, _)| *part == size);
             if !known {
-                let own = then.load(offset, size);
+                let own = then.load(bits, offset, size);
                 let value = Sym::ite(bits, first, &own, value);
                 chosen.put(offset, size, value);
             }
@@ -236,13 +330,17 @@ mod tests {
 
     #[test]
     fn bytes_of_different_sizes_fit_together() {
+        let mut bits = Bits::new();
         let mut contents = Contents::new(8, Some([1, 2, 3, 4, 5, 6, 7, 8].into()));
-        assert_eq!(contents.load(2, 2).as_constant(), Some(0x0403));
+        assert_eq!(contents.load(&mut bits, 2, 2).as_constant(), Some(0x0403));
         contents.store(1, 2, Sym::constant(16, 0xBBAA));
-        assert_eq!(contents.load(0, 4).as_constant(), Some(0x04BB_AA01));
+        assert_eq!(
+            contents.load(&mut bits, 0, 4).as_constant(),
+            Some(0x04BB_AA01)
+        );
         contents.store(2, 1, Sym::constant(8, 0xCC));
         assert_eq!(
-            contents.load(0, 8).as_constant(),
+            contents.load(&mut bits, 0, 8).as_constant(),
             Some(0x0807_0605_04CC_AA01)
         );
     }
@@ -254,8 +352,8 @@ mod tests {
         a.store(0, 4, Sym::constant(32, 0x1111_1111));
         b.store(1, 1, Sym::constant(8, 0x22));
         let first = Contents::choose(&mut bits, Bit::TRUE, &a, &b);
-        assert_eq!(first.load(0, 4).as_constant(), Some(0x1111_1111));
+        assert_eq!(first.load(&mut bits, 0, 4).as_constant(), Some(0x1111_1111));
         let second = Contents::choose(&mut bits, Bit::FALSE, &a, &b);
-        assert_eq!(second.load(0, 4).as_constant(), Some(0x2200));
+        assert_eq!(second.load(&mut bits, 0, 4).as_constant(), Some(0x2200));
     }
 }

@@ -31,6 +31,8 @@ pub struct BmcOptions {
     /// May waits for condition variables end without a signal?
     pub spurious_wakeups: bool,
     pub spurious_failures: SpuriousFailures,
+    /// May memory hold anything that nobody has written? Otherwise it holds zeros.
+    pub any_unwritten: bool,
     /// `abort` ends the process in silence.
     pub silent_abort: bool,
     /// A second opinion: give up if a formula becomes large, or if a question takes so many conflicts.
@@ -309,6 +311,7 @@ impl Run {
             exit_with_main: self.options.exit_with_main,
             spurious_wakeups: self.options.spurious_wakeups,
             spurious_failures: self.options.spurious_failures,
+            any_unwritten: self.options.any_unwritten,
             silent_abort: self.options.silent_abort,
             watch: &self.watch,
             is_short: self.options.effort.is_some() || self.patience != Patience::Endless,
@@ -541,6 +544,7 @@ impl Run {
         found: Found,
     ) -> Result<Verdict, InternalError> {
         self.watch.enter(Phase::Replaying);
+        program.assume_first_bytes(found.first_bytes.clone());
         if problem.encoding.reads_kinds {
             program.read_kinds();
         }
@@ -561,6 +565,11 @@ impl Run {
                 Ok(outcome.verdict)
             }
             Verdict::Inconclusive(_) if self.watch.is_raised() => Ok(self.late()),
+            // An address that the formula has for an object need not be the program's: what nobody has written may be one by chance.
+            _ if !program.first_bytes().is_empty() => {
+                let what = "what depends on memory that nobody has written";
+                Ok(Verdict::Inconclusive(Reason::NotLookedFor { what }))
+            }
             _ => Err(InternalError::Diverged {
                 what: guide
                     .lost

@@ -1,13 +1,16 @@
 //! What encoding makes of a program: the steps that threads may take, with the conditions under which they do.
 
-use crate::contents::Contents;
+use crate::contents::{AnyBytes, Contents};
 use crate::encode::{Cuts, GONE, HALF, OWNER_BITS};
 use crate::facts::{Cell, Region};
 use crate::path::Path;
 use crate::value::ReadId;
 use raddle_order::bits::{Bit, Bits, Word};
 use raddle_order::{ClauseSink, Lit, Var};
-use raddle_program::{Fault, ObjectId, Order, SrcId, ThreadId, Unsupported, WeakOrderings};
+use raddle_program::{
+    Fault, FirstBytes, Made, ObjectId, Order, Seen, SrcId, ThreadId, ThreadName, Unsupported,
+    WeakOrderings,
+};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -377,6 +380,8 @@ pub(crate) struct Thread {
     /// Heap blocks and shared stack variables that it makes, in program order. Which number an object has in an execution
     /// depends on how many came before it there.
     pub(crate) allocations: Vec<(Bit, ObjectId)>,
+    /// What the private stack variables that it makes hold at first, in program order; only where that may be anything.
+    pub(crate) variables: Vec<(Bit, Rc<AnyBytes>)>,
     /// Does it depend on the path which thread of the program it is?
     pub(crate) is_uncertain: bool,
 }
@@ -476,6 +481,8 @@ pub(crate) struct Encoding {
     pub(crate) required: Vec<Bit>,
     /// Reads of shared memory that may have been written by nobody.
     pub(crate) unwritten: Vec<UnwrittenRead>,
+    /// What heap blocks and shared stack variables hold at first, where that may be anything.
+    pub(crate) any: BTreeMap<ObjectId, Rc<AnyBytes>>,
     /// The sizes of objects that are not known.
     pub(crate) sizes: BTreeMap<ObjectId, Word>,
     /// The contents of regions when the first thread is started, where they are not as declared.
@@ -489,6 +496,65 @@ pub(crate) struct Encoding {
 }
 
 impl Encoding {
+    /// What memory holds that nobody has written, in an execution in which these objects are made by each thread.
+    pub(crate) fn first_bytes(
+        &self,
+        holds: &mut impl FnMut(Bit) -> bool,
+        allocations: &[Vec<ObjectId>],
+    ) -> FirstBytes {
+        let mut first = FirstBytes::default();
+        if self.any.is_empty() && self.threads.iter().all(|it| it.variables.is_empty()) {
+            return first;
+        }
+        let names = self.names(holds);
+        for (thread, name) in names.iter().enumerate() {
+            let Some(name) = name else {
+                continue;
+            };
+            let objects = allocations[thread]
+                .iter()
+                .map(|object| self.any.get(object));
+            let variables = self.threads[thread].variables.iter();
+            let variables: Vec<_> = variables.filter(|(guard, _)| holds(*guard)).collect();
+            let variables = variables.iter().map(|(_, bytes)| Some(bytes));
+            for (seen, (bytes, counter)) in (objects.zip(1..).map(|made| (Seen::ByOthers, made)))
+                .chain(variables.zip(1..).map(|made| (Seen::Privately, made)))
+            {
+                for (offset, bits) in bytes.map(|bytes| bytes.made()).unwrap_or_default() {
+                    let byte = (0..8).fold(0, |byte, at| byte | u8::from(holds(bits[at])) << at);
+                    let thread = name.clone();
+                    let made = Made {
+                        thread,
+                        seen,
+                        counter,
+                    };
+                    first.insert(made, offset, byte);
+                }
+            }
+        }
+        first
+    }
+
+    /// The names of the threads that are started.
+    fn names(&self, holds: &mut impl FnMut(Bit) -> bool) -> Vec<Option<ThreadName>> {
+        let mut names = vec![None; self.threads.len()];
+        names[0] = Some(ThreadName::default());
+        let mut spawned = vec![0; self.threads.len()];
+        // Each thread's steps are in program order, and a thread is encoded when it is started.
+        for step in &self.steps {
+            if let StepKind::Spawn { child } = step.what
+                && holds(step.guard)
+            {
+                spawned[step.thread] += 1;
+                let nth = spawned[step.thread];
+                names[child] = names[step.thread]
+                    .as_ref()
+                    .map(|name: &ThreadName| name.child(nth));
+            }
+        }
+        names
+    }
+
     /// Is there an atomic block that does not come to its end?
     pub(crate) fn any_open_block(&mut self) -> Bit {
         let open = self.open_blocks.iter().map(|block| block.guard);

@@ -104,6 +104,8 @@ pub(crate) struct Facts {
     /// Offsets at which accesses start and end.
     cuts: FxHashMap<Region, BTreeSet<u64>>,
     stored: FxHashMap<Cell, Stored>,
+    /// Cells to which something may be stored besides that nobody has written.
+    wild: FxHashSet<Cell>,
     /// Mutexes whose sections are not known from the text alone.
     tangled: FxHashSet<(ObjectId, u64)>,
     /// Mutexes that a thread may wait for in vain.
@@ -187,6 +189,15 @@ impl Facts {
         self.stored.get(&cell).map(|stored| &stored.set)
     }
 
+    /// May what is stored in the cell be anything, because nobody has written it?
+    pub(crate) fn is_wild(&self, cell: Cell) -> bool {
+        self.wild.contains(&cell)
+    }
+
+    pub(crate) fn store_wild(&mut self, cell: Cell) {
+        self.changed |= self.wild.insert(cell);
+    }
+
     /// Do four bytes that say the kind of a mutex stay what they are once there are several threads? `is_zero`: storing 0
     /// does not matter.
     pub(crate) fn keeps_kind(&mut self, region: Region, start: u64, is_zero: bool) -> bool {
@@ -199,12 +210,12 @@ impl Facts {
             let end = cell.offset + u64::from(cell.size);
             cell.region != region || end <= start || cell.offset >= start + 4
         };
-        let is_kept = |set: &Set| {
-            let zeros = set.values();
+        let is_kept = |cell: &Cell, set: &Set| {
+            let zeros = set.values().filter(|_| !self.wild.contains(cell));
             is_zero && zeros.is_some_and(|all| all.iter().all(|&value| value == 0))
         };
         let mut stored = self.stored.iter();
-        stored.all(|(cell, stored)| is_apart(cell) || is_kept(&stored.set))
+        stored.all(|(cell, stored)| is_apart(cell) || is_kept(cell, &stored.set))
             && match overwritten {
                 Overwritten::Unsat => true,
                 Overwritten::WithZero => is_zero,

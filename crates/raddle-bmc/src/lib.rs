@@ -28,6 +28,7 @@
 //!     exit_with_main: false,
 //!     spurious_wakeups: true,
 //!     spurious_failures: raddle_program::interp::SpuriousFailures::None,
+//!     any_unwritten: false,
 //!     silent_abort: false,
 //!     effort: None,
 //!     patience: raddle_bmc::PATIENCE,

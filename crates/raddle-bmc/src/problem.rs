@@ -15,7 +15,7 @@ use crate::waits::Deadlock;
 use raddle_order::bits::{Bit, Word};
 use raddle_order::memory::{self, Location, Memory, MemoryModel, Source, ThreadIndex};
 use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome, Stopped};
-use raddle_program::{ObjectId, ReleaseSequences};
+use raddle_program::{FirstBytes, ObjectId, ReleaseSequences};
 use raddle_search::Checks;
 use rustc_hash::FxHashMap;
 
@@ -83,6 +83,8 @@ pub(crate) struct Found {
     pub(crate) choices: Vec<Vec<u32>>,
     /// By thread: the objects that it makes, in program order.
     pub(crate) allocations: Vec<Vec<ObjectId>>,
+    /// What memory holds that nobody has written.
+    pub(crate) first_bytes: FirstBytes,
     /// Steps at which the machine is to do the access that they stand for.
     pub(crate) unseen: Vec<StepIndex>,
 }
@@ -509,7 +511,7 @@ impl Problem {
                 chosen
             })
             .collect();
-        let allocations = threads
+        let allocations: Vec<Vec<ObjectId>> = threads
             .iter()
             .map(|thread| {
                 let made = thread.allocations.iter();
@@ -519,6 +521,9 @@ impl Problem {
             .collect();
         let unseen = self.unseen.iter().filter(|(_, lit)| solver.value(*lit));
         Found {
+            first_bytes: self
+                .encoding
+                .first_bytes(&mut |bit| reading.bit(bit), &allocations),
             steps,
             wrong,
             choices,

@@ -99,6 +99,8 @@ pub(crate) struct Sym {
     pub(crate) sum: Option<(ReadId, u64)>,
     /// Does it hold what nobody has written? Then it may be copied, and nothing may depend on it.
     pub(crate) undefined: Bit,
+    /// Of a value that may be anything because it is read from memory that nobody may have written: what it is otherwise.
+    pub(crate) likely: Option<Set>,
 }
 
 /// A read of shared memory, by its number.
@@ -113,6 +115,7 @@ impl Sym {
             set: Set::one(value),
             sum: None,
             undefined: Bit::FALSE,
+            likely: None,
         }
     }
 
@@ -131,7 +134,26 @@ impl Sym {
             set,
             sum: None,
             undefined: Bit::FALSE,
+            likely: None,
         }
+    }
+
+    /// The same, of which nothing else is known because nobody has written it.
+    pub(crate) fn unwritten(self) -> Self {
+        self.likely_within(Set::Values([].into()))
+    }
+
+    /// The same, if it is one of these or what nobody has written.
+    pub(crate) fn likely_within(mut self, set: Set) -> Self {
+        if self.set == Set::Any && set != Set::Any {
+            self.likely = Some(set);
+        }
+        self
+    }
+
+    /// What it can be, unless nobody has written it.
+    pub(crate) fn likely_set(&self) -> &Set {
+        self.likely.as_ref().unwrap_or(&self.set)
     }
 
     /// The same, whoever has written it.
@@ -159,6 +181,7 @@ impl Sym {
             set,
             sum: None,
             undefined: Bit::FALSE,
+            likely: None,
         }
     }
 
@@ -186,17 +209,24 @@ impl Sym {
         }
         let word = bits.ite(condition, &then.word, &otherwise.word);
         let mut value = Self::within(word, then.set.union(&otherwise.set));
+        if then.likely.is_some() || otherwise.likely.is_some() {
+            value = value.likely_within(then.likely_set().union(otherwise.likely_set()));
+        }
         value.undefined = bits.bit_ite(condition, then.undefined, otherwise.undefined);
         value
     }
 
     /// A function of one value that is also known on numbers.
     pub(crate) fn map(&self, word: Word, number: impl Fn(u64) -> u64) -> Self {
-        let set = match &self.set {
+        let of = |set: &Set| match set {
             Set::Values(values) => Set::of(values.iter().map(|&value| number(value)).collect()),
             _ => Set::Any,
         };
-        Self::within(word, set)
+        let value = Self::within(word, of(&self.set));
+        match &self.likely {
+            Some(likely) => value.likely_within(of(likely)),
+            None => value,
+        }
     }
 
     /// A function of two values that is also known on numbers. `keeps` says whether the result still points into the
@@ -208,20 +238,22 @@ impl Sym {
         keeps: bool,
         number: impl Fn(u64, u64) -> u64,
     ) -> Self {
-        let set = match (&self.set, &other.set) {
+        let of = |first: &Set, second: &Set| match (first, second) {
             (Set::Values(a), Set::Values(b)) if a.len() * b.len() <= MOST_VALUES => {
                 let pairs = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
                 Set::of(pairs.map(|(a, b)| number(a, b)).collect())
             }
-            _ if keeps && self.set.is_address() && !other.set.is_address() => {
-                match self.set.objects() {
-                    Some(objects) => Set::Objects(objects),
-                    None => Set::Any,
-                }
-            }
+            _ if keeps && first.is_address() && !second.is_address() => match first.objects() {
+                Some(objects) => Set::Objects(objects),
+                None => Set::Any,
+            },
             _ => Set::Any,
         };
-        Self::within(word, set)
+        let value = Self::within(word, of(&self.set, &other.set));
+        match self.likely.is_some() || other.likely.is_some() {
+            true => value.likely_within(of(self.likely_set(), other.likely_set())),
+            false => value,
+        }
     }
 
     /// What a comparison says if it is the same for all numbers.
@@ -275,6 +307,7 @@ mod tests {
             set: Set::of(vec![3, 12]),
             sum: None,
             undefined: Bit::FALSE,
+            likely: None,
         };
         assert_eq!(mixed.compare(&high, |a, b| a < b), None);
     }

@@ -96,6 +96,7 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks, effort: Option<u64>) 
         exit_with_main: false,
         spurious_wakeups: false,
         spurious_failures: raddle_program::interp::SpuriousFailures::None,
+        any_unwritten: false,
         silent_abort: false,
         effort,
         patience: raddle_bmc::PATIENCE,

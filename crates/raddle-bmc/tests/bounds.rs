@@ -533,6 +533,7 @@ fn by_formula(
         exit_with_main: false,
         spurious_wakeups: false,
         spurious_failures: raddle_program::interp::SpuriousFailures::None,
+        any_unwritten: false,
         silent_abort: false,
         effort: None,
         patience,

@@ -308,6 +308,7 @@ fn by_formula(text: &str) -> Verdict {
         exit_with_main: false,
         spurious_wakeups: false,
         spurious_failures: raddle_program::interp::SpuriousFailures::None,
+        any_unwritten: false,
         silent_abort: false,
         effort: None,
         patience: raddle_bmc::PATIENCE,

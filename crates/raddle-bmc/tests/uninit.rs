@@ -285,6 +285,7 @@ fn what_nobody_has_written_is_found_as_by_enumeration() {
             exit_with_main: false,
             spurious_wakeups: false,
             spurious_failures: raddle_program::interp::SpuriousFailures::None,
+            any_unwritten: false,
             silent_abort: false,
             effort: None,
             patience: raddle_bmc::PATIENCE,

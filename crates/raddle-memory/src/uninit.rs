@@ -90,7 +90,12 @@ impl UninitDetector {
             return None;
         }
         let mut fault = None;
-        if reads && program.needs_contents(step.state) && !self.is_written(info, step.thread) {
+        let minds_every_byte = program.tables().minds_every_byte;
+        let is_written = |detector: &Self| match minds_every_byte {
+            true => detector.is_written_whole(info, step.thread),
+            false => detector.is_written(info, step.thread),
+        };
+        if reads && program.needs_contents(step.state) && !is_written(self) {
             let object = program.tables().object_info(info.object);
             // A block may have been freed: that is another fault, and the machine's business.
             if object.init.is_none() {
@@ -151,6 +156,19 @@ impl UninitDetector {
             let undo = Undo::Written { arena: first, bits };
             self.undo.push((index, undo));
         }
+    }
+
+    /// Have all of the bytes been written, as far as the thread can see?
+    fn is_written_whole(&self, info: &LocInfo, thread: ThreadId) -> bool {
+        (0..info.size).all(|byte| {
+            let arena = info.arena + u32::from(byte);
+            let byte = LocInfo {
+                arena,
+                size: 1,
+                ..*info
+            };
+            self.is_written(&byte, thread)
+        })
     }
 
     /// Has any of the bytes been written, as far as the thread can see?

@@ -8,6 +8,7 @@
 //!   re-running the thread from the nearest ancestor that still has one.
 
 use crate::coverage::{CodeCoverage, WeakOrderings};
+use crate::first_bytes::FirstBytes;
 use crate::ids::{SrcId, StateId, ThreadId};
 use crate::journal::{Entry, Journal};
 use crate::op::{Op, ReleaseSequences, SyncAction, Value};
@@ -77,6 +78,14 @@ pub trait Semantics {
         false
     }
 
+    /// The same program where memory that nobody has written holds these bytes, with the tables to start from; none if it knows no such memory.
+    fn with_first_bytes(&self, _bytes: &FirstBytes) -> Option<(Self, Tables)>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// What an address means that leads to no variable.
     fn meaning(&self, _tables: &Tables, _address: u64) -> Option<Meaning> {
         None
@@ -122,6 +131,7 @@ trait Expand {
     fn start(&mut self, skeleton: &mut Skeleton, kinds: Kinds) -> StateId;
     fn expand(&mut self, skeleton: &mut Skeleton, state: StateId, value: Value) -> StateId;
     fn snapshot_bytes(&self) -> usize;
+    fn with_first_bytes(&self, bytes: &FirstBytes) -> Option<(Box<dyn Expand>, Tables)>;
     fn meaning(&self, tables: &Tables, address: u64) -> Option<Meaning>;
     fn taken_for(&self, state: StateId) -> Option<TakenFor>;
     fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage>;
@@ -293,7 +303,17 @@ fn hash_of(local: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-impl<S: Semantics> Expander<S> {
+impl<S: Semantics + 'static> Expander<S> {
+    fn new(semantics: S, limit: usize) -> Self {
+        Self {
+            semantics,
+            snapshots: Vec::new(),
+            interned: FxHashMap::default(),
+            bytes: 0,
+            limit,
+        }
+    }
+
     fn intern(
         &mut self,
         skeleton: &mut Skeleton,
@@ -437,7 +457,12 @@ impl<S: Semantics> Expander<S> {
     }
 }
 
-impl<S: Semantics> Expand for Expander<S> {
+impl<S: Semantics + 'static> Expand for Expander<S> {
+    fn with_first_bytes(&self, bytes: &FirstBytes) -> Option<(Box<dyn Expand>, Tables)> {
+        let (semantics, tables) = self.semantics.with_first_bytes(bytes)?;
+        Some((Box::new(Self::new(semantics, self.limit)), tables))
+    }
+
     fn start(&mut self, skeleton: &mut Skeleton, kinds: Kinds) -> StateId {
         let transition = self.semantics.start(&mut skeleton.tables, kinds);
         let to = self.intern(skeleton, transition, None);
@@ -496,6 +521,7 @@ pub struct Program {
     expander: Box<dyn Expand>,
     main: StateId,
     kinds: Kinds,
+    first_bytes: FirstBytes,
 }
 
 /// Snapshots may take this much unless the caller says otherwise.
@@ -516,13 +542,7 @@ impl Program {
             tables,
             ..Skeleton::default()
         };
-        let mut expander = Expander {
-            semantics,
-            snapshots: Vec::new(),
-            interned: FxHashMap::default(),
-            bytes: 0,
-            limit,
-        };
+        let mut expander = Expander::new(semantics, limit);
         let kinds = Kinds::default();
         let main = expander.start(&mut skeleton, kinds);
         Self {
@@ -530,6 +550,7 @@ impl Program {
             expander: Box::new(expander),
             main,
             kinds,
+            first_bytes: FirstBytes::default(),
         }
     }
 
@@ -552,6 +573,30 @@ impl Program {
             self.kinds = Kinds::Read;
             self.main = self.expander.start(&mut self.skeleton, self.kinds);
         }
+    }
+
+    /// What memory is taken to hold that nobody has written.
+    #[must_use]
+    pub fn first_bytes(&self) -> &FirstBytes {
+        &self.first_bytes
+    }
+
+    /// Lets memory that nobody has written hold these bytes. That is another program, of which nothing is known yet but source positions.
+    pub fn assume_first_bytes(&mut self, bytes: FirstBytes) {
+        if self.first_bytes == bytes {
+            return;
+        }
+        let Some((expander, mut tables)) = self.expander.with_first_bytes(&bytes) else {
+            return;
+        };
+        tables.keep_sources(&mut self.skeleton.tables);
+        self.skeleton = Skeleton {
+            tables,
+            ..Skeleton::default()
+        };
+        self.expander = expander;
+        self.first_bytes = bytes;
+        self.main = self.expander.start(&mut self.skeleton, self.kinds);
     }
 
     /// Is somebody known to write where the kind of a mutex lies that somebody uses, and is that no conflict yet?

@@ -35,6 +35,7 @@ pub mod automaton;
 pub mod coverage;
 pub mod errno;
 pub mod fault;
+mod first_bytes;
 pub mod ids;
 pub mod interp;
 pub mod journal;
@@ -51,6 +52,7 @@ pub use coverage::{AssertSite, CodeCoverage, NamedPlace, WeakOrderings};
 pub use fault::{
     AccessKind, ComparedAs, Comparison, Fault, Leaves, Limit, Misuse, PanicEnd, Stop, Unsupported,
 };
+pub use first_bytes::{FirstBytes, Given, Made, Seen};
 pub use ids::{LocId, ObjectId, SrcId, StateId, StopId, ThreadId};
 pub use interp::{InterpOptions, Interpreter, LoadError, OnMainReturn, PanicPolicy};
 pub use journal::Journal;

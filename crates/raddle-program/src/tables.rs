@@ -4,6 +4,7 @@
 //! from them are the same everywhere: see [`crate::names`].
 
 use crate::fault::Stop;
+use crate::first_bytes::{Given, Made};
 use crate::ids::{LocId, ObjectId, SrcId, StopId, ThreadId};
 use crate::names::{self, ThreadName, ThreadNumbers};
 pub use crate::names::{OFFSET_BIAS, PRIVATE_THREAD};
@@ -176,10 +177,14 @@ pub struct Tables {
     pub(crate) orderings: FxHashMap<(SrcId, OrderOf, Order), Option<LocId>>,
     /// Cells of objects whose users look at their first bytes.
     looked_at: FxHashSet<LocId>,
+    /// Memory that was given its first bytes.
+    given: BTreeMap<Made, Given>,
     stops: Vec<Stop>,
     stop_ids: FxHashMap<Stop, StopId>,
     /// Source types, for naming locations.
     pub debug: Rc<DebugInfo>,
+    /// Is a read one of memory that nobody has written if that holds for one of its bytes? Otherwise for all of them.
+    pub minds_every_byte: bool,
     /// As the program's language has it.
     pub release_sequences: ReleaseSequences,
 }
@@ -729,7 +734,26 @@ impl Tables {
         &self.arena
     }
 
+    // ---- what nobody has written
+
+    /// Memory is made that is given its first bytes.
+    pub(crate) fn note_given(&mut self, made: Made, given: Given) {
+        self.given.insert(made, given);
+    }
+
+    /// Memory that was given its first bytes.
+    pub fn given(&self) -> impl Iterator<Item = (&Made, &Given)> {
+        self.given.iter()
+    }
+
     // ---- source positions and stops
+
+    /// Takes over all source positions, with their ids, from tables of the same program.
+    pub(crate) fn keep_sources(&mut self, other: &mut Self) {
+        self.sources = std::mem::take(&mut other.sources);
+        self.users = std::mem::take(&mut other.users);
+        self.source_ids = std::mem::take(&mut other.source_ids);
+    }
 
     pub fn source(&mut self, loc: SourceLoc) -> SrcId {
         if let Some(&id) = self.source_ids.get(&loc) {

@@ -30,6 +30,9 @@ pub(crate) fn notes(report: &Report<'_>, sources: &Sources) -> Vec<Note> {
         notes.extend(not_checked(outcome));
         notes.extend(left_out(outcome));
     }
+    if let Verdict::Violation(_) = outcome.verdict {
+        notes.extend(first_bytes(report, sources));
+    }
     notes.extend(unfinished(outcome));
     notes.extend(endless(report, sources));
     if !outcome.unsupported().is_empty() {
@@ -37,6 +40,56 @@ pub(crate) fn notes(report: &Report<'_>, sources: &Sources) -> Vec<Note> {
     }
     notes.extend(weak_orderings(report, sources));
     notes
+}
+
+/// What memory holds in the execution that is shown, where nobody has written it.
+fn first_bytes(report: &Report<'_>, sources: &Sources) -> Option<Note> {
+    let tables = report.program.tables();
+    let mut held: Vec<String> = Vec::new();
+    let mut at = SrcId::NOWHERE;
+    for (_, given) in tables.given() {
+        if held.is_empty() {
+            at = given.at;
+        }
+        let place = sources.line(tables, given.at);
+        let place = place.map_or(String::new(), |place| format!(" ({place})"));
+        for (offset, value) in numbers(&given.bytes) {
+            let offset = match offset {
+                0 => String::new(),
+                offset => format!(" at byte {offset}"),
+            };
+            held.push(format!("`{}`{place} holds {value}{offset}", given.name));
+        }
+    }
+    let rest = held.len().saturating_sub(NAMED);
+    held.truncate(NAMED);
+    let rest = match rest {
+        0 => String::new(),
+        rest => format!(", and {rest} more"),
+    };
+    (!held.is_empty()).then(|| Note {
+        kind: "unwritten",
+        text: format!(
+            "memory that nobody has written may hold anything; here {}{rest}",
+            held.join(", ")
+        ),
+        at,
+    })
+}
+
+/// Bytes that lie beside each other as numbers: where they begin, and what they are. All other bytes are 0.
+fn numbers(bytes: &[(u64, u8)]) -> Vec<(u64, u64)> {
+    const WIDTH: u64 = 4;
+    let mut numbers: Vec<(u64, u64)> = Vec::new();
+    for &(offset, byte) in bytes {
+        let (start, shift) = (offset / WIDTH * WIDTH, offset % WIDTH * 8);
+        let value = u64::from(byte) << shift;
+        match numbers.last_mut() {
+            Some((last, number)) if *last == start => *number |= value,
+            _ => numbers.push((start, value)),
+        }
+    }
+    numbers
 }
 
 /// There may be more than was found.

@@ -12,7 +12,7 @@ use crate::names::Names;
 use crate::source::position;
 use crate::steps;
 use crate::words;
-use raddle_program::{Kinds, Program, ThreadName};
+use raddle_program::{FirstBytes, Kinds, Made, Program, Seen, ThreadName};
 use raddle_search::replay::{Schedule, ScheduleStep};
 use raddle_search::{MemoryModel, Trace, Violation};
 use serde::{Deserialize, Serialize};
@@ -90,6 +90,21 @@ pub struct RunOptions {
     pub silent_abort: bool,
     /// Did operations on mutexes read of which kind these are, as an event of its own?
     pub reads_kinds: bool,
+    /// What memory held that nobody had written, where it was not zero.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub first_bytes: Vec<SavedBytes>,
+}
+
+/// What memory holds when a thread makes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedBytes {
+    pub thread: String,
+    /// Is it a stack variable that no other thread can see? Otherwise it is a heap block, or a variable that others can see.
+    pub private: bool,
+    /// The how-many-th of these that the thread makes, from 1.
+    pub number: u32,
+    /// Offset and value.
+    pub bytes: Vec<(u64, u8)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,6 +190,7 @@ impl TraceFile {
             program,
             options: RunOptions {
                 reads_kinds: report.program.kinds() == Kinds::Read,
+                first_bytes: saved_bytes(report.program.first_bytes()),
                 ..options
             },
             engine: report.outcome.engine.name().to_owned(),
@@ -244,7 +260,32 @@ impl TraceFile {
                 message: error.to_string(),
             })?;
         file.schedule()?;
+        file.first_bytes()?;
         Ok(file)
+    }
+
+    /// What memory holds that nobody has written.
+    pub fn first_bytes(&self) -> Result<FirstBytes, TraceFileError> {
+        let mut first = FirstBytes::default();
+        for saved in &self.options.first_bytes {
+            let thread: ThreadName =
+                (saved.thread.parse()).map_err(|error| TraceFileError::Malformed {
+                    message: format!("first bytes: {error}"),
+                })?;
+            let seen = match saved.private {
+                true => Seen::Privately,
+                false => Seen::ByOthers,
+            };
+            for &(offset, byte) in &saved.bytes {
+                let made = Made {
+                    thread: thread.clone(),
+                    seen,
+                    counter: saved.number,
+                };
+                first.insert(made, offset, byte);
+            }
+        }
+        Ok(first)
     }
 
     /// What to run.
@@ -309,6 +350,19 @@ impl TraceFile {
         }
         Ok(Schedule { memory, steps })
     }
+}
+
+fn saved_bytes(first: &FirstBytes) -> Vec<SavedBytes> {
+    let saved = first.iter().map(|(made, bytes)| SavedBytes {
+        thread: made.thread.to_string(),
+        private: made.seen == Seen::Privately,
+        number: made.counter,
+        bytes: bytes
+            .iter()
+            .map(|(&offset, &byte)| (offset, byte))
+            .collect(),
+    });
+    saved.collect()
 }
 
 fn saved(step: &ScheduleStep<ThreadName>, does: String) -> SavedStep {

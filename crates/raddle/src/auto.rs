@@ -141,7 +141,7 @@ fn by_language(
     Ok(Checked { loaded, outcome })
 }
 
-fn has_answer(outcome: &Outcome) -> bool {
+pub(crate) fn has_answer(outcome: &Outcome) -> bool {
     matches!(
         outcome.verdict,
         Verdict::Verified(_) | Verdict::Violation(_)
@@ -171,7 +171,7 @@ fn explore_the_rest(
 }
 
 /// Can `bmc` do what is asked for?
-fn can_ask(options: &Options) -> bool {
+pub(crate) fn can_ask(options: &Options) -> bool {
     !options.keep_going
         && options.max_executions.is_none()
         && !options.checks.livelocks
@@ -189,6 +189,19 @@ fn is_for_formulas(outcome: &Outcome) -> bool {
         matches!(unsupported.what, Unsupported::NondetValue { .. })
     };
     matches!(&outcome.verdict, Verdict::Unsupported(unsupported) if unsupported.iter().any(is_value))
+}
+
+/// What `bmc` says if memory that nobody has written may hold anything.
+pub(crate) fn for_any_bytes(options: &Options, job: &Job) -> Result<Checked, Error> {
+    let any = Options {
+        any_unwritten: true,
+        ..for_formulas(options)
+    };
+    let mut checked = solve(&any, job, None)?;
+    if options.follows_language {
+        checked.outcome.coverage.memory_because = Some(reason(&checked));
+    }
+    Ok(checked)
 }
 
 fn by_formula(

@@ -251,6 +251,10 @@ pub(crate) fn solve(
     job: &Job,
     effort: Option<Conflicts>,
 ) -> Result<Checked, Error> {
+    let options = &match options.every_byte {
+        true => unwritten::for_formulas(options),
+        false => options.clone(),
+    };
     let source = Source {
         purity: false,
         idle_failures: true,
@@ -272,6 +276,7 @@ pub(crate) fn solve(
         exit_with_main: loaded.on_main_return == OnMainReturn::Exit,
         spurious_wakeups: options.spurious_wakeups,
         spurious_failures: spurious_failures(options.spurious_failures, options.memory),
+        any_unwritten: options.any_unwritten,
         silent_abort: options.silent_abort,
         effort,
         patience: raddle_bmc::PATIENCE,
@@ -301,6 +306,8 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
         checks: options.checks,
         silent_abort: options.silent_abort,
         wide_choices: false,
+        every_byte: options.every_byte,
+        keeps_unwritten: options.any_unwritten,
     }
 }
 
@@ -463,6 +470,7 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
         silent_abort: options.silent_abort,
         // The program knows.
         reads_kinds: false,
+        first_bytes: Vec::new(),
     }
 }
 

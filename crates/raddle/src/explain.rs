@@ -208,7 +208,9 @@ const TOPICS: &[Topic] = &[
         text: "Check `uninit` (on by default for C and C++) finds violation `uninitialised`: something depends on memory from \
                `malloc`, or on a local variable, that nobody has written. On a real machine it holds anything. Copying it is \
                no mistake (a struct with a field that is not used); comparing it, computing with it, using it as an address is. \
-               Initialise the variable, or use `calloc`. Engines `rvf` and `mcr` look at the executions that they run.",
+               Initialise the variable, or use `calloc`. Engines `rvf` and `mcr` look at the executions that they run. \
+               Where `--check` leaves `uninit` out, such memory has any value: engine `bmc` is asked, and a violation says which \
+               values it needs.",
     },
     Topic {
         names: &["abort"],

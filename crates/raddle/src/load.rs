@@ -37,6 +37,9 @@ pub(crate) struct Source<'a> {
     pub(crate) silent_abort: bool,
     /// Nondeterministic values of any width are chosen: by a formula, or in an execution that was saved.
     pub(crate) wide_choices: bool,
+    pub(crate) every_byte: bool,
+    /// For `bmc`: see [`InterpOptions::keeps_unwritten`].
+    pub(crate) keeps_unwritten: bool,
 }
 
 /// A program, and what tells it from others.
@@ -130,6 +133,7 @@ impl Source<'_> {
         let looked_at = InterpOptions {
             // Loops that are known to end are not bounded.
             unroll: Some(self.unroll.unwrap_or(1)),
+            keeps_unwritten: self.keeps_unwritten,
             ..self.interpretation(&gathered)
         };
         let on_main_return = self.on_main_return(&gathered);
@@ -199,6 +203,7 @@ impl Source<'_> {
             release_sequences: standard::release_sequences(&gathered.units, &gathered.ir),
             check_overflow: self.checks.overflows,
             check_uninit: self.checks.uninit,
+            check_every_byte: self.every_byte && self.checks.uninit,
             svcomp_abort_silent: self.silent_abort,
             wide_choices: self.wide_choices,
             args,

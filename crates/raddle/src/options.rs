@@ -33,6 +33,10 @@ pub struct Options {
     pub spurious_failures: bool,
     pub volatile_is_atomic: bool,
     pub malloc_may_fail: bool,
+    /// For `bmc`: memory may hold anything that nobody has written. No option: see [`crate::unwritten`].
+    pub(crate) any_unwritten: bool,
+    /// `uninit` is looked for to tell whether an answer could depend on such memory: see [`crate::unwritten`].
+    pub(crate) every_byte: bool,
     pub keep_going: bool,
     /// Workers of engines that can have several.
     pub jobs: usize,
@@ -161,6 +165,8 @@ impl Options {
             spurious_failures: !args.no_spurious_failures,
             volatile_is_atomic: args.volatile_is_atomic,
             malloc_may_fail: args.malloc_may_fail,
+            any_unwritten: false,
+            every_byte: false,
             keep_going: args.keep_going,
             jobs: args.jobs.map_or_else(processors, |jobs| jobs as usize),
             checkpoint: args.checkpoint,

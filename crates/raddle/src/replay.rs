@@ -71,6 +71,8 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
         checks,
         silent_abort: trace.options.silent_abort,
         wide_choices: true,
+        every_byte: false,
+        keeps_unwritten: false,
     }
     .load()?;
     let changed = loaded.fingerprint != trace.fingerprint;
@@ -82,6 +84,11 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
     }
     job.watch.enter(Phase::Replaying);
     let program = &mut loaded.program;
+    let first_bytes = trace.first_bytes().map_err(|error| Error::Trace {
+        file: args.trace.clone(),
+        error,
+    })?;
+    program.assume_first_bytes(first_bytes);
     if trace.options.reads_kinds {
         program.read_kinds();
     }

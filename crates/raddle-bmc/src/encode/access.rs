@@ -128,6 +128,7 @@ impl Encoder<'_> {
                 ..
             } => {
                 let address = self.pointer(state, *ptr)?;
+                let address = self.pinned(state, address);
                 let operand = self.scalar(state, *value, *ty)?;
                 let (op, order) = (*op, order_of(*ordering));
                 let size = self.single_piece(*ty)?;
@@ -153,6 +154,7 @@ impl Encoder<'_> {
                 ..
             } => {
                 let address = self.pointer(state, *ptr)?;
+                let address = self.pinned(state, address);
                 let orders = (order_of(*success), order_of(*failure));
                 let expected = self.scalar(state, *expected, *ty)?;
                 let new = self.scalar(state, *new, *ty)?;
@@ -273,10 +275,7 @@ impl Encoder<'_> {
             if position >= THREAD_LOCALS {
                 return Err(unsupported("so many private variables"));
             }
-            let mut contents = match self.checks_uninit() {
-                true => Contents::fresh(size, Bit::TRUE),
-                false => Contents::new(size, None),
-            };
+            let mut contents = self.variable_contents(state, size);
             contents.ty = Some(ty);
             contents.bound = bound;
             state.private.push(Rc::new(contents));

@@ -107,7 +107,8 @@ impl Encoder<'_> {
                     self.check_written(state, &case, size)?;
                     let unwritten = self.private_unwritten(state, &case, size)?;
                     undefined = self.out.bits.bit_or(undefined, unwritten);
-                    self.known(state, case.target)?.load(case.offset, size)
+                    let contents = self.known(state, case.target)?;
+                    contents.load(&mut self.out.bits, case.offset, size)
                 }
                 Some(region) => {
                     candidates.extend(self.candidate(state, (region, &case), size)?);
@@ -206,7 +207,8 @@ impl Encoder<'_> {
                     self.check_written(state, &case, size)?;
                     let unwritten = self.private_unwritten(state, &case, size)?;
                     self.fault_if(state, unwritten, NOT_WRITTEN);
-                    let old = self.known(state, case.target)?.load(case.offset, size);
+                    let contents = self.known(state, case.target)?;
+                    let old = contents.load(&mut self.out.bits, case.offset, size);
                     let Updated { new, writes } = change(self, &old)?;
                     let condition = self.out.bits.bit_and(case.condition, writes);
                     let contents = self.known(state, case.target)?;
@@ -349,15 +351,21 @@ impl Encoder<'_> {
         guard: Bit,
         accesses: &mut Vec<Access>,
     ) -> Result<Sym, Stop> {
-        let first = self
-            .first_contents(cell.region)?
-            .load(cell.offset, cell.size);
+        let contents = self.first_contents(cell.region)?;
+        let first = contents.load(&mut self.out.bits, cell.offset, cell.size);
         let Some(stored) = self.facts.stored(cell) else {
             return Ok(first);
         };
-        let set = stored.union(&first.set);
+        let mut set = stored.union(first.likely_set());
+        let mut likely = None;
+        if first.likely.is_some() || self.facts.is_wild(cell) {
+            likely = Some(std::mem::replace(&mut set, Set::Any));
+        }
         let word = self.fresh_within(u32::from(cell.size) * 8, &set);
         let mut value = Sym::within(word, set);
+        if let Some(likely) = likely {
+            value = value.likely_within(likely);
+        }
         let is_known = value.as_constant().is_some();
         if !is_known {
             self.reads += 1;
@@ -382,7 +390,7 @@ impl Encoder<'_> {
     pub(super) fn note_first(&mut self, cell: Cell) -> Result<(), Stop> {
         if !self.out.firsts.contains_key(&cell) {
             let contents = self.first_contents(cell.region)?;
-            let first = contents.load(cell.offset, cell.size);
+            let first = contents.load(&mut self.out.bits, cell.offset, cell.size);
             self.out.firsts.insert(cell, first.word);
         }
         Ok(())
@@ -435,7 +443,10 @@ impl Encoder<'_> {
         let size = (value.width() / 8) as u8;
         for cell in self.facts.cells(region, offset, size) {
             let part = part_of(value, ((cell.offset - offset) * 8) as u8, cell.size);
-            self.facts.store(cell, &part.set);
+            self.facts.store(cell, part.likely_set());
+            if part.likely.is_some() {
+                self.facts.store_wild(cell);
+            }
             self.note_first(cell)?;
             accesses.push(Access {
                 cell,

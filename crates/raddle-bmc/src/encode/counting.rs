@@ -257,7 +257,7 @@ impl Encoder<'_> {
         if let Entry::Vacant(slot) = state.own.entry(region) {
             slot.insert(self.first_contents(region)?);
         }
-        Ok(state.own[&region].load(offset, 4))
+        Ok(state.own[&region].load(&mut self.out.bits, offset, 4))
     }
 
     /// Changes a synchronisation cell, if `condition` holds, without ever waiting.

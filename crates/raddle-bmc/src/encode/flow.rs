@@ -159,7 +159,7 @@ impl Encoder<'_> {
                 let thread = self.out.threads[self.thread].id;
                 let slots = self.view.constant(id, thread)?;
                 let layout = self.view.layout(ty)?;
-                let undefined = match self.checks_uninit() {
+                let undefined = match self.checks_uninit() || self.options.any_unwritten {
                     true => self.view.undefined_slots(id),
                     false => Vec::new(),
                 };
@@ -416,8 +416,10 @@ impl Encoder<'_> {
     ) -> Result<After, Stop> {
         if let Operand::Const(id) = call.callee {
             match self.view.module().constant(id).clone() {
-                Constant::InlineAsm { text, .. } => {
-                    self.inline_assembly(state, &text, call, result)?;
+                Constant::InlineAsm {
+                    text, constraints, ..
+                } => {
+                    self.inline_assembly(state, (&text, &constraints), call, result)?;
                     return Ok(After::Next);
                 }
                 Constant::Function(function) => {
@@ -428,6 +430,7 @@ impl Encoder<'_> {
         }
         self.use_operand(state, call.callee);
         let callee = self.pointer(state, call.callee)?;
+        let callee = self.pinned(state, callee);
         // One state for each function that it may be; they meet again after the call.
         let Some(ways) = self.ways(state, &callee) else {
             return Err(unsupported("a call of a function that is not known"));

@@ -1,12 +1,15 @@
 //! `llvm.*` functions that are done in place, and assembly.
 
+use super::access::Updated;
+use super::library::resize;
+use super::models::rmw_op;
 use super::{Encoder, unsupported};
 use crate::state::State;
 use crate::value::Sym;
 use raddle_ir::inst::{Call, IntPredicate};
 use raddle_ir::{Type, TypeId, ValueId};
 use raddle_order::bits::{Bit, Word};
-use raddle_program::interp::view::is_ignored_intrinsic;
+use raddle_program::interp::view::{Assembly, Locked, Source, assembly, is_ignored_intrinsic};
 use raddle_program::{Fault, Order, Stop};
 
 impl Encoder<'_> {
@@ -233,23 +236,72 @@ impl Encoder<'_> {
     pub(super) fn inline_assembly(
         &mut self,
         state: &mut State,
-        text: &str,
+        (text, constraints): (&str, &str),
         call: &Call,
         result: Option<ValueId>,
     ) -> Result<(), Stop> {
         let unknown =
             || Stop::Unsupported(raddle_program::Unsupported::InlineAsm { text: text.into() });
-        if result.is_some() || !call.args.is_empty() && !text.trim().is_empty() {
-            return Err(unknown());
-        }
-        for statement in text.split([';', '\n']) {
-            match statement.trim().to_ascii_lowercase().as_str() {
-                "" | "pause" | "nop" | "rep" | "rep nop" | "yield" => {}
-                "mfence" => self.fence(state, Order::SeqCst),
-                "sfence" => self.fence(state, Order::Release),
-                "lfence" => {}
-                _ => return Err(unknown()),
+        self.use_arguments(state, call);
+        let args = self.arguments(state, call)?;
+        let argument = |at: usize| args.get(at).cloned().ok_or_else(unknown);
+        match assembly(text, constraints, result.is_some()).ok_or_else(unknown)? {
+            Assembly::Orders {
+                order,
+                result: tied,
+            } => {
+                if let Some(order) = order {
+                    self.fence(state, order);
+                }
+                if let Some(tied) = tied {
+                    self.set(state, result, vec![argument(tied)?]);
+                }
+                Ok(())
             }
+            Assembly::Updates(update) => self.locked_update(state, &update, argument),
+        }
+    }
+
+    /// An update of memory with a lock prefix, between two fences.
+    fn locked_update(
+        &mut self,
+        state: &mut State,
+        update: &Locked,
+        argument: impl Fn(usize) -> Result<Sym, Stop>,
+    ) -> Result<(), Stop> {
+        let width = u32::from(update.size) * 8;
+        let op = rmw_op(update.kind).ok_or_else(|| unsupported("this kind of atomic update"))?;
+        let address = self.pinned(state, argument(update.address)?);
+        let operand = match update.operand {
+            Source::Number(number) => Sym::constant(width, number),
+            Source::Argument(at) => resize(&argument(at)?, width),
+        };
+        let order = Order::SeqCst;
+        self.fence(state, order);
+        let old = self.update(
+            state,
+            &address,
+            update.size,
+            (order, order),
+            |encoder, old| {
+                Ok(Updated {
+                    new: encoder.apply(op, old, &operand)?,
+                    writes: Bit::TRUE,
+                })
+            },
+        )?;
+        let new = self.apply(op, &old, &operand)?;
+        let changes = self.out.bits.ne(&old.word, &new.word);
+        let mut changed = state.clone();
+        changed.path.push(&mut self.out.bits, changes);
+        if !changed.path.is_impossible() {
+            self.fence(&changed, order);
+        }
+        if let Some(flag) = update.is_zero {
+            let is_zero = self.out.bits.is_zero(&new.word);
+            let place = self.pinned(state, argument(flag)?);
+            let flag = Sym::of(Word::from_bits(vec![is_zero]).zext(8));
+            self.store(state, &place, 1, &flag, Order::Plain)?;
         }
         Ok(())
     }

@@ -76,6 +76,7 @@ impl Encoder<'_> {
         (call, result): (&Call, Option<ValueId>),
         args: Args,
     ) -> Result<After, Stop> {
+        let args = self.pinned_arguments(state, name, call, args);
         let unknown = numbers_needed(name).iter().copied().find(|&at| {
             let arg = args.get(at);
             arg.is_some_and(|arg| arg.as_constant().is_none() && arg.set.values().is_some())
@@ -165,6 +166,22 @@ impl Encoder<'_> {
             return Ok(After::Gone);
         }
         self.after_call(state, After::Next)
+    }
+
+    /// Addresses, handles of threads and sizes must be known.
+    fn pinned_arguments(&mut self, state: &mut State, name: &str, call: &Call, args: Args) -> Args {
+        let is_handle = name.contains("join") || name.contains("detach");
+        let args = args.into_iter().enumerate();
+        args.map(|(at, arg)| {
+            let ty = call.arg_types.get(at).copied();
+            let is_address = ty.is_some_and(|ty| *self.view.module().types.get(ty) == Type::Ptr);
+            let is_needed = numbers_needed(name).contains(&at) || is_handle && at == 0;
+            match is_address || is_needed {
+                true => self.pinned(state, arg),
+                false => arg,
+            }
+        })
+        .collect()
     }
 
     /// The thread goes on only if the argument is not zero.
@@ -517,6 +534,7 @@ impl Encoder<'_> {
             end: None,
             choices: Vec::new(),
             allocations: Vec::new(),
+            variables: Vec::new(),
             is_uncertain: !state.counts_spawns || self.out.threads[self.thread].is_uncertain,
         });
         self.started_at.push(self.place(state));
@@ -712,7 +730,7 @@ fn prints(name: &str) -> bool {
     )
 }
 
-fn resize(value: &Sym, width: u32) -> Sym {
+pub(super) fn resize(value: &Sym, width: u32) -> Sym {
     if value.width() == width {
         return value.clone();
     }

@@ -87,6 +87,8 @@ pub(crate) struct EncodeOptions<'a> {
     /// May waits for condition variables end without a signal?
     pub(crate) spurious_wakeups: bool,
     pub(crate) spurious_failures: SpuriousFailures,
+    /// May memory hold anything that nobody has written? Otherwise it holds zeros.
+    pub(crate) any_unwritten: bool,
     /// Does `abort` end the process in silence?
     pub(crate) silent_abort: bool,
     /// Says when to give up.
@@ -205,6 +207,7 @@ impl<'a> Encoder<'a> {
             end: None,
             choices: Vec::new(),
             allocations: Vec::new(),
+            variables: Vec::new(),
             is_uncertain: false,
         });
         let mut state = State::new(Path::default(), true);
@@ -377,6 +380,9 @@ impl<'a> Encoder<'a> {
         let info = self.view.tables().object_info(region.object);
         let (size, kind) = (info.size, info.kind);
         let base = self.view.contents(region.object)?;
+        if base.is_none() && kind.has_lifetime() && self.options.any_unwritten {
+            return Ok(Rc::new(self.any_contents(region.object, size)));
+        }
         if base.is_none() && kind.has_lifetime() && self.checks_uninit() {
             let is_unwritten = self.begins_unwritten(region.object);
             return Ok(Rc::new(Contents::fresh(size, is_unwritten)));

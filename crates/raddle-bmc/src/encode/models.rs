@@ -185,6 +185,14 @@ impl Encoder<'_> {
             ModelStep::Asks(Request::Call { function, args }) => {
                 return self.call_from_model(state, models, function, &args);
             }
+            ModelStep::Asks(Request::Allocate { size, align }) => {
+                let name = match call.zeroes() {
+                    true => "calloc",
+                    false => "malloc",
+                };
+                let block = self.allocate(state, name, &Sym::constant(64, size), align);
+                return block.map(Answered::With);
+            }
             ModelStep::Asks(request) => return self.fulfil(state, &request).map(Answered::With),
             ModelStep::Ends(Outcome::Return(value)) => vec![value],
             ModelStep::Ends(Outcome::Values(values)) => values,
@@ -399,10 +407,6 @@ impl Encoder<'_> {
                 Ok(zero)
             }
             Request::Sync { address, action } => self.sync_action(state, address, action),
-            Request::Allocate { size, align } => {
-                let size = Sym::constant(64, size);
-                self.allocate(state, "malloc", &size, align)
-            }
             Request::Free { address } => {
                 self.free(state, &Sym::constant(64, address))?;
                 Ok(zero)
@@ -441,7 +445,9 @@ impl Encoder<'_> {
                 Ok(zero)
             }
             Request::NextThreadKey { kind, after } => Ok(self.next_thread_key(state, kind, after)),
-            Request::Call { .. } => Err(unsupported("a call inside of a step")),
+            Request::Call { .. } | Request::Allocate { .. } => {
+                Err(unsupported("a call or a block inside of a step"))
+            }
         }
     }
 }
@@ -453,7 +459,7 @@ enum Answered {
     Gone,
 }
 
-fn rmw_op(kind: RmwKind) -> Option<RmwOp> {
+pub(super) fn rmw_op(kind: RmwKind) -> Option<RmwOp> {
     Some(match kind {
         RmwKind::Exchange => RmwOp::Xchg,
         RmwKind::Add => RmwOp::Add,

@@ -81,7 +81,8 @@ impl Encoder<'_> {
             if self.facts.stored(cell).is_some() {
                 return Ok(None);
             }
-            self.first_contents(region)?.load(offset, 4)
+            let contents = self.first_contents(region)?;
+            contents.load(&mut self.out.bits, offset, 4)
         };
         match number.as_constant() {
             Some(0) => self.static_kind(state, mutex),
@@ -145,7 +146,7 @@ impl Encoder<'_> {
             Some(contents) => Rc::clone(contents),
             None => self.first_contents(region)?,
         };
-        let Some(number) = contents.load(start, 4).as_constant() else {
+        let Some(number) = contents.load(&mut self.out.bits, start, 4).as_constant() else {
             return Ok(None);
         };
         let is_kept = state.alone || self.facts.keeps_kind(region, start, number == 0);
@@ -352,7 +353,8 @@ impl Encoder<'_> {
         };
         let cell = self.facts.cells(region, mutex.1, 4)[0];
         let is_written = !self.knows(state, region) && self.facts.stored(cell).is_some();
-        Ok(is_written || contents.load(mutex.1, 4).as_constant() != Some(0))
+        let state = contents.load(&mut self.out.bits, mutex.1, 4);
+        Ok(is_written || state.as_constant() != Some(0))
     }
 
     /// The kind of a mutex whose sections are known from the text; none if it is a cell.

@@ -45,6 +45,7 @@ impl Encoder<'_> {
         };
         let order = atomic.map_or(Order::Plain, |(ordering, _)| order_of(ordering));
         let address = self.pointer(state, ptr)?;
+        let address = self.pinned(state, address);
         let layout = self.view.layout(ty)?;
         let stored = match kind {
             InstKind::Store { value, .. } => Some((*value, ty)),

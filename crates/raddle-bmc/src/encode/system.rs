@@ -87,7 +87,7 @@ impl Encoder<'_> {
             let fine = bits.bit_or(!condition, late.path.guard());
             state.path.push(bits, fine);
         }
-        let clock = Self::variable(state, CLOCK).load(0, 8);
+        let clock = Self::variable(state, CLOCK).load(&mut self.out.bits, 0, 8);
         let bits = &mut self.out.bits;
         let is_later = bits.ult(&clock.word, &time.word);
         let moves = bits.bit_and(condition, is_later);
@@ -182,7 +182,8 @@ impl Encoder<'_> {
                 let mut value = zero;
                 for key in keys_of(name, &args[0])? {
                     let is_it = args[0].is(&mut self.out.bits, key);
-                    let kept = Self::variable(state, KEYS + key as usize).load(0, 8);
+                    let kept = Self::variable(state, KEYS + key as usize);
+                    let kept = kept.load(&mut self.out.bits, 0, 8);
                     value = Sym::ite(&mut self.out.bits, is_it, &kept, &value);
                 }
                 value
@@ -231,7 +232,8 @@ impl Encoder<'_> {
         kind: u32,
         key: u64,
     ) -> Result<Sym, Stop> {
-        Ok(Self::variable(state, position(kind, key)?).load(0, 8))
+        let variable = Self::variable(state, position(kind, key)?);
+        Ok(variable.load(&mut self.out.bits, 0, 8))
     }
 
     pub(super) fn set_thread_value(
@@ -254,7 +256,7 @@ impl Encoder<'_> {
         };
         let range = first + after as usize + 1..first + KEYS_OF_A_KIND;
         for (&position, contents) in state.thread_locals.range(range).rev() {
-            let value = contents.load(0, 8);
+            let value = contents.load(&mut self.out.bits, 0, 8);
             let is_there = !self.out.bits.is_zero(&value.word);
             let key = Sym::constant(64, (position - first) as u64);
             next = Sym::ite(&mut self.out.bits, is_there, &key, &next);
@@ -274,7 +276,7 @@ impl Encoder<'_> {
 
     /// Handlers that would have to run at the end of a thread are not modelled.
     pub(super) fn check_cleanups(&mut self, state: &mut State, name: &str) -> Result<(), Stop> {
-        let count = Self::variable(state, CLEANUPS).load(0, 8);
+        let count = Self::variable(state, CLEANUPS).load(&mut self.out.bits, 0, 8);
         if count.as_constant() == Some(0) {
             return Ok(());
         }

@@ -6,18 +6,25 @@
 //! Of reads of shared memory those count that `raddle_memory::uninit` finds: none of whose bytes was written before, of a heap block that was not made full of
 //! zeros or of a stack variable, by an instruction that something depends on. Like a race, it does not stop its thread.
 //!
+//! Where nobody looks for that, what nobody has written is a value like any other, and may be any ([`EncodeOptions::any_unwritten`](super::EncodeOptions)): bytes of
+//! their own for each object, made when they are first read ([`AnyBytes`]). The machine is then given the bytes that were found
+//! (`raddle_program::FirstBytes`). Constants that are `undef` have no memory that could be given to the machine; what depends on one is refused.
+//! Of an address that is read from a cell which nobody may have written nothing is known; but what threads store there is
+//! ([`Sym::likely`]), and only where it is anything else the access is refused ([`Encoder::pinned`]).
+//!
 //! Memory that a state knows for sure knows what was written, too. A cell that others access holds what nobody has written if it is read from
 //! the first contents, and these were written by nobody: that is seen from the literals for reads-from (`Problem::add_unwritten_reads`).
 
-use super::Encoder;
 use super::access::{Case, POSITION_BITS, Target, private_variable};
+use super::{Encoder, unsupported};
+use crate::contents::{AnyBytes, Contents};
 use crate::events::{ErrorCondition, StepIndex, UnwrittenRead};
 use crate::facts::{Cell, Region, Zeroed};
 use crate::state::State;
-use crate::value::Sym;
+use crate::value::{Set, Sym};
 use raddle_ir::inst::{BinaryOp, Call, CastOp};
 use raddle_ir::{InstKind, Operand, Type};
-use raddle_order::bits::Bit;
+use raddle_order::bits::{Bit, Word};
 use raddle_program::{Fault, ObjectId, Stop};
 use std::rc::Rc;
 
@@ -64,7 +71,7 @@ impl Encoder<'_> {
     }
 
     /// After a copy between private variables: what nobody has written at the source, nobody has written at the target.
-    pub(super) fn copy_unwritten(&self, state: &mut State, to: &Sym, from: &Sym, size: u8) {
+    pub(super) fn copy_unwritten(&mut self, state: &mut State, to: &Sym, from: &Sym, size: u8) {
         let place = |state: &State, address: &Sym| {
             let address = address.as_constant()?;
             let number = (address >> 32) as u32;
@@ -76,7 +83,8 @@ impl Encoder<'_> {
         };
         if let (Some((source, first)), Some((target, offset))) =
             (place(state, from), place(state, to))
-            && let Some(bytes) = state.private[source].unwritten_bytes(first, size)
+            && let Some(bytes) =
+                state.private[source].unwritten_bytes(&mut self.out.bits, first, size)
         {
             Rc::make_mut(&mut state.private[target]).forget_bytes(offset, size, bytes);
         }
@@ -86,7 +94,7 @@ impl Encoder<'_> {
 
     /// Something depends on the operand: it must be defined.
     pub(super) fn use_operand(&mut self, state: &mut State, operand: Operand) {
-        if !self.checks_uninit() {
+        if !self.checks_uninit() && !self.options.any_unwritten {
             return;
         }
         let undefined = match operand {
@@ -100,6 +108,10 @@ impl Encoder<'_> {
                 self.out.bits.any(undefined)
             }
         };
+        if self.options.any_unwritten {
+            self.refuse_if(state, undefined, unsupported("a value that is not defined"));
+            return;
+        }
         self.fault_if(state, undefined, NOT_WRITTEN);
     }
 
@@ -107,6 +119,13 @@ impl Encoder<'_> {
     /// looked at where they are done.
     pub(super) fn use_operands(&mut self, state: &mut State, kind: &InstKind) {
         match kind {
+            InstKind::Freeze { value, .. } if self.options.any_unwritten => {
+                self.use_operand(state, *value);
+            }
+            InstKind::Store { value, ptr, .. } if self.options.any_unwritten => {
+                self.use_operand(state, *ptr);
+                self.use_operand(state, *value);
+            }
             InstKind::Call(_)
             | InstKind::Freeze { .. }
             | InstKind::ExtractValue { .. }
@@ -164,7 +183,8 @@ impl Encoder<'_> {
     /// A heap block is made, full of zeros or not.
     pub(super) fn note_block(&mut self, state: &State, object: ObjectId, is_zeroed: bool) {
         self.facts.make_block(object, is_zeroed);
-        if self.checks_uninit() && self.facts.zeroed(object) == Zeroed::Sometimes {
+        let is_looked_at = self.checks_uninit() || self.options.any_unwritten;
+        if is_looked_at && self.facts.zeroed(object) == Zeroed::Sometimes {
             let zeroed = self.sometimes_zeroed(object);
             let differs = self.out.bits.bit_xor(zeroed, Bit::constant(is_zeroed));
             let fine = self.out.bits.bit_or(!state.path.guard(), !differs);
@@ -187,6 +207,60 @@ impl Encoder<'_> {
             Zeroed::Never => Bit::TRUE,
             Zeroed::Always => Bit::FALSE,
             Zeroed::Sometimes => !self.sometimes_zeroed(object),
+        }
+    }
+
+    // ---- any value
+
+    /// What a heap block or a shared stack variable holds when it is made.
+    pub(super) fn any_contents(&mut self, object: ObjectId, size: u64) -> Contents {
+        let is_zero = !self.begins_unwritten(object);
+        if is_zero == Bit::TRUE {
+            return Contents::new(size, None);
+        }
+        let bytes = self.out.any.entry(object);
+        let bytes = bytes.or_insert_with(|| AnyBytes::unless(is_zero));
+        Contents::any(size, Rc::clone(bytes))
+    }
+
+    /// What a private stack variable holds when it is made.
+    pub(super) fn variable_contents(&mut self, state: &State, size: u64) -> Contents {
+        if self.checks_uninit() {
+            return Contents::fresh(size, Bit::TRUE);
+        }
+        if !self.options.any_unwritten {
+            return Contents::new(size, None);
+        }
+        let bytes = AnyBytes::unless(Bit::FALSE);
+        let thread = &mut self.out.threads[self.thread];
+        let variable = (state.path.guard(), Rc::clone(&bytes));
+        thread.variables.push(variable);
+        Contents::any(size, bytes)
+    }
+
+    /// A number that must be known. If it may be anything because nobody has written it, that it is anything else is refused.
+    pub(super) fn pinned(&mut self, state: &mut State, value: Sym) -> Sym {
+        let Some(likely) = value.likely.clone() else {
+            return value;
+        };
+        let bits = &mut self.out.bits;
+        let is_one: Vec<Bit> = match &likely {
+            Set::Any => return value,
+            Set::Values(values) => values.iter().map(|&it| value.is(bits, it)).collect(),
+            Set::Objects(numbers) => {
+                let high = value.word.extract(32, 64);
+                let numbers = numbers.iter();
+                numbers
+                    .map(|&number| bits.eq(&high, &Word::constant(32, u128::from(number))))
+                    .collect()
+            }
+        };
+        let is_known = self.out.bits.any(is_one);
+        let refused = unsupported("an address that nobody may have written");
+        self.refuse_if(state, !is_known, refused);
+        Sym {
+            undefined: value.undefined,
+            ..Sym::within(value.word, likely)
         }
     }
 

@@ -28,6 +28,7 @@ pub use dominators::Dominators;
 pub use escape::{EscapeInfo, Escapes};
 pub use liveness::{Checkpoints, LivePoints, Liveness};
 pub use loops::{Loop, LoopId, Loops};
+pub use promote::Unwritten;
 
 use crate::ids::FuncId;
 use crate::inst::Body;
@@ -45,12 +46,18 @@ pub trait BodyProvider {
 ///
 /// Accesses to memory that is not private to the function all stay, in their order, whether their results are used or not.
 #[must_use]
-pub fn prepare(module: &mut Module, mut body: Body) -> Body {
+pub fn prepare(module: &mut Module, body: Body) -> Body {
+    prepare_with(module, body, Unwritten::Undefined)
+}
+
+/// The same; and what becomes of variables that may be read before they are written.
+#[must_use]
+pub fn prepare_with(module: &mut Module, mut body: Body, unwritten: Unwritten) -> Body {
     cfg::remove_unreachable(&mut body);
     simplify(module, &mut body);
     // Promoting a variable that held an address may show another variable to be private. Every round that changes
     // something removes instructions for good, so this ends.
-    while promote::promote(module, &mut body) {
+    while promote::promote(module, &mut body, unwritten) {
         simplify(module, &mut body);
     }
     cleanup::compact_values(module, &mut body);

@@ -61,6 +61,8 @@ impl Not for Bit {
 pub(super) enum Gate {
     False,
     Input(Lit),
+    /// Of any value: an input that gets its literal when it is first needed.
+    Free(u32),
     And(Bit, Bit),
     Xor(Bit, Bit),
     /// Condition, then, otherwise.
@@ -81,7 +83,7 @@ impl Aig {
         }
     }
 
-    fn gate(&mut self, gate: Gate) -> Bit {
+    pub(super) fn gate(&mut self, gate: Gate) -> Bit {
         let next = u32::try_from(self.gates.len()).expect("gates fit 32 bits");
         assert!(next < 1 << 31, "too many gates");
         let id = *self.ids.entry(gate).or_insert(next);
@@ -98,6 +100,11 @@ impl Aig {
         }
         let positive = lit.var().positive();
         self.gate(Gate::Input(positive)).negate_if(lit.is_negated())
+    }
+
+    /// A bit of any value.
+    pub(super) fn free(&mut self) -> Bit {
+        self.gate(Gate::Free(self.gates.len() as u32))
     }
 
     pub(super) fn and(&mut self, a: Bit, b: Bit) -> Bit {

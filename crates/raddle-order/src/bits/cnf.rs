@@ -46,7 +46,7 @@ impl Bits {
         }
         let out = sink.new_var().positive();
         match gate {
-            Gate::False | Gate::Input(_) => {}
+            Gate::False | Gate::Input(_) | Gate::Free(_) => {}
             Gate::And(a, b) => {
                 let (a, b) = (self.known(a), self.known(b));
                 sink.add_clause(&[!out, a]);
@@ -145,7 +145,7 @@ impl Bits {
 
 pub(super) fn operands(gate: Gate) -> [Option<Bit>; 3] {
     match gate {
-        Gate::False | Gate::Input(_) => [None; 3],
+        Gate::False | Gate::Input(_) | Gate::Free(_) => [None; 3],
         Gate::And(a, b) | Gate::Xor(a, b) => [Some(a), Some(b), None],
         Gate::If(a, b, c) | Gate::Majority(a, b, c) => [Some(a), Some(b), Some(c)],
     }
@@ -183,7 +183,10 @@ impl<F: Fn(Lit) -> bool> Reading<'_, F> {
                     .filter(|&at| self.known[at].is_none()),
             );
             if open.len() == before {
-                self.known[node] = Some(self.evaluate(gate));
+                self.known[node] = Some(match gate {
+                    Gate::Free(_) => self.free(node),
+                    gate => self.evaluate(gate),
+                });
                 open.pop();
             }
         }
@@ -202,9 +205,19 @@ impl<F: Fn(Lit) -> bool> Reading<'_, F> {
         self.known[bit.node()].expect("evaluated before") != bit.is_negated()
     }
 
+    /// What nothing depends on is 0.
+    fn free(&self, node: usize) -> bool {
+        let lit = self.bits.literals.get(node).copied().flatten();
+        lit.is_some_and(|lit| match lit {
+            Lit::TRUE => true,
+            Lit::FALSE => false,
+            lit => (self.model)(lit),
+        })
+    }
+
     fn evaluate(&self, gate: Gate) -> bool {
         match gate {
-            Gate::False => false,
+            Gate::False | Gate::Free(_) => false,
             Gate::Input(lit) => (self.model)(lit),
             Gate::And(a, b) => self.value(a) && self.value(b),
             Gate::Xor(a, b) => self.value(a) != self.value(b),

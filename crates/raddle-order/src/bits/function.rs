@@ -121,7 +121,7 @@ impl Function {
         for (gate, slots) in self.gates.iter().zip(&self.slots) {
             let [a, b, c] = slots.map(|slot| value_of(slot, &values));
             values.push(match gate {
-                Gate::False | Gate::Input(_) => 0,
+                Gate::False | Gate::Input(_) | Gate::Free(_) => 0,
                 Gate::And(..) => a & b,
                 Gate::Xor(..) => a ^ b,
                 Gate::If(..) => a & b | !a & c,
@@ -243,7 +243,7 @@ impl Bits {
     fn gate_of(&mut self, gate: Gate, [a, b, c]: [Bit; 3]) -> Bit {
         match gate {
             Gate::False => Bit::FALSE,
-            Gate::Input(lit) => self.aig.input(lit),
+            Gate::Input(_) | Gate::Free(_) => self.aig.gate(gate),
             Gate::And(..) => self.aig.and(a, b),
             Gate::Xor(..) => self.aig.xor(a, b),
             Gate::If(..) => self.aig.ite(a, b, c),

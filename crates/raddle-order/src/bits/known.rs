@@ -168,7 +168,7 @@ fn of(values: &[Values], bit: Bit) -> Values {
 fn evaluate(gate: Gate, values: &[Values]) -> Option<Values> {
     Some(match gate {
         Gate::False => ZERO,
-        Gate::Input(_) => return None,
+        Gate::Input(_) | Gate::Free(_) => return None,
         Gate::And(a, b) => {
             let (a, b) = (of(values, a), of(values, b));
             if a == NONE || b == NONE {

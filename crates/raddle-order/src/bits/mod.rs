@@ -141,6 +141,11 @@ impl Bits {
         self.aig.input(lit)
     }
 
+    /// A bit of any value that costs nothing unless something depends on it: it has no literal before one is asked for.
+    pub fn free_bit(&mut self) -> Bit {
+        self.aig.free()
+    }
+
     pub fn fresh_bit(&mut self, sink: &mut impl ClauseSink) -> Bit {
         let lit = sink.new_var().positive();
         self.aig.input(lit)

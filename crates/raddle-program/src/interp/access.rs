@@ -152,8 +152,11 @@ impl Machine<'_> {
             .filter(|&size| size <= MAX_BLOCK)
             .ok_or_else(|| unsupported("a stack variable without a sensible size"))?;
         if !code.shared_allocas.contains(&result) {
-            let address =
-                self.push_private(vec![0; size as usize], Some((code.function, result)))?;
+            let mut bytes = vec![0; size as usize];
+            if !self.world.options.first_bytes.is_empty() {
+                self.give_variable(&mut bytes, code.function, result);
+            }
+            let address = self.push_private(bytes, Some((code.function, result)))?;
             if self.world.options.check_uninit
                 && let Some(block) = self.state.private.last_mut()
             {
@@ -186,6 +189,7 @@ impl Machine<'_> {
     ) -> Result<ObjectId, Stop> {
         let at = self.position();
         let (name, source_type) = self.variable_name(code.function, result);
+        let init = self.given_bytes(size, &name, at);
         let new = NewObject {
             kind: ObjectKind::Stack,
             size,
@@ -193,7 +197,7 @@ impl Machine<'_> {
             name,
             at,
             source_type,
-            init: None,
+            init,
             site: self.stack_site(code.function, result),
         };
         let (thread, counter) = (self.state.id, self.state.allocations);
@@ -269,17 +273,23 @@ impl Machine<'_> {
         if !block.unwritten.any() {
             return Mask::NONE;
         }
-        let is_written = |slot: usize| {
-            layout.pieces.iter().any(|piece| {
-                let start = offset + piece.offset as usize;
-                piece.slot as usize == slot
-                    && !block
-                        .unwritten
-                        .covers(start..start + usize::from(piece.size))
-            })
+        let minds_every_byte = self.world.options.check_every_byte;
+        let is_unwritten = |slot: usize| {
+            let mut pieces = layout.pieces.iter();
+            let mut pieces = pieces
+                .by_ref()
+                .filter(|piece| piece.slot as usize == slot)
+                .map(|piece| {
+                    let start = offset + piece.offset as usize;
+                    start..start + usize::from(piece.size)
+                });
+            match minds_every_byte {
+                true => pieces.any(|bytes| block.unwritten.touches(bytes)),
+                false => pieces.all(|bytes| block.unwritten.covers(bytes)),
+            }
         };
         (0..layout.slots as usize)
-            .filter(|&slot| !is_written(slot))
+            .filter(|&slot| is_unwritten(slot))
             .collect()
     }
 
@@ -301,6 +311,9 @@ impl Machine<'_> {
                 }
             }
             return Ok(Progress::Finished(()));
+        }
+        if undefined.any() && self.world.options.check_every_byte {
+            return Err(super::undefined::fault());
         }
         let pieces = self.pieces(&layout, address, order);
         let is_block = order.is_atomic() && pieces.len() > 1;

@@ -3,6 +3,7 @@
 //!
 //! Only updates whose result nobody sees: what leaves something in a register (`xadd`, `cmpxchg`) is in `exchange`.
 
+use super::calls::{Meaning, meaning, tied_argument};
 use super::code::Code;
 use super::exec::Done;
 use super::machine::Machine;
@@ -11,20 +12,48 @@ use crate::models::Access;
 use crate::op::{Op, Order, RmwKind, mask};
 use raddle_ir::inst::Call;
 
+/// What inline assembly does: for those who do not run it here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assembly {
+    /// Nothing, or it orders; the result, if there is one, is this argument.
+    Orders {
+        order: Option<Order>,
+        result: Option<usize>,
+    },
+    /// An update between two full fences; without the second one if it changes nothing.
+    Updates(Locked),
+}
+
+/// What a text does. None if that is not known, or if it leaves something in a register.
+pub(super) fn assembly(text: &str, constraints: &str, has_result: bool) -> Option<Assembly> {
+    if !has_result && let Some(update) = locked(text, constraints) {
+        return Some(Assembly::Updates(update));
+    }
+    let order = match meaning(text)? {
+        Meaning::Nothing => None,
+        Meaning::Fence(order) => Some(order),
+    };
+    let result = match has_result {
+        true => Some(tied_argument(constraints)?),
+        false => None,
+    };
+    Some(Assembly::Orders { order, result })
+}
+
 /// An update of memory as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Locked {
-    kind: RmwKind,
-    size: u8,
+pub struct Locked {
+    pub kind: RmwKind,
+    pub size: u8,
     /// Which argument is the address.
-    address: usize,
-    operand: Source,
+    pub address: usize,
+    pub operand: Source,
     /// The argument that is where a byte is set to 1 if the result is zero, and else to 0.
-    is_zero: Option<usize>,
+    pub is_zero: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
+pub enum Source {
     Number(u64),
     Argument(usize),
 }

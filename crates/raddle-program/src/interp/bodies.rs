@@ -20,6 +20,7 @@ pub(crate) struct Bodies {
     /// Do iterations of loops end as soon as they are known to be pure?
     ends_pure_iterations: bool,
     volatile_is_atomic: bool,
+    unwritten: passes::Unwritten,
     /// Found out when first needed: all bodies have to be read.
     atomics: Option<AtomicGlobals>,
     /// What of Rust's library is replaced.
@@ -32,6 +33,10 @@ impl Bodies {
             prepared: FxHashMap::default(),
             ends_pure_iterations: options.leaves_out_pure_iterations,
             volatile_is_atomic: options.volatile_is_atomic,
+            unwritten: match options.keeps_unwritten {
+                true => passes::Unwritten::InMemory,
+                false => passes::Unwritten::Undefined,
+            },
             atomics: None,
             replaced: Replaced::of(module, options.leaves_out_pure_iterations),
         }
@@ -48,7 +53,7 @@ impl Bodies {
                     make_volatile_atomic(module, &mut body);
                 }
                 self.name_tried_functions(module, &mut body);
-                let mut body = passes::prepare(module, body);
+                let mut body = passes::prepare_with(module, body, self.unwritten);
                 counters::collapse_counted_spins(module, &mut body, &is_pause);
                 if self.ends_pure_iterations {
                     // The first round shows what else the counters were for.
@@ -163,7 +168,7 @@ impl Bodies {
             }
         });
         let copy = module.copy_function(tried, &name);
-        let body = passes::prepare(module, body);
+        let body = passes::prepare_with(module, body, self.unwritten);
         self.prepared.insert(copy, Ok(Rc::new(body)));
         Some(copy)
     }

@@ -396,18 +396,10 @@ impl Machine<'_> {
             return Ok(Done::Visible(Op::Fence { order }));
         }
         if result.is_some() {
-            // An empty text with a result hands through the input tied to it: `"=r,0"`.
-            let parts: Vec<&str> = constraints.split(',').collect();
-            let outputs = parts.iter().filter(|part| part.starts_with('=')).count();
-            let tied = parts[outputs.min(parts.len())..]
-                .iter()
-                .position(|part| *part == "0");
+            let tied = tied_argument(constraints);
             let arg = tied
                 .and_then(|index| call.args.get(index))
                 .ok_or_else(unknown)?;
-            if outputs != 1 {
-                return Err(unknown());
-            }
             let values = self.operand(code, *arg)?;
             self.set_result(code, result, &values);
         }
@@ -415,13 +407,22 @@ impl Machine<'_> {
     }
 }
 
+/// The argument that a text without statements hands through to its only result: `"=r,0"`.
+pub(super) fn tied_argument(constraints: &str) -> Option<usize> {
+    let parts: Vec<&str> = constraints.split(',').collect();
+    let outputs = parts.iter().filter(|part| part.starts_with('=')).count();
+    let mut inputs = parts[outputs.min(parts.len())..].iter();
+    let tied = inputs.position(|part| *part == "0");
+    tied.filter(|_| outputs == 1)
+}
+
 /// What a piece of assembly does, as far as we care.
-enum Meaning {
+pub(super) enum Meaning {
     Nothing,
     Fence(Order),
 }
 
-fn meaning(text: &str) -> Option<Meaning> {
+pub(super) fn meaning(text: &str) -> Option<Meaning> {
     let lower = text.to_ascii_lowercase();
     let mut order = None;
     let mut locked = false;

@@ -159,6 +159,8 @@ pub struct ThreadState {
     pub id: ThreadId,
     /// Shared objects it allocated so far.
     pub allocations: u32,
+    /// Private stack variables it made so far, where they are given their first bytes; no more than these.
+    pub variables: u32,
     /// Threads it spawned so far.
     pub spawns: u32,
     /// Nesting of atomic blocks.
@@ -193,6 +195,7 @@ impl ThreadState {
         Self {
             id,
             allocations: 0,
+            variables: 0,
             spawns: 0,
             atomic_depth: 0,
             reads_kinds: false,

@@ -3,7 +3,8 @@
 use super::layout;
 use super::machine::Machine;
 use super::world::{World, is_panic_count};
-use crate::fault::{AccessKind, Fault, Stop, Unsupported};
+use crate::fault::{AccessKind, Fault, Limit, Stop, Unsupported};
+use crate::first_bytes::{Given, Made, Seen};
 use crate::ids::{LocId, ObjectId, SrcId};
 use crate::models::{self, Access};
 use crate::names;
@@ -289,6 +290,7 @@ impl Machine<'_> {
             let loc = self.location((object, offset), size, AccessKind::Read, order)?;
             return Ok(Access::Visible(Op::Load { loc, order }));
         }
+        self.must_be_known(place, u64::from(size))?;
         Ok(Access::Done(self.read_here(place, size)?))
     }
 
@@ -367,8 +369,21 @@ impl Machine<'_> {
         }
     }
 
+    /// Where every byte counts, what is read for anything but a copy must be written.
+    fn must_be_known(&self, place: Place, size: u64) -> Result<(), Stop> {
+        if self.world.options.check_every_byte
+            && let Place::Private { block, offset } = place
+            && let Some(block) = self.state.private.get(block)
+            && block.unwritten.touches(offset..offset + size as usize)
+        {
+            return Err(super::undefined::fault());
+        }
+        Ok(())
+    }
+
     /// An update of private memory depends on what it finds.
     fn must_be_written(&self, place: Place, size: u8) -> Result<(), Stop> {
+        self.must_be_known(place, u64::from(size))?;
         if let Place::Private { block, offset } = place
             && let Some(block) = self.state.private.get(block)
             && block.unwritten.covers(offset..offset + usize::from(size))
@@ -380,6 +395,17 @@ impl Machine<'_> {
 
     /// Reads private or constant bytes as they are; none if they are shared.
     pub(crate) fn bytes_here(&mut self, address: u64, size: u64) -> Result<Option<Vec<u8>>, Stop> {
+        let place = self.place(address, size, AccessKind::Read)?;
+        self.must_be_known(place, size)?;
+        self.copied_bytes(address, size)
+    }
+
+    /// The same for a copy.
+    pub(crate) fn copied_bytes(
+        &mut self,
+        address: u64,
+        size: u64,
+    ) -> Result<Option<Vec<u8>>, Stop> {
         let (bytes, offset) = match self.place(address, size, AccessKind::Read)? {
             Place::Private { block, offset } => (self.private_bytes(block)?, offset),
             Place::Constant { global, offset } => (Some(self.initial_bytes(global)?), offset),
@@ -494,25 +520,90 @@ impl Machine<'_> {
     // ---- objects
 
     /// Makes the thread's next heap block; the caller must let it come to life. 0 if it is too large.
-    pub(crate) fn new_heap_block(&mut self, size: u64, align: u64) -> Result<u64, Stop> {
+    pub(crate) fn new_heap_block(
+        &mut self,
+        size: u64,
+        align: u64,
+        is_zeroed: bool,
+    ) -> Result<u64, Stop> {
         if size > MAX_BLOCK {
             return Ok(0);
         }
         let at = self.position();
         self.state.allocations += 1;
         let counter = self.state.allocations;
+        let name = "heap block".into();
+        let init = match is_zeroed {
+            true => None,
+            false => self.given_bytes(size, &name, at),
+        };
         let new = NewObject {
             kind: ObjectKind::Heap,
             size,
             align,
-            name: "heap block".into(),
+            name,
             at,
             source_type: None,
-            init: None,
+            init: init.clone(),
             site: 0,
         };
         let object = self.tables.allocated(self.state.id, counter, new)?;
+        // In another execution `calloc` may make it, and what it holds is part of no name.
+        if self.tables.object_info(object).init != init {
+            let what = "objects";
+            return Err(Stop::Limit(Limit::NameClash { what }));
+        }
         Ok(self.tables.address(object, 0))
+    }
+
+    // ---- what nobody has written
+
+    /// The first bytes of the heap block or shared stack variable that the thread has made last, if they are not zeros.
+    pub(crate) fn given_bytes(&mut self, size: u64, name: &Rc<str>, at: SrcId) -> Option<Rc<[u8]>> {
+        if self.world.options.first_bytes.is_empty() {
+            return None;
+        }
+        let made = self.made(Seen::ByOthers, self.state.allocations);
+        self.world.options.first_bytes.of(&made)?;
+        let mut bytes = vec![0; size as usize];
+        self.give(made, &mut bytes, (name, at));
+        Some(bytes.into())
+    }
+
+    /// Gives a private stack variable its first bytes.
+    pub(crate) fn give_variable(&mut self, bytes: &mut [u8], function: FuncId, value: ValueId) {
+        let thread = &self.tables.thread_info(self.state.id).name;
+        if self.state.variables >= self.world.options.first_bytes.counted(thread) {
+            return;
+        }
+        self.state.variables += 1;
+        let (name, _) = self.variable_name(function, value);
+        let at = self.position();
+        let made = self.made(Seen::Privately, self.state.variables);
+        self.give(made, bytes, (&name, at));
+    }
+
+    fn made(&self, seen: Seen, counter: u32) -> Made {
+        Made {
+            thread: self.tables.thread_info(self.state.id).name.clone(),
+            seen,
+            counter,
+        }
+    }
+
+    fn give(&mut self, made: Made, memory: &mut [u8], (name, at): (&Rc<str>, SrcId)) {
+        let Some(bytes) = self.world.options.first_bytes.of(&made) else {
+            return;
+        };
+        let bytes = bytes.iter().map(|(&offset, &byte)| (offset, byte));
+        let bytes: Vec<(u64, u8)> = bytes
+            .filter(|&(offset, _)| offset < memory.len() as u64)
+            .collect();
+        for &(offset, byte) in &bytes {
+            memory[offset as usize] = byte;
+        }
+        let name = Rc::clone(name);
+        self.tables.note_given(made, Given { name, at, bytes });
     }
 
     /// The heap block that starts at an address.

@@ -52,6 +52,7 @@ pub use memory::{MAX_BLOCK, Place};
 use crate::Kinds;
 use crate::automaton::{DEFAULT_SNAPSHOT_LIMIT, Meaning, Program, Semantics, TakenFor, Transition};
 use crate::coverage::{CodeCoverage, WeakOrderings};
+use crate::first_bytes::FirstBytes;
 use crate::ids::ThreadId;
 use crate::op::{ReleaseSequences, Value};
 use crate::orderings::Orderings;
@@ -125,6 +126,12 @@ pub struct InterpOptions {
     pub check_overflow: bool,
     /// Is it a fault if something depends on what nobody has written? Otherwise that is zero.
     pub check_uninit: bool,
+    /// Whatever may be copied: is it a fault to read a byte that nobody has written for anything but a copy into private memory?
+    pub check_every_byte: bool,
+    /// Do variables stay in memory that may be read before they are written? Then they hold something there.
+    pub keeps_unwritten: bool,
+    /// What memory holds that nobody has written, where it is not zero.
+    pub first_bytes: Arc<FirstBytes>,
     /// `abort` ends the run in silence.
     pub svcomp_abort_silent: bool,
     /// Steps without a visible operation.
@@ -156,6 +163,9 @@ impl Default for InterpOptions {
             orderings: Arc::default(),
             check_overflow: false,
             check_uninit: false,
+            check_every_byte: false,
+            keeps_unwritten: false,
+            first_bytes: Arc::default(),
             svcomp_abort_silent: false,
             max_private_steps: 50_000_000,
             max_call_depth: 10_000,
@@ -215,6 +225,7 @@ impl Interpreter {
         let main = entry(&module, &options.entry)?;
         let mut tables = Tables::new("main");
         tables.release_sequences = options.release_sequences;
+        tables.minds_every_byte = options.check_every_byte;
         share_types(&module, &mut tables);
         let world = World::new(module, options, main);
         Ok((Self { world }, tables))
@@ -324,6 +335,15 @@ impl Semantics for Interpreter {
         transition
     }
 
+    fn with_first_bytes(&self, bytes: &FirstBytes) -> Option<(Self, Tables)> {
+        let options = InterpOptions {
+            first_bytes: Arc::new(bytes.clone()),
+            keeps_unwritten: true,
+            ..self.world.options.clone()
+        };
+        Self::new(self.world.module.clone(), options).ok()
+    }
+
     fn thread(&self, local: &Local) -> ThreadId {
         local.thread.id
     }
@@ -356,17 +376,19 @@ impl Semantics for Interpreter {
     }
 
     fn needs_contents(&self, local: &Local) -> bool {
-        self.world.options.check_uninit
-            && match &local.top {
-                local::Frame::Ir(frame) => {
-                    self.world.cached_code(frame.function).is_some_and(|code| {
-                        let at = (frame.block, frame.index);
-                        code.needs_contents(&self.world.module, at)
-                    })
+        let options = &self.world.options;
+        options.check_every_byte
+            || options.check_uninit
+                && match &local.top {
+                    local::Frame::Ir(frame) => {
+                        self.world.cached_code(frame.function).is_some_and(|code| {
+                            let at = (frame.block, frame.index);
+                            code.needs_contents(&self.world.module, at)
+                        })
+                    }
+                    // Models of the library copy; what they make of contents is not looked at.
+                    local::Frame::Native(_) | local::Frame::Finished => false,
                 }
-                // Models of the library copy; what they make of contents is not looked at.
-                local::Frame::Native(_) | local::Frame::Finished => false,
-            }
     }
 
     fn zeroes(&self, local: &Local) -> bool {

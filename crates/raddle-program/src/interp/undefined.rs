@@ -178,6 +178,11 @@ impl Unwritten {
         self.left > 0 && bytes.all(|byte| self.contains(byte))
     }
 
+    /// Is one of the bytes not written?
+    pub(crate) fn touches(&self, mut bytes: std::ops::Range<usize>) -> bool {
+        self.left > 0 && bytes.any(|byte| self.contains(byte))
+    }
+
     pub(crate) fn write(&mut self, bytes: std::ops::Range<usize>) {
         if self.left == 0 {
             return;
@@ -271,7 +276,7 @@ impl Machine<'_> {
             } => {
                 let (left, right) = (self.is_undefined(code, *lhs), self.is_undefined(code, *rhs));
                 let is_undefined = match op {
-                    BinaryOp::Or => left && right,
+                    BinaryOp::Or if !self.world.options.check_every_byte => left && right,
                     _ => left || right,
                 };
                 (left || right).then(|| Mask::all(usize::from(is_undefined)))

@@ -154,6 +154,12 @@ impl ModelCall {
         })
     }
 
+    /// Are the blocks that it allocates full of zeros?
+    #[must_use]
+    pub fn zeroes(&self) -> bool {
+        models::get(self.0.model).zeroes
+    }
+
     pub fn answer(&mut self, value: u64) {
         self.0.log.push(value);
     }
@@ -504,6 +510,14 @@ pub fn float_compare(
 ) -> Result<bool, Stop> {
     let (a, b) = (float::decode(kind, a)?, float::decode(kind, b)?);
     Ok(float::compare(predicate, a, b))
+}
+
+pub use super::assembly::{Assembly, Locked, Source};
+
+/// What inline assembly does, if that is known.
+#[must_use]
+pub fn assembly(text: &str, constraints: &str, has_result: bool) -> Option<Assembly> {
+    super::assembly::assembly(text, constraints, has_result)
 }
 
 /// Has a call of this `llvm.*` function no effect at all?

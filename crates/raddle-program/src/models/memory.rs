@@ -108,7 +108,7 @@ impl Script<'_, '_> {
                 && !matches!(source, Place::Shared { .. })
                 && !self.asks()
             {
-                let bytes = self.machine.bytes_here(from, len)?.unwrap_or_default();
+                let bytes = self.machine.copied_bytes(from, len)?.unwrap_or_default();
                 self.machine.write_bytes(block, offset, &bytes)?;
                 self.machine.forget_copies(target, source, len as usize);
                 self.set_var(progress, len);

@@ -671,7 +671,8 @@ impl<'m, 'a> Script<'m, 'a> {
         if self.asks {
             return self.ask(Request::Allocate { size, align });
         }
-        let address = self.note(|machine| machine.new_heap_block(size, align))?;
+        let is_zeroed = super::get(self.frame.model).zeroes;
+        let address = self.note(|machine| machine.new_heap_block(size, align, is_zeroed))?;
         let object = self.object_at(address);
         if let Some((object, _)) = object {
             self.op(Op::Alloc { object })?;

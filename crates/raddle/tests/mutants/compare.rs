@@ -211,6 +211,7 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks) -> Result<Answer, Fai
             exit_with_main: false,
             spurious_wakeups: true,
             spurious_failures: fails_spuriously(memory),
+            any_unwritten: false,
             silent_abort: false,
             effort: Some(MOST_CONFLICTS),
             patience: raddle_bmc::PATIENCE,

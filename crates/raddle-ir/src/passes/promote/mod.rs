@@ -9,6 +9,7 @@ mod collect;
 mod names;
 mod rename;
 mod slots;
+mod unwritten;
 
 pub(crate) use rename::Replacements;
 
@@ -17,18 +18,28 @@ use crate::inst::Body;
 use crate::module::Module;
 use crate::passes::cfg::Cfg;
 
+/// What becomes of variables that may be read before they are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unwritten {
+    /// They are promoted, too: what nobody has written is `undef`.
+    #[default]
+    Undefined,
+    /// They stay in memory.
+    InMemory,
+}
+
 /// Promotes what can be promoted in one round; true if anything changed. Allocas that are no longer needed, and address
 /// computations on them, are left to the clean-up.
 ///
 /// A further round may find more: the address of one variable may have been in another. The body must be without
 /// unreachable blocks.
-pub fn promote(module: &mut Module, body: &mut Body) -> bool {
+pub fn promote(module: &mut Module, body: &mut Body, unwritten: Unwritten) -> bool {
     let cfg = Cfg::new(body);
     // A φ-node in an entry block that is jumped to has no operand for the call of the function. LLVM forbids such blocks.
     if body.blocks.is_empty() || !cfg.predecessors(BlockId(0)).is_empty() {
         return false;
     }
-    let plan = slots::plan(module, body, &cfg);
+    let plan = slots::plan(module, body, &cfg, unwritten);
     if plan.is_empty() {
         return false;
     }

@@ -8,7 +8,9 @@
 //! remaining parts of the same alloca are still promoted. Blocking one part may block others (a copy needs both sides in
 //! the same place), so slots are formed by iteration to a fixpoint; the blocked ranges only grow, hence it ends.
 
+use super::Unwritten;
 use super::collect::{Candidate, CopyEvent, Event, MAX_SLOTS, Placed, Range, collect, overlap};
+use super::unwritten::pin_unwritten;
 use crate::constant::Constant;
 use crate::ids::{ConstId, TypeId, ValueId};
 use crate::inst::Body;
@@ -69,8 +71,11 @@ impl Plan {
 }
 
 /// Finds the slots of a body without unreachable blocks.
-pub(super) fn plan(module: &mut Module, body: &Body, cfg: &Cfg) -> Plan {
+pub(super) fn plan(module: &mut Module, body: &Body, cfg: &Cfg, unwritten: Unwritten) -> Plan {
     let (mut candidates, events) = collect(module, body, cfg);
+    if unwritten == Unwritten::InMemory {
+        pin_unwritten(&mut candidates, &events, cfg);
+    }
     settle(module, &mut candidates, &events);
     let slots = form_slots(module, &candidates);
     let actions = actions(module, body, &candidates, &slots, &events);

@@ -4,12 +4,12 @@ use crate::debug::{DebugVariable, SourceType, SourceTypeId};
 use crate::inst::{
     AtomicOrdering, BinaryOp, CastOp, InstKind, IntPredicate, Operand, SyncScope, Terminator,
 };
-use crate::passes::prepare;
 use crate::passes::print::print_body;
 use crate::passes::testing::check::check_ssa;
 use crate::passes::testing::interp::run;
 use crate::passes::testing::random::random_body;
 use crate::passes::testing::{Builder, Rng, count, memory_insts, value_of};
+use crate::passes::{prepare, prepare_with};
 use crate::types::{FloatKind, Type};
 
 fn prepared(build: &mut Builder) -> Body {
@@ -162,6 +162,34 @@ fn reading_before_writing_is_undefined() {
         panic!("not a constant")
     };
     assert_eq!(*b.module.constant(id), Constant::Undef(i32));
+}
+
+/// Where that is asked for: a variable that is written on one way only, beside one that is written on both.
+#[test]
+fn what_may_be_read_before_it_is_written_stays_in_memory() {
+    let mut b = Builder::new();
+    let (i32, i1) = (b.i32, b.i1);
+    let condition = b.param(i1);
+    let (x, y) = (b.alloca(i32), b.alloca(i32));
+    let (then, otherwise, after) = (b.block(), b.block(), b.block());
+    let one = b.int(i32, 1);
+    b.cond(condition, then, otherwise);
+    b.at(then).store(i32, one, x);
+    b.store(i32, one, y);
+    b.br(after);
+    b.at(otherwise).store(i32, one, y);
+    b.br(after);
+    b.at(after);
+    let (x, y) = (b.load(i32, x), b.load(i32, y));
+    let sum = b.binary(BinaryOp::Add, x, y);
+    b.ret(i32, sum);
+    let body = b.finish();
+    let kept = prepare_with(&mut b.module, body.clone(), Unwritten::InMemory);
+    check_ssa(&kept);
+    // The variable, a store and a load.
+    assert_eq!(memory_insts(&kept), 3);
+    let promoted = prepare(&mut b.module, body);
+    assert_eq!(memory_insts(&promoted), 0);
 }
 
 #[test]
