@@ -103,7 +103,14 @@ impl Judge {
             None => note(graph.threads[event.of()].started_by),
         }
         match e.kind {
-            Kind::Read => note(e.source),
+            Kind::Read => {
+                note(e.source);
+                // All additions of a block come before whoever reads from one.
+                graph
+                    .additions_up_to(e.place, e.source)
+                    .iter()
+                    .for_each(|&addition| note(addition));
+            }
             // All others that access the place happen before it or after it.
             Kind::Write if e.is_addition => {}
             Kind::Write => {
