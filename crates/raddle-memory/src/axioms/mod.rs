@@ -378,6 +378,26 @@ impl<'a> Relations<'a> {
         })
     }
 
+    fn order_cells(&mut self) {
+        for (&place, order) in &self.graph.modification {
+            let is_cell = |&first: &EventId| self.graph.cell(first).is_some();
+            if order.first().is_some_and(is_cell) {
+                add_chain(&mut self.cells.mo, order);
+            }
+            for id in 0..self.size() {
+                let Some(access) = self.graph.cell(id).filter(|access| access.cell == place) else {
+                    continue;
+                };
+                let read = access.reads;
+                let begin = read.and_then(|read| order.iter().position(|&write| write == read));
+                let begin = begin.map_or(0, |position| position + 1);
+                for &write in order[begin..].iter().filter(|&&write| write != id) {
+                    self.cells.rb.add(id, write);
+                }
+            }
+        }
+    }
+
     /// `eco` of memory. What is read of several writes, or in pieces, relates the writes of each byte with each other, but not those of one byte with those of another.
     fn eco(&self) -> Relation {
         let bytes = self.bytes_in_pieces();

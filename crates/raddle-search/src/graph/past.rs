@@ -184,10 +184,12 @@ impl Past {
             match e.kind {
                 Kind::Write if event.index < counts[thread] => return None,
                 Kind::Read if e.source == Ev::INIT => return Some(event),
-                Kind::Read if e.source.is_event() && e.source != highest => {
-                    if e.source.index < counts[e.source.of()] {
-                        return Some(event);
-                    }
+                Kind::Read
+                    if e.source.is_event()
+                        && e.source != highest
+                        && e.source.index < counts[e.source.of()] =>
+                {
+                    return Some(event);
                 }
                 _ => {}
             }
