@@ -71,7 +71,11 @@ impl Search {
             self.meet_additions(program, thread, place)?;
             return ControlFlow::Continue(None);
         }
-        self.meet_others(program, thread, place)?;
+        if self.meet_others(program, thread, place).is_break() {
+            // Whoever has a part of this search must know.
+            self.has_commuted = true;
+            return ControlFlow::Break(());
+        }
         match self.weigh(program, thread, place) {
             Weighed::Commute => {}
             Weighed::Alone => return ControlFlow::Continue(None),
