@@ -1,3 +1,4 @@
+// engines: dpor, rf, rvf, mcr
 // A thread waits for a value by relaxed reads, and another one writes plainly what it waits at: none of the reads that find something else leads
 // anywhere, but each is in a race.
 #include <pthread.h>
