@@ -7,7 +7,7 @@
 //! may end it before.
 
 use raddle_bmc::{BmcOptions, PATIENCE};
-use raddle_order::rng::Rng;
+use raddle_random::Random32 as Rng;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
 use raddle_search::driver::{Conflicts, Limits, Reductions, SearchOptions};

@@ -2,7 +2,7 @@
 //! It may have no answer, where a loop turns while a mutex is held; but not a wrong one.
 
 use raddle_bmc::BmcOptions;
-use raddle_order::rng::Rng;
+use raddle_random::Random32 as Rng;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
 use raddle_search::driver::SearchOptions;

@@ -163,7 +163,7 @@ impl Machine {
 mod tests {
     use super::*;
     use crate::bits::{Bit, Bits, Meaning, Word};
-    use crate::rng::Rng;
+    use raddle_random::Random32 as Rng;
     use crate::sat::Solver;
     use crate::theory::NoTheory;
 

@@ -5,7 +5,7 @@ mod common;
 use common::{
     Exchange, MODELS, Op, Program, Read, Write, encode, encode_guarded, machine_outcomes,
 };
-use raddle_order::rng::Rng;
+use raddle_random::Random32 as Rng;
 use raddle_order::{Detection, OrderConfig};
 use std::collections::BTreeSet;
 

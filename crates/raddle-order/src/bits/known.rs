@@ -215,7 +215,7 @@ fn evaluate(gate: Gate, values: &[Values]) -> Option<Values> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use raddle_random::Random32 as Rng;
     use crate::sat::{Limits, Outcome, Solver};
     use crate::theory::NoTheory;
 

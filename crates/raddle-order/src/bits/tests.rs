@@ -3,7 +3,7 @@
 
 use super::{Bit, Bits, Word};
 use crate::lit::{ClauseSink, Lit};
-use crate::rng::Rng;
+use raddle_random::Random32 as Rng;
 use crate::sat::{Limits, Outcome, Solver};
 use crate::theory::NoTheory;
 

@@ -4,7 +4,7 @@
 
 use super::{Detection, EventId, GraphId, GraphSet, OrderConfig, OrderTheory};
 use crate::lit::{ClauseSink, Lit, Var};
-use crate::rng::Rng;
+use raddle_random::Random32 as Rng;
 use crate::sat::{Limits, Outcome, Solver};
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 
 use super::{Limits, Outcome, Solver, Stopped};
 use crate::lit::{ClauseSink, Lit, Var};
-use crate::rng::Rng;
+use raddle_random::Random32 as Rng;
 use crate::theory::NoTheory;
 
 fn random_clauses(rng: &mut Rng, vars: u32, count: usize) -> Vec<Vec<Lit>> {

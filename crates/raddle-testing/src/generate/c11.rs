@@ -1,7 +1,7 @@
 //! Random programs for the memory model of C: few operations, every ordering. Their execution graphs can be enumerated by brute force.
 
 use super::emit;
-use super::random::Random;
+use raddle_random::Random;
 use super::recipe::{Operand, Piece, Recipe, Spin, Var};
 use crate::builder::BuiltProgram;
 use raddle_program::op::{Order, RmwKind};

@@ -6,12 +6,11 @@
 
 mod c11;
 mod emit;
-mod random;
 mod recipe;
 mod size;
 
 pub use c11::{C11Options, generate_c11};
-pub use random::Random;
+pub use raddle_random::Random;
 
 use crate::builder::BuiltProgram;
 

@@ -1,6 +1,6 @@
 //! What a generated program consists of, before it is written with the builder: easy to measure and to shrink.
 
-use super::random::Random;
+use raddle_random::Random;
 use super::{Features, GenOptions};
 use raddle_program::op::{Order, RmwKind};
 

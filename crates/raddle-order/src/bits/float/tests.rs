@@ -3,7 +3,7 @@
 
 use super::{Bit, Bits, Floats, Format, Rounding, Word};
 use crate::lit::Lit;
-use crate::rng::Rng;
+use raddle_random::Random32 as Rng;
 use crate::sat::{Limits, Outcome, Solver};
 use crate::theory::NoTheory;
 
