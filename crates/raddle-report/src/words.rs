@@ -4,15 +4,15 @@ use crate::names::{Names, bytes, demangled};
 use crate::operands;
 use crate::steps::intention;
 use crate::waits::waits_for_lock;
+use raddle_judge::verdict::{Statistics, Waiting};
+use raddle_judge::{
+    BlockedBy, BlockedCounts, Bound, Effect, MemoryModel, Phase, Reason, TraceStep, Violation,
+    ViolationKind,
+};
 use raddle_memory::race::{RaceAccess, RaceInfo};
 use raddle_program::{
     AccessKind, Fault, Leaves, Limit, Misuse, ObjectKind, Op, Order, PanicEnd, Program, ThreadId,
     Unsupported,
-};
-use raddle_search::verdict::{Statistics, Waiting};
-use raddle_search::{
-    BlockedBy, BlockedCounts, Bound, Effect, MemoryModel, Phase, Reason, TraceStep, Violation,
-    ViolationKind,
 };
 use std::time::Duration;
 
@@ -811,7 +811,7 @@ pub(crate) fn mebibytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{grouped, seconds, time_spent};
-    use raddle_search::verdict::Statistics;
+    use raddle_judge::verdict::Statistics;
     use std::time::Duration;
 
     #[test]

@@ -6,12 +6,12 @@ use raddle_program::{Limit, Op, Program, SrcId, StateId, Stop, SyncAction, Threa
 use rustc_hash::FxHashMap;
 
 /// Every thread id that may have been started.
-pub(crate) fn threads(machine: &Machine) -> impl Iterator<Item = ThreadId> + use<> {
+pub fn threads(machine: &Machine) -> impl Iterator<Item = ThreadId> + use<> {
     (0..machine.thread_count()).map(ThreadId::from_index)
 }
 
 /// How many threads have been started.
-pub(crate) fn started(machine: &Machine) -> usize {
+pub fn started(machine: &Machine) -> usize {
     threads(machine)
         .filter(|&thread| machine.thread_state(thread).is_some())
         .count()
@@ -34,7 +34,7 @@ pub fn is_complete(program: &Program, machine: &mut Machine) -> bool {
 }
 
 /// Did a fault end the execution? Whether it is looked for or not, a process would have come no further.
-pub(crate) fn is_faulted(program: &Program, machine: &mut Machine) -> bool {
+pub fn is_faulted(program: &Program, machine: &mut Machine) -> bool {
     threads(machine).any(|thread| match machine.readiness(program, thread) {
         Readiness::Ended(Ending::Faulted) => true,
         Readiness::Ended(Ending::Stopped(stop)) => {
@@ -238,7 +238,7 @@ const WITHOUT_END: usize = 200;
 const LAST_STEPS: usize = 1 << 14;
 
 /// The place of the operation that a thread does most often at the end of a long execution.
-pub(crate) fn goes_round_without_end(program: &Program, steps: &[MicroStep]) -> Option<SrcId> {
+pub fn goes_round_without_end(program: &Program, steps: &[MicroStep]) -> Option<SrcId> {
     let mut counts: FxHashMap<(ThreadId, SrcId), usize> = FxHashMap::default();
     for step in &steps[steps.len().saturating_sub(LAST_STEPS)..] {
         let at = program.at(step.state);
@@ -265,7 +265,7 @@ enum SpinIteration {
 }
 
 /// Does the thread, which is ready, go round a loop as long as nobody else does anything?
-pub(crate) fn goes_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> bool {
+pub fn goes_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> bool {
     !matches!(
         spin_iteration(program, machine, thread),
         SpinIteration::GoesOn

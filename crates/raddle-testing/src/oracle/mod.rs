@@ -34,12 +34,12 @@ mod tests;
 
 pub use reach::for_each_end;
 
-use crate::driver::ViolationKey;
-use crate::ending::{self, is_complete};
-use crate::naive::other_choices;
-use crate::replay::stop_of;
-use crate::verdict::ViolationKind;
 use event::{Event, Past};
+use raddle_judge::ViolationKey;
+use raddle_judge::ending::{self, is_complete};
+use raddle_judge::interleavings::other_choices;
+use raddle_judge::replay::stop_of;
+use raddle_judge::verdict::ViolationKind;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{Op, Program, SrcId, StateId, Stop, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};

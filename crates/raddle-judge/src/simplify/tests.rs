@@ -1,11 +1,15 @@
 use super::*;
-use crate::driver::{self, SearchOptions, ViolationKey};
+use crate::checks::ViolationKey;
+use crate::frame::Frame;
+use crate::interleavings::{Sequence, explore};
+use crate::options::SearchOptions;
 use crate::verdict::{Checks, EngineKind, MemoryModel, Verdict, Violation};
 use raddle_program::Order;
 use raddle_testing::builder::{Compare, ProgramBuilder};
 use raddle_testing::generate::{GenOptions, Random, generate};
 
-fn violations(program: &mut Program, engine: EngineKind, memory: MemoryModel) -> Vec<Violation> {
+/// All of them, and made plain.
+fn violations(program: &mut Program, memory: MemoryModel) -> Vec<Violation> {
     let options = SearchOptions {
         memory,
         keep_going: true,
@@ -15,7 +19,11 @@ fn violations(program: &mut Program, engine: EngineKind, memory: MemoryModel) ->
         },
         ..SearchOptions::default()
     };
-    match driver::check(program, engine, options).unwrap().verdict {
+    let watch = options.watch();
+    let mut frame = Frame::of_search(options, watch);
+    let flow = explore(program, memory, Sequence::Ascending, &mut frame);
+    assert!(flow.is_continue() || frame.has_reason());
+    match frame.conclude(program, EngineKind::Naive).unwrap().verdict {
         Verdict::Violation(violations) => violations,
         _ => Vec::new(),
     }
@@ -69,7 +77,7 @@ fn simplified_executions_show_the_violation_with_fewest_switches() {
     for seed in 0..cases {
         let built = generate(seed, &GenOptions::default());
         let mut program = built.program();
-        for violation in violations(&mut program, EngineKind::Naive, MemoryModel::Sc) {
+        for violation in violations(&mut program, MemoryModel::Sc) {
             found += 1;
             let Violation {
                 kind,
@@ -114,7 +122,7 @@ fn delayed_stores_reach_memory_as_soon_as_they_may() {
         let built = generate(seed, &GenOptions::default());
         for memory in [MemoryModel::Tso, MemoryModel::Pso] {
             let mut program = built.program();
-            for violation in violations(&mut program, EngineKind::Naive, memory) {
+            for violation in violations(&mut program, memory) {
                 let Violation {
                     kind,
                     thread,
@@ -164,7 +172,7 @@ fn only_what_has_to_be_is_delayed() {
         t.assert((left + seen + seen).differs(1));
     });
     let mut program = p.build().program();
-    let found = violations(&mut program, EngineKind::Naive, MemoryModel::Tso);
+    let found = violations(&mut program, MemoryModel::Tso);
     let [violation] = found.as_slice() else {
         panic!("{found:?}")
     };
@@ -179,7 +187,7 @@ fn only_what_has_to_be_is_delayed() {
 fn the_greedy_order_is_an_order() {
     for seed in 0..100 {
         let mut program = generate(seed, &GenOptions::default()).program();
-        for violation in violations(&mut program, EngineKind::Dpor, MemoryModel::Sc) {
+        for violation in violations(&mut program, MemoryModel::Sc) {
             let Some(events) = Events::run(&mut program, &violation.schedule, &Watch::default())
             else {
                 continue;

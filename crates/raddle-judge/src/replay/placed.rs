@@ -497,15 +497,15 @@ pub(super) fn location(op: Op) -> Option<LocId> {
 }
 
 /// What a schedule of C11 consists of, for making it plainer.
-pub(crate) struct Causes {
+pub struct Causes {
     /// By step, the steps that it comes right after, by the order of threads and by what is read.
-    pub(crate) right_before: Vec<Vec<usize>>,
+    pub right_before: Vec<Vec<usize>>,
     run: GraphRun,
 }
 
 impl Causes {
     /// None if there is no such execution.
-    pub(crate) fn of(program: &mut Program, schedule: &Schedule) -> Option<Self> {
+    pub fn of(program: &mut Program, schedule: &Schedule) -> Option<Self> {
         let mut run = GraphRun::new(program, PlainAccesses::Race);
         for step in &schedule.steps {
             run.step(program, step).ok()?;
@@ -519,7 +519,8 @@ impl Causes {
     }
 
     /// The part of the execution that these steps are, in this order. Each must come after those that it comes right after.
-    pub(crate) fn part(&self, schedule: &Schedule, kept: &[usize]) -> Schedule {
+    #[must_use]
+    pub fn part(&self, schedule: &Schedule, kept: &[usize]) -> Schedule {
         let mut new = vec![None; self.run.steps.len()];
         let mut part = Schedule {
             memory: schedule.memory,
@@ -552,7 +553,8 @@ impl Causes {
 }
 
 /// Those steps and all that they depend on.
-pub(crate) fn needed(causes: &Causes, mut wanted: Vec<usize>) -> Option<Vec<bool>> {
+#[must_use]
+pub fn needed(causes: &Causes, mut wanted: Vec<usize>) -> Option<Vec<bool>> {
     let mut needed = vec![false; causes.right_before.len()];
     while let Some(step) = wanted.pop() {
         if !std::mem::replace(needed.get_mut(step)?, true) {

@@ -1,5 +1,7 @@
 //! What a check answers. A verdict is never a `bool`.
 
+pub use crate::checks::{Check, Checks};
+pub use crate::engine::EngineKind;
 use crate::replay::Schedule;
 use crate::watch::{MemoryLimit, Phase};
 pub use raddle_memory::MemoryModel;
@@ -11,132 +13,6 @@ use raddle_program::{
     Unsupported, Value, WeakOrderings,
 };
 use std::time::Duration;
-
-/// Written once, so that no list of engines can lack one.
-macro_rules! engines {
-    ($($(#[$doc:meta])* $kind:ident => $name:literal,)*) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum EngineKind {
-            $($(#[$doc])* $kind,)*
-        }
-
-        impl EngineKind {
-            pub const ALL: &'static [Self] = &[$(Self::$kind,)*];
-
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$kind => $name,)*
-                }
-            }
-        }
-    };
-}
-
-engines! {
-    Naive => "naive",
-    Dpor => "dpor",
-    Rf => "rf",
-    Rvf => "rvf",
-    Mcr => "mcr",
-    Icb => "icb",
-    Bpor => "bpor",
-    Graph => "graph",
-    /// Not one that explores: see `raddle-bmc`.
-    Bmc => "bmc",
-}
-
-impl EngineKind {
-    /// Does it run executions, one after another? Those that do can be asked about any program, the others about modules only.
-    #[must_use]
-    pub fn explores(self) -> bool {
-        self != Self::Bmc
-    }
-
-    /// The engines that explore executions under this memory model, and can be compared with each other on every program.
-    pub fn exploring(memory: MemoryModel) -> impl Iterator<Item = Self> {
-        let all = Self::ALL.iter().copied();
-        all.filter(move |engine| engine.explores() && engine.handles_everything(memory))
-    }
-
-    /// Does it explore every program under this memory model? Engine `graph` refuses atomics of several sizes, and takes atomic blocks for
-    /// critical sections of one lock: under the model of the language nobody says better, under other models others do.
-    #[must_use]
-    pub fn handles_everything(self, memory: MemoryModel) -> bool {
-        self.supports(memory) && (self != Self::Graph || memory == MemoryModel::C11)
-    }
-
-    /// Does it recognise iterations of loops in which a thread only waits?
-    #[must_use]
-    pub fn knows_purity(self) -> bool {
-        matches!(
-            self,
-            Self::Dpor | Self::Rf | Self::Rvf | Self::Mcr | Self::Graph
-        )
-    }
-
-    /// Does it leave the order of writes open that nobody reads, or whose values are the same?
-    #[must_use]
-    pub fn leaves_writes_unordered(self) -> bool {
-        matches!(self, Self::Rf | Self::Rvf | Self::Mcr)
-    }
-
-    /// Can the engine explore executions under this memory model?
-    #[must_use]
-    pub fn supports(self, memory: MemoryModel) -> bool {
-        match memory {
-            MemoryModel::Sc => true,
-            MemoryModel::Tso | MemoryModel::Pso => {
-                matches!(self, Self::Naive | Self::Bmc | Self::Graph)
-            }
-            MemoryModel::C11 => self == Self::Graph,
-        }
-    }
-}
-
-/// What is looked for. Assertions and memory faults found by the program itself stop a thread in any case; a check that
-/// is off makes them end the execution silently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Check {
-    Assert,
-    Memory,
-    Race,
-    Deadlock,
-    Livelock,
-    Overflow,
-    Uninit,
-}
-
-/// The set of checks that are on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checks {
-    pub assertions: bool,
-    pub memory: bool,
-    pub races: bool,
-    pub deadlocks: bool,
-    pub livelocks: bool,
-    pub overflows: bool,
-    /// What depends on memory that nobody has written. Of use only if the program was loaded to be checked for it
-    /// (`InterpOptions::check_uninit`).
-    pub uninit: bool,
-    /// Of what belongs to `assertions` only calls of functions that mark errors (`reach_error`) count.
-    pub only_error_calls: bool,
-}
-
-impl Default for Checks {
-    fn default() -> Self {
-        Self {
-            assertions: true,
-            memory: true,
-            races: true,
-            deadlocks: true,
-            livelocks: false,
-            overflows: false,
-            uninit: true,
-            only_error_calls: false,
-        }
-    }
-}
 
 /// A thread that waits for good, and for what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -485,6 +361,19 @@ pub struct Causality {
     pub predicted_races: u64,
 }
 
+/// What an engine did besides running executions: each counts something else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Work {
+    #[default]
+    None,
+    /// Engine `rf`: how often each phase of the consistency check had the last word.
+    Consistency(Phases),
+    /// Engine `mcr`: what its solver was used for.
+    Causality(Causality),
+    /// Engine `rvf`: how often VerifySC was asked, how it decided, and the time that it took.
+    Verify(Decisions),
+}
+
 /// What was done for the verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -504,12 +393,8 @@ pub struct Statistics {
     pub max_events: usize,
     /// Local states met.
     pub states: usize,
-    /// Engine `rf`: how often each phase of the consistency check had the last word.
-    pub consistency: Phases,
-    /// Engine `mcr`: what its solver was used for.
-    pub causality: Causality,
-    /// Engine `rvf`: how often VerifySC was asked, how it decided, and the time that it took.
-    pub verify: Decisions,
+    /// What the engine did besides running executions.
+    pub work: Work,
     /// Time that the search took.
     pub elapsed: Duration,
     /// Time before that: compiling the program and reading what came of it.
@@ -522,6 +407,33 @@ impl Statistics {
     #[must_use]
     pub fn waited(&self) -> Duration {
         self.preparation + self.elapsed
+    }
+
+    /// The work of engine `rf`.
+    #[must_use]
+    pub fn consistency(&self) -> Phases {
+        match self.work {
+            Work::Consistency(phases) => phases,
+            _ => Phases::default(),
+        }
+    }
+
+    /// The work of engine `mcr`.
+    #[must_use]
+    pub fn causality(&self) -> Causality {
+        match self.work {
+            Work::Causality(causality) => causality,
+            _ => Causality::default(),
+        }
+    }
+
+    /// The work of engine `rvf`.
+    #[must_use]
+    pub fn verify(&self) -> Decisions {
+        match self.work {
+            Work::Verify(decisions) => decisions,
+            _ => Decisions::default(),
+        }
     }
 
     /// Counts what another engine did before.

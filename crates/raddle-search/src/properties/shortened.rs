@@ -1,11 +1,13 @@
-use super::*;
+//! Shorter executions, of what engines find.
+
 use crate::driver::{self, SearchOptions, ViolationKey};
-use crate::replay::ScheduleStep;
+use crate::replay::{Found, Schedule, ScheduleStep};
+use crate::shorten::{Effort, shorten};
 use crate::spinning::seeds;
-use crate::verdict::{EngineKind, MemoryModel, Verdict, Violation};
+use crate::verdict::{EngineKind, MemoryModel, Verdict, Violation, ViolationKind};
 use crate::watch::{Cause, Watch};
-use crate::{ending, naive, replay, simplify};
-use raddle_program::Order;
+use crate::{ending, interleavings, replay, simplify};
+use raddle_program::{Order, Program, ThreadId};
 use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder, SyncVar, ThreadBuilder};
 use raddle_testing::generate::{Features, GenOptions, generate};
 
@@ -375,12 +377,12 @@ fn extended(program: &mut Program, violation: &Violation) -> Violation {
     }
     loop {
         let mut replayed = replay::replay(program, &long.schedule).unwrap();
-        let Some(&next) = naive::possible(program, &mut replayed.machine).first() else {
+        let Some(&next) = interleavings::possible(program, &mut replayed.machine).first() else {
             break;
         };
         long.schedule.steps.push(match next {
-            naive::Next::Run(thread) => run(thread.index()),
-            naive::Next::Flush(thread, position) => ScheduleStep::Flush {
+            interleavings::Next::Run(thread) => run(thread.index()),
+            interleavings::Next::Flush(thread, position) => ScheduleStep::Flush {
                 thread,
                 position: position as u32,
             },

@@ -10,7 +10,7 @@ use crate::watch::Watch;
 pub use advice::advise;
 pub(crate) use parts::{Part, Whole};
 use placed::GraphRun;
-pub(crate) use placed::{Causes, needed};
+pub use placed::{Causes, needed};
 use raddle_memory::axioms::{Inconsistency, PlainAccesses};
 use raddle_memory::{
     Effect, Machine, MemoryModel, MicroStep, RaceDetector, RaceInfo, Readiness, StepEnd,
@@ -526,11 +526,8 @@ fn stuck(program: &mut Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
 
 /// Why a thread stopped by itself.
 #[inline]
-pub(crate) fn stop_of<'a>(
-    program: &'a Program,
-    machine: &Machine,
-    thread: ThreadId,
-) -> Option<&'a Stop> {
+#[must_use]
+pub fn stop_of<'a>(program: &'a Program, machine: &Machine, thread: ThreadId) -> Option<&'a Stop> {
     match program.op(machine.thread_state(thread)?) {
         Op::Stop(stop) => Some(program.tables().stop_info(*stop)),
         _ => None,

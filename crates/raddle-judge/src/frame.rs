@@ -1,24 +1,35 @@
-//! What an engine reports to.
+//! What an engine reports to: limits, checks, statistics, and the one place where a verdict is made.
+//!
+//! An engine tells its [`Frame`] of every event, every step back and every end of an execution; the frame finds faults,
+//! races and deadlocks there, has each replayed before it is believed, and says when to stop.
+//!
+//! Conventions
+//! - A thread that meets a fault goes no further; the other threads do, as if it were slow. What they do then they could
+//!   have done before the fault, so whatever is found there is real. The execution counts as blocked.
+//! - A fault whose check is off is such a stop and nothing else. [`check_of`](crate::check_of) says which check a fault belongs to.
+//! - A thread that comes to something that Raddle cannot run stops in the same way. All that is out of reach is told when the
+//!   search is over, behind the violations.
+//! - The answer `verified` is given only if the engine ran to its end, some execution came to its end, and none was cut short,
+//!   but for the bound on loop iterations that the user asked for.
 
 mod graphs;
 mod pieces;
 
-pub(crate) use pieces::Found;
+pub use pieces::{Found, Setup};
 
-use crate::driver::{Conflicts, InternalError, Progress, SearchOptions, ViolationKey};
+use crate::checks::ViolationKey;
 use crate::ending;
 use crate::gathered::Gathered;
+use crate::link::Link;
 use crate::listener::Listener;
-use crate::parallel::Link;
+use crate::options::{InternalError, Progress, SearchOptions};
 use crate::replay::{self, Mismatch, Schedule};
 use crate::simplify;
 use crate::verdict::{
-    BlockedBy, BlockedCounts, Bound, Causality, Check, Checks, EngineKind, MemoryModel, Outcome,
-    Reason, Statistics, Verdict, Violation, ViolationKind, Waiting,
+    BlockedBy, BlockedCounts, Bound, Check, Checks, EngineKind, MemoryModel, Outcome, Reason,
+    Statistics, Verdict, Violation, ViolationKind, Waiting, Work,
 };
 use crate::watch::{Phase, Watch, peak_memory_bytes};
-use raddle_memory::consistency::Phases;
-use raddle_memory::goodwrites::Decisions;
 use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd, UninitDetector};
 use raddle_program::{
     Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported, WeakOrderings,
@@ -34,19 +45,17 @@ const EVENTS_BETWEEN_LOOKS: u32 = 1024;
 const END_IN_EVENTS: u32 = 64;
 /// Memory is measured, and progress told, this often.
 const BETWEEN_SLOW_LOOKS: Duration = Duration::from_millis(100);
-/// A second opinion is asked for after so many executions, or events of one execution, and again whenever there are so many
+/// A search has become long after so many executions, or events of one execution; that is told, and again whenever there are so many
 /// times as many.
-const BEFORE_SECOND_OPINION: u64 = 1 << 16;
-const BETWEEN_SECOND_OPINIONS: u64 = 8;
+const FIRST_MILESTONE: u64 = 1 << 16;
+const BETWEEN_MILESTONES: u64 = 8;
 /// Or after so many threads of one execution: what is kept of an event grows with their number.
-const THREADS_BEFORE_SECOND_OPINION: u64 = 512;
-/// What it may cost the first time, about as much as these executions. It grows with their number.
-const FIRST_EFFORT: Conflicts = 20_000;
+const THREADS_AT_FIRST_MILESTONE: u64 = 512;
 /// What an atomic block without end is reported as; the machine's own bound is about that.
 const BLOCK_STEPS: u64 = 1 << 20;
 
 /// Judges the executions of one search.
-pub(crate) struct Frame {
+pub struct Frame {
     options: SearchOptions,
     watch: Arc<Watch>,
     statistics: Statistics,
@@ -69,10 +78,8 @@ pub(crate) struct Frame {
     /// Where the execution that was being explored then goes round and round.
     endless: Option<SrcId>,
     error: Option<InternalError>,
-    /// The second opinion.
-    answer: Option<Outcome>,
-    /// After so many executions it is asked for.
-    next_opinion: u64,
+    /// After so many executions the next milestone is reached.
+    next_executions: u64,
     /// When an execution has so many events, too: it may have no end.
     next_length: u64,
     /// Or so many threads.
@@ -106,7 +113,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(options: SearchOptions, watch: Arc<Watch>) -> Self {
+    pub fn new(options: SearchOptions, watch: Arc<Watch>) -> Self {
         let now = Instant::now();
         let started = options.began.unwrap_or(now);
         Self {
@@ -128,10 +135,9 @@ impl Frame {
             stopped: None,
             endless: None,
             error: None,
-            answer: None,
-            next_opinion: BEFORE_SECOND_OPINION,
-            next_length: BEFORE_SECOND_OPINION,
-            next_crowd: THREADS_BEFORE_SECOND_OPINION,
+            next_executions: FIRST_MILESTONE,
+            next_length: FIRST_MILESTONE,
+            next_crowd: THREADS_AT_FIRST_MILESTONE,
             midway: false,
             left_in_loop: false,
             explores: false,
@@ -153,7 +159,7 @@ impl Frame {
     /// Might a thread that was left in a loop be in a deadlock in an execution of the same class?
     ///
     /// Whether a loop goes on for good depends on what memory holds in the end, and that on the order of writes that nobody reads.
-    pub(crate) fn may_have_missed_deadlock(&self) -> bool {
+    pub fn may_have_missed_deadlock(&self) -> bool {
         let Checks {
             deadlocks,
             livelocks,
@@ -163,14 +169,14 @@ impl Frame {
     }
 
     /// Everything is explored again, by an engine whose classes say more. What was counted stays.
-    pub(crate) fn look_again(&mut self) {
+    pub fn look_again(&mut self) {
         self.first_look = Some(Box::new(self.statistics.clone()));
         self.restarted();
         self.left_in_loop = false;
     }
 
     /// The frame of an engine that explores.
-    pub(crate) fn of_search(options: SearchOptions, watch: Arc<Watch>) -> Self {
+    pub fn of_search(options: SearchOptions, watch: Arc<Watch>) -> Self {
         Self {
             explores: true,
             ..Self::new(options, watch)
@@ -181,8 +187,8 @@ impl Frame {
     ///
     /// Violations that were found are forgotten, since their executions are none of the automata that threads have from now on; those have
     /// them, too.
-    pub(crate) fn begins_anew(&mut self) -> bool {
-        let is_over = self.stopped.is_some() || self.answer.is_some() || self.error.is_some();
+    pub fn begins_anew(&mut self) -> bool {
+        let is_over = self.stopped.is_some() || self.error.is_some();
         if is_over || self.has_violation() && !self.options.keep_going {
             return false;
         }
@@ -198,28 +204,21 @@ impl Frame {
         self.statistics.complete + self.statistics.blocked
     }
 
-    pub(crate) fn set_phases(&mut self, phases: Phases) {
-        self.statistics.consistency = phases;
+    /// What the engine did besides running executions.
+    pub fn set_work(&mut self, work: Work) {
+        self.statistics.work = work;
     }
 
-    pub(crate) fn set_causality(&mut self, causality: Causality) {
-        self.statistics.causality = causality;
-    }
-
-    pub(crate) fn set_decisions(&mut self, decisions: Decisions) {
-        self.statistics.verify = decisions;
-    }
-
-    pub(crate) fn has_violation(&self) -> bool {
+    #[must_use]
+    pub fn has_violation(&self) -> bool {
         !self.violations.is_empty()
     }
 
     /// Is there a reason to stop?
-    pub(crate) fn has_reason(&self) -> bool {
+    pub fn has_reason(&self) -> bool {
         !self.violations.is_empty()
             || !self.gathered.unsupported.is_empty()
             || self.stopped.is_some()
-            || self.answer.is_some()
             || self.error.is_some()
     }
 
@@ -291,24 +290,22 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
-    /// Asks the second engine of a portfolio, with so many times the first effort; its answer ends the search.
+    /// The search is so many times as long as at its first milestone.
     #[cold]
-    fn ask_for_opinion(&mut self, times: u64) -> ControlFlow<()> {
-        if let Some(opinion) = &mut self.options.second_opinion {
-            self.answer = opinion(FIRST_EFFORT.saturating_mul(times));
-        }
-        match self.answer {
-            Some(_) => ControlFlow::Break(()),
-            None => ControlFlow::Continue(()),
+    fn milestone(&mut self, times: u64) -> ControlFlow<()> {
+        let sink = self.options.milestones.as_mut();
+        match sink.map(|sink| sink(times)) {
+            Some(ControlFlow::Break(())) => self.stop(Reason::Effort),
+            Some(ControlFlow::Continue(())) | None => ControlFlow::Continue(()),
         }
     }
 
     /// Looks around now and then, and after the first execution.
     fn after_execution(&mut self) -> ControlFlow<()> {
-        if self.executions() >= self.next_opinion {
-            let times = self.next_opinion / BEFORE_SECOND_OPINION;
-            self.next_opinion = self.next_opinion.saturating_mul(BETWEEN_SECOND_OPINIONS);
-            self.ask_for_opinion(times)?;
+        if self.executions() >= self.next_executions {
+            let times = self.next_executions / FIRST_MILESTONE;
+            self.next_executions = self.next_executions.saturating_mul(BETWEEN_MILESTONES);
+            self.milestone(times)?;
         }
         self.events_since_look += END_IN_EVENTS;
         if self.link.as_ref().is_some_and(|link| link.is_called()) {
@@ -392,7 +389,7 @@ impl Frame {
 
     /// A thread has a new local state: has it stopped there?
     #[inline]
-    pub(crate) fn arrived(
+    pub fn arrived(
         &mut self,
         program: &mut Program,
         machine: &Machine,
@@ -441,7 +438,7 @@ impl Frame {
     }
 
     /// May a race depend on the order of writes that nobody reads, or anything else on it?
-    pub(crate) fn minds_order_of_writes(&self) -> bool {
+    pub fn minds_order_of_writes(&self) -> bool {
         self.minds_order || self.detector.depends_on_order_of_writes()
     }
 
@@ -540,7 +537,7 @@ impl Frame {
     // ---- the answer
 
     /// The verdict, from all that was seen.
-    pub(crate) fn conclude(
+    pub fn conclude(
         mut self,
         program: &mut Program,
         engine: EngineKind,
@@ -554,11 +551,6 @@ impl Frame {
         if let Some(first) = self.first_look.filter(|_| self.violations.is_empty()) {
             self.statistics = *first;
         }
-        if let Some(mut answer) = self.answer {
-            self.statistics.elapsed = self.started.elapsed();
-            answer.statistics.follow(&self.statistics, engine);
-            return Ok(answer);
-        }
         self.statistics.states = program.state_count();
         let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
         let mut coverage = self.gathered.coverage(program, &self.statistics);
@@ -566,9 +558,8 @@ impl Frame {
         if self.options.memory == MemoryModel::C11 {
             coverage.weak = WeakOrderings::default();
         }
-        // These take executions for the same in which reads find the same values, whether somebody wrote them or not.
-        let by_values = matches!(engine, EngineKind::Rvf | EngineKind::Mcr);
-        if by_values && self.options.checks.uninit && program.needs_allocated_contents() {
+        let compares_values = engine.descriptor().compares_values;
+        if compares_values && self.options.checks.uninit && program.needs_allocated_contents() {
             coverage.not_checked.push(Check::Uninit);
         }
         let unfinished = self.stopped.or(self.thread_limit);
@@ -631,9 +622,9 @@ impl Listener for Frame {
             return ControlFlow::Break(());
         }
         if self.ends.len() as u64 >= self.next_length {
-            let times = self.next_length / BEFORE_SECOND_OPINION;
-            self.next_length = self.next_length.saturating_mul(BETWEEN_SECOND_OPINIONS);
-            self.ask_for_opinion(times)?;
+            let times = self.next_length / FIRST_MILESTONE;
+            self.next_length = self.next_length.saturating_mul(BETWEEN_MILESTONES);
+            self.milestone(times)?;
         }
         let start = self.ends.last().map_or(0, |&end| end as usize);
         self.ends.push(machine.steps().len() as u32);
@@ -659,9 +650,9 @@ impl Listener for Frame {
                 let started = ending::started(machine);
                 self.statistics.threads = self.statistics.threads.max(started);
                 if started as u64 >= self.next_crowd {
-                    let times = self.next_crowd / THREADS_BEFORE_SECOND_OPINION;
-                    self.next_crowd = self.next_crowd.saturating_mul(BETWEEN_SECOND_OPINIONS);
-                    self.ask_for_opinion(times)?;
+                    let times = self.next_crowd / THREADS_AT_FIRST_MILESTONE;
+                    self.next_crowd = self.next_crowd.saturating_mul(BETWEEN_MILESTONES);
+                    self.milestone(times)?;
                 }
                 self.arrived(program, machine, child)?;
             } else if !self.can_race && op.is_plain() {

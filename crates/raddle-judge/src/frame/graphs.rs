@@ -1,7 +1,7 @@
 //! Executions that are graphs: there is no machine that runs them, so their engine says what became of them.
 
-use super::{BEFORE_SECOND_OPINION, BETWEEN_SECOND_OPINIONS, EVENTS_BETWEEN_LOOKS, Frame};
-use crate::driver::ViolationKey;
+use super::{BETWEEN_MILESTONES, EVENTS_BETWEEN_LOOKS, FIRST_MILESTONE, Frame};
+use crate::checks::ViolationKey;
 use crate::ending;
 use crate::replay::{self, Found, Mismatch, Schedule};
 use crate::shorten::{Effort, nearest};
@@ -11,13 +11,13 @@ use raddle_program::{Fault, Limit, Program, SrcId, Stop, ThreadId, Unsupported};
 use std::ops::ControlFlow;
 
 impl Frame {
-    pub(crate) fn checks(&self) -> &Checks {
+    pub fn checks(&self) -> &Checks {
         &self.options.checks
     }
 
     /// An event is about to be added to a graph that has so many.
     #[inline]
-    pub(crate) fn event(&mut self, program: &Program, events: usize) -> ControlFlow<()> {
+    pub fn event(&mut self, program: &Program, events: usize) -> ControlFlow<()> {
         if program.must_read_kinds() {
             return ControlFlow::Break(());
         }
@@ -33,26 +33,26 @@ impl Frame {
             self.look_around()?;
         }
         if events as u64 >= self.next_length {
-            let times = self.next_length / BEFORE_SECOND_OPINION;
-            self.next_length = self.next_length.saturating_mul(BETWEEN_SECOND_OPINIONS);
-            self.ask_for_opinion(times)?;
+            let times = self.next_length / FIRST_MILESTONE;
+            self.next_length = self.next_length.saturating_mul(BETWEEN_MILESTONES);
+            self.milestone(times)?;
         }
         ControlFlow::Continue(())
     }
 
     /// An execution is gone on with that differs from all before: from now on it is one that was begun.
     #[inline]
-    pub(crate) fn execution_begins(&mut self) {
+    pub fn execution_begins(&mut self) {
         self.midway = true;
     }
 
     /// So many threads have been started in the present graph.
-    pub(crate) fn threads_started(&mut self, threads: usize) {
+    pub fn threads_started(&mut self, threads: usize) {
         self.statistics.threads = self.statistics.threads.max(threads);
     }
 
     /// Reports a violation of the present graph, unless it is known.
-    pub(crate) fn graph_violation(
+    pub fn graph_violation(
         &mut self,
         program: &mut Program,
         mut kind: ViolationKind,
@@ -81,7 +81,7 @@ impl Frame {
     }
 
     /// Is the fault not looked for, or was it reported?
-    pub(crate) fn is_known_fault(&self, fault: &Fault, at: SrcId) -> bool {
+    pub fn is_known_fault(&self, fault: &Fault, at: SrcId) -> bool {
         let kind = ViolationKind::Fault(fault.clone());
         !self.options.checks.covers(fault)
             || self.muted
@@ -89,7 +89,7 @@ impl Frame {
     }
 
     /// A thread has met something wrong.
-    pub(crate) fn graph_fault(
+    pub fn graph_fault(
         &mut self,
         program: &mut Program,
         thread: ThreadId,
@@ -105,7 +105,7 @@ impl Frame {
     }
 
     /// A thread has stopped by itself.
-    pub(crate) fn graph_stop(
+    pub fn graph_stop(
         &mut self,
         program: &mut Program,
         thread: ThreadId,
@@ -152,19 +152,19 @@ impl Frame {
     }
 
     /// There is no graph that was begun and has not come to its end.
-    pub(crate) fn graphs_are_done(&mut self) {
+    pub fn graphs_are_done(&mut self) {
         self.midway = false;
     }
 
     /// All threads have finished.
-    pub(crate) fn graph_complete(&mut self) -> ControlFlow<()> {
+    pub fn graph_complete(&mut self) -> ControlFlow<()> {
         self.count(None);
         self.gathered.any_end = true;
         self.after_execution()
     }
 
     /// Some thread has not finished and cannot go on. The machine has what they will see in the end.
-    pub(crate) fn graph_blocked(
+    pub fn graph_blocked(
         &mut self,
         program: &mut Program,
         machine: &mut Machine,

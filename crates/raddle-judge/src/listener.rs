@@ -6,7 +6,7 @@ use raddle_program::{Program, ThreadId};
 use std::ops::ControlFlow;
 
 /// What the engine tells about the execution that it has in the machine.
-pub(crate) trait Listener {
+pub trait Listener {
     /// An event was done; `end` says how.
     fn stepped(
         &mut self,

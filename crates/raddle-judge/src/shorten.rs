@@ -34,7 +34,7 @@ use std::ops::Range;
 use target::Target;
 
 /// How much may be done. An event counts 1.
-pub(crate) struct Effort<'a> {
+pub struct Effort<'a> {
     left: u64,
     /// Is there no more time?
     is_over: &'a mut dyn FnMut() -> bool,
@@ -49,7 +49,7 @@ const NEW_STATE: u64 = 20;
 const LIMIT_REACHED: u64 = 20_000;
 
 impl<'a> Effort<'a> {
-    pub(crate) fn new(schedule: &Schedule, is_over: &'a mut dyn FnMut() -> bool) -> Self {
+    pub fn new(schedule: &Schedule, is_over: &'a mut dyn FnMut() -> bool) -> Self {
         let length = schedule.steps.len() as u64;
         Self {
             left: EVENTS + length.saturating_mul(TIMES),
@@ -116,7 +116,7 @@ impl<M> Shown<M> {
 }
 
 /// A plainer schedule that shows the violation, and the violation as it is there.
-pub(crate) fn shorten(
+pub fn shorten(
     program: &mut Program,
     schedule: &Schedule,
     wanted: &Found,
@@ -147,7 +147,7 @@ pub(crate) fn shorten(
 ///
 /// An engine meets a violation while it adds to a graph: the update that is in it may have been read from before, or another thread may stand at an
 /// operation that the engine refuses. What it needs of the graph is an execution all the same, mostly.
-pub(crate) fn nearest(
+pub fn nearest(
     program: &mut Program,
     schedule: &Schedule,
     wanted: &Found,
@@ -394,6 +394,3 @@ fn moments(places: &[(ThreadId, SrcId)]) -> Vec<u32> {
     }
     moments
 }
-
-#[cfg(test)]
-mod tests;

@@ -10,10 +10,10 @@
 //!
 //! Data races are undefined behaviour, so graphs with a race are not continued, unless plain accesses are taken for relaxed ones.
 
-use crate::driver::ViolationKey;
-use crate::ending::{self, is_complete};
-use crate::replay::{Schedule, ScheduleStep, stop_of};
-use crate::verdict::ViolationKind;
+use raddle_judge::ViolationKey;
+use raddle_judge::ending::{self, is_complete};
+use raddle_judge::replay::{Schedule, ScheduleStep, stop_of};
+use raddle_judge::verdict::ViolationKind;
 use raddle_memory::axioms::{
     self, Done, End, EventId, ExecutionGraph, Pasts, Place, PlainAccesses, Reads, Source,
 };

@@ -1,11 +1,14 @@
 //! Frames of searches that are explored in pieces, and of those who explore one.
 
 use super::Frame;
-use crate::driver::{Progress, SearchOptions, ViolationKey};
+use crate::checks::ViolationKey;
 use crate::gathered::Gathered;
+use crate::link::Link;
 use crate::listener::Listener;
-use crate::parallel::{Link, Part, Place, Setup};
-use crate::verdict::{Reason, Statistics, UnsupportedAt, Violation};
+use crate::options::{Progress, Reductions, SearchOptions};
+use crate::piece::{Part, Place};
+use crate::verdict::{Checks, MemoryModel, Reason, Statistics, UnsupportedAt, Violation};
+use crate::watch::Watch;
 use raddle_program::{SrcId, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
@@ -13,17 +16,28 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// What a frame has found, apart from what it has counted.
-pub(crate) struct Found {
+pub struct Found {
     violations: Vec<Violation>,
     seen: FxHashSet<ViolationKey>,
     gathered: Gathered,
     thread_limit: Option<Reason>,
 }
 
+/// What those who explore pieces have to know about the search.
+#[derive(Clone)]
+pub struct Setup {
+    pub memory: MemoryModel,
+    pub checks: Checks,
+    pub reductions: Reductions,
+    pub keep_going: bool,
+    pub leaves_values_to_formulas: bool,
+    pub watch: Arc<Watch>,
+}
+
 impl Frame {
     /// The frame of somebody who explores one piece. It counts, and notes that there is something to tell; whoever leads the search goes there
     /// to see what it is.
-    pub(crate) fn of_worker(setup: &Setup, link: Arc<Link>) -> Self {
+    pub fn of_worker(setup: &Setup, link: Arc<Link>) -> Self {
         let options = SearchOptions {
             memory: setup.memory,
             checks: setup.checks,
@@ -39,7 +53,7 @@ impl Frame {
     }
 
     /// What those who explore pieces of this search have to know.
-    pub(crate) fn setup(&self) -> Setup {
+    pub fn setup(&self) -> Setup {
         Setup {
             memory: self.options.memory,
             checks: self.options.checks,
@@ -51,18 +65,18 @@ impl Frame {
     }
 
     /// From now on, what is told is known already, and does not count.
-    pub(crate) fn mute(&mut self, mute: bool) {
+    pub fn mute(&mut self, mute: bool) {
         self.muted = mute;
         self.noted &= !mute;
     }
 
     /// Has anything been told since the last time that the answer has to tell of?
     #[inline]
-    pub(crate) fn has_note(&self) -> bool {
+    pub fn has_note(&self) -> bool {
         self.noted
     }
 
-    pub(crate) fn take_note(&mut self) -> bool {
+    pub fn take_note(&mut self) -> bool {
         std::mem::take(&mut self.noted)
     }
 
@@ -91,13 +105,13 @@ impl Frame {
     }
 
     /// Stops the search after so many looks around, to have it explored in pieces.
-    pub(crate) fn warm_up(&mut self, looks: Option<u32>) {
+    pub fn warm_up(&mut self, looks: Option<u32>) {
         self.warm_up = looks;
         self.called = false;
     }
 
     /// Was the search stopped because somebody wants to talk to it? It can go on afterwards.
-    pub(crate) fn take_call(&mut self) -> bool {
+    pub fn take_call(&mut self) -> bool {
         std::mem::take(&mut self.called)
     }
 
@@ -120,18 +134,18 @@ impl Frame {
     }
 
     /// Was it told to stop, by a limit or by the user?
-    pub(crate) fn is_stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         self.stopped.is_some()
     }
 
     /// Stops because those who explore its pieces have stopped.
-    pub(crate) fn stop_with_workers(&mut self) -> ControlFlow<()> {
+    pub fn stop_with_workers(&mut self) -> ControlFlow<()> {
         self.midway = true;
         self.stop_as_told()
     }
 
     /// What was counted in the part of the tree that begins at `start`.
-    pub(crate) fn part(&self, start: Place) -> Part {
+    pub fn part(&self, start: Place) -> Part {
         let it = &self.statistics;
         Part {
             start,
@@ -147,7 +161,7 @@ impl Frame {
     }
 
     /// Counts what was counted in all parts.
-    pub(crate) fn count_parts<'a>(&mut self, parts: impl Iterator<Item = &'a Part>) {
+    pub fn count_parts<'a>(&mut self, parts: impl Iterator<Item = &'a Part>) {
         let mut sum = Part {
             threads: 1,
             ..Part::default()
@@ -176,7 +190,7 @@ impl Frame {
     }
 
     /// What was found so far.
-    pub(crate) fn found(&self) -> Found {
+    pub fn found(&self) -> Found {
         Found {
             violations: self.violations.clone(),
             seen: self.seen.clone(),
@@ -186,48 +200,48 @@ impl Frame {
     }
 
     /// Forgets what was found since then: it is looked at again, in order.
-    pub(crate) fn forget_but(&mut self, found: Found) {
+    pub fn forget_but(&mut self, found: Found) {
         self.violations = found.violations;
         self.seen = found.seen;
         self.gathered = found.gathered;
         self.thread_limit = found.thread_limit;
     }
 
-    pub(crate) fn counted(&self) -> &Statistics {
+    pub fn counted(&self) -> &Statistics {
         &self.statistics
     }
 
-    pub(crate) fn set_counted(&mut self, statistics: Statistics) {
+    pub fn set_counted(&mut self, statistics: Statistics) {
         self.statistics = statistics;
     }
 
     /// Was an execution begun and not ended?
-    pub(crate) fn is_midway(&self) -> bool {
+    pub fn is_midway(&self) -> bool {
         self.midway
     }
 
-    pub(crate) fn set_midway(&mut self, midway: bool) {
+    pub fn set_midway(&mut self, midway: bool) {
         self.midway = midway;
     }
 
     /// Everything is explored again, by one worker.
-    pub(crate) fn restarted_for_one(&mut self) {
+    pub fn restarted_for_one(&mut self) {
         self.mute(false);
         self.restarted();
     }
 
     /// The program must read the kinds of mutexes, as somebody who explored a piece has found out.
-    pub(crate) fn kinds_must_be_read(&mut self) -> ControlFlow<()> {
+    pub fn kinds_must_be_read(&mut self) -> ControlFlow<()> {
         self.kinds_met = true;
         ControlFlow::Break(())
     }
 
-    pub(crate) fn take_kinds_met(&mut self) -> bool {
+    pub fn take_kinds_met(&mut self) -> bool {
         std::mem::take(&mut self.kinds_met)
     }
 
     /// Tells how far all who explore are.
-    pub(crate) fn tell_progress(
+    pub fn tell_progress(
         &mut self,
         statistics: &Statistics,
         workers: usize,

@@ -1,7 +1,7 @@
 //! All states in which a program can end, by going through every state of the machine once. Unlike [`super::enumerate`] it
 //! knows nothing of dependence or of classes, and it works under every memory model.
 
-use crate::naive::{other_choices, possible};
+use raddle_judge::interleavings::{other_choices, possible};
 use raddle_memory::{Machine, MemoryModel};
 use raddle_program::Program;
 use rustc_hash::FxHashSet;

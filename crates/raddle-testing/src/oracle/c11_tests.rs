@@ -4,15 +4,15 @@ use super::c11::{
     FinalGraphs, GraphEnd, GraphOptions, Spins, Witness, final_graphs, for_each_final_graph,
 };
 use super::{Mode, enumerate};
-use crate::driver::ViolationKey;
-use crate::replay::{self, Mismatch, Schedule, ScheduleStep};
-use crate::simplify;
-use crate::verdict::{MemoryModel, ViolationKind};
-use crate::watch::Watch;
+use crate::builder::{Compare, ProgramBuilder};
+use crate::generate::{C11Options, generate_c11};
+use raddle_judge::ViolationKey;
+use raddle_judge::Watch;
+use raddle_judge::replay::{self, Mismatch, Schedule, ScheduleStep};
+use raddle_judge::simplify;
+use raddle_judge::verdict::{MemoryModel, ViolationKind};
 use raddle_memory::axioms::PlainAccesses;
 use raddle_program::{LocId, Order, Program, ReleaseSequences, RmwKind, ThreadId};
-use raddle_testing::builder::{Compare, ProgramBuilder};
-use raddle_testing::generate::{C11Options, generate_c11};
 
 /// Programs in CI; the variable asks for more.
 fn cases(usual: u64) -> u64 {
@@ -177,7 +177,7 @@ fn races_faults_and_deadlocks_are_found() {
         p.thread("b", |t| {
             let block = t.load_order(pointer, Order::Acquire);
             t.if_(block.differs(0), |t| {
-                t.load_order(raddle_testing::builder::deref(block, 4), Relaxed);
+                t.load_order(crate::builder::deref(block, 4), Relaxed);
             });
         });
     });

@@ -1,7 +1,8 @@
-//! `naive`: every interleaving, by depth-first search. The oracle of the other engines.
+//! What can come next, and every interleaving, by depth-first search: what engine `naive` explores.
 //!
 //! Under TSO and PSO an interleaving also says when each delayed store reaches memory. Nothing is left out there.
 
+use crate::ending;
 use crate::listener::Listener;
 use raddle_memory::{Machine, Mark, MemoryModel, Readiness, StepEnd};
 use raddle_program::{Program, ThreadId};
@@ -9,34 +10,28 @@ use std::ops::ControlFlow;
 
 /// Which thread goes first where several can. Must make no difference but to the order of executions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sequence {
+pub enum Sequence {
     Ascending,
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests compare the two"))]
     Descending,
 }
 
 /// An event that can come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub enum Next {
     Run(ThreadId),
     /// The delayed store at this position reaches memory.
     Flush(ThreadId, usize),
 }
 
 impl Next {
-    pub(crate) fn thread(self) -> ThreadId {
+    pub fn thread(self) -> ThreadId {
         match self {
             Self::Run(thread) | Self::Flush(thread, _) => thread,
         }
     }
 
     /// Does it.
-    pub(crate) fn step(
-        self,
-        program: &mut Program,
-        machine: &mut Machine,
-        choices: &[u32],
-    ) -> StepEnd {
+    pub fn step(self, program: &mut Program, machine: &mut Machine, choices: &[u32]) -> StepEnd {
         match self {
             Self::Run(thread) => machine.step(program, thread, choices),
             Self::Flush(thread, position) => machine.flush(program, thread, position),
@@ -56,7 +51,7 @@ struct Level {
 }
 
 /// Explores every interleaving of events.
-pub(crate) fn explore(
+pub fn explore(
     program: &mut Program,
     memory: MemoryModel,
     sequence: Sequence,
@@ -129,7 +124,7 @@ fn descend(
 }
 
 /// The choices to be taken next, in the order of counting; none after the last. The lists are prefixes: what follows is 0.
-pub(crate) fn other_choices(machine: &Machine) -> Option<Vec<u32>> {
+pub fn other_choices(machine: &Machine) -> Option<Vec<u32>> {
     let chosen = machine.chosen();
     let last = chosen
         .iter()
@@ -140,9 +135,9 @@ pub(crate) fn other_choices(machine: &Machine) -> Option<Vec<u32>> {
 }
 
 /// All events that can come next, by thread; a thread's own operation before its delayed stores.
-pub(crate) fn possible(program: &Program, machine: &mut Machine) -> Vec<Next> {
+pub fn possible(program: &Program, machine: &mut Machine) -> Vec<Next> {
     let mut next = Vec::new();
-    for thread in crate::ending::threads(machine) {
+    for thread in ending::threads(machine) {
         if machine.readiness(program, thread) == Readiness::Ready {
             next.push(Next::Run(thread));
         }

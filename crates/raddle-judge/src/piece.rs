@@ -19,12 +19,14 @@ pub struct Turn {
 /// A place in the order of the sequential search.
 pub type Place = Vec<u32>;
 
-pub(super) fn place(path: &[Turn]) -> Place {
+#[must_use]
+pub fn place(path: &[Turn]) -> Place {
     path.iter().map(|turn| turn.rank).collect()
 }
 
 /// How much of the tree is behind these turns, if all ways to go on from a node were equally large.
-pub(crate) fn share(path: &[Turn]) -> f64 {
+#[must_use]
+pub fn share(path: &[Turn]) -> f64 {
     path.iter().map(|turn| 1.0 / f64::from(turn.of)).product()
 }
 

@@ -1,9 +1,9 @@
 //! Which violation is to be shown.
 
 use super::Effort;
-use crate::driver::ViolationKey;
+use crate::checks::ViolationKey;
 use crate::ending;
-use crate::naive::{self, Next};
+use crate::interleavings::{self, Next};
 use crate::replay::Found;
 use crate::verdict::ViolationKind;
 use raddle_memory::race::RaceAccess;
@@ -66,7 +66,7 @@ impl<'a> Target<'a> {
         let mut at_end = false;
         while events < LONGEST && !at_end {
             // Whoever only goes round a loop is not worth running.
-            let mut possible = naive::possible(program, machine).into_iter();
+            let mut possible = interleavings::possible(program, machine).into_iter();
             let next = possible.find(|next| match *next {
                 Next::Run(thread) => !ending::goes_round(program, machine, thread),
                 Next::Flush(..) => true,

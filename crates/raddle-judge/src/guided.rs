@@ -1,10 +1,10 @@
 //! Runs one execution that something else than exploring found, and judges it like any other.
 
-use crate::driver::{InternalError, SearchOptions};
 use crate::ending;
 use crate::frame::Frame;
+use crate::interleavings::{self, Next};
 use crate::listener::Listener;
-use crate::naive::{self, Next};
+use crate::options::{InternalError, SearchOptions};
 use crate::replay::ScheduleStep;
 use crate::verdict::{EngineKind, Outcome, Verdict};
 use raddle_memory::{Machine, Readiness};
@@ -79,7 +79,7 @@ fn lead(
             return ControlFlow::Break(());
         }
     }
-    let mut possible = naive::possible(program, machine).into_iter();
+    let mut possible = interleavings::possible(program, machine).into_iter();
     let is_over = possible.all(|next| match next {
         Next::Run(thread) => goes_round(program, machine, thread),
         Next::Flush(..) => false,

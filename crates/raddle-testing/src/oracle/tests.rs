@@ -1,7 +1,7 @@
 //! Counts that were worked out by hand, or are in the papers.
 
 use super::*;
-use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder, deref};
+use crate::builder::{BuiltProgram, Compare, ProgramBuilder, deref};
 
 /// Numbers of classes of complete executions, and of blocked ones.
 fn classes(built: &BuiltProgram) -> ([usize; 3], [usize; 3]) {
