@@ -30,7 +30,7 @@ use crate::verdict::{
     Statistics, Verdict, Violation, ViolationKind, Waiting, Work,
 };
 use crate::watch::{Phase, Watch, peak_memory_bytes};
-use raddle_memory::{Machine, RaceDetector, Readiness, StepEnd, UninitDetector};
+use raddle_memory::{BLOCK_BUDGET, Machine, RaceDetector, Readiness, StepEnd, UninitDetector};
 use raddle_program::{
     Fault, Limit, Op, Program, SrcId, Stop, ThreadId, Unsupported, WeakOrderings,
 };
@@ -51,8 +51,6 @@ const FIRST_MILESTONE: u64 = 1 << 16;
 const BETWEEN_MILESTONES: u64 = 8;
 /// Or after so many threads of one execution: what is kept of an event grows with their number.
 const THREADS_AT_FIRST_MILESTONE: u64 = 512;
-/// What an atomic block without end is reported as; the machine's own bound is about that.
-const BLOCK_STEPS: u64 = 1 << 20;
 
 /// Judges the executions of one search.
 pub struct Frame {
@@ -638,7 +636,8 @@ impl Listener for Frame {
             }
             StepEnd::EndlessBlock => {
                 let at = program.at(machine.steps()[start].state);
-                let limit = Limit::PrivateSteps { steps: BLOCK_STEPS };
+                let steps = BLOCK_BUDGET.into();
+                let limit = Limit::PrivateSteps { steps };
                 let thread = program.tables().thread_info(thread).name.clone();
                 return self.stop(Reason::Thread { limit, thread, at });
             }
