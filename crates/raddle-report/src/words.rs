@@ -3,7 +3,6 @@
 mod reasons;
 mod violations;
 
-use crate::names::bytes;
 use raddle_judge::verdict::Statistics;
 use raddle_judge::{BlockedBy, BlockedCounts, Bound, MemoryModel};
 pub use reasons::{found_so_far, reason, reason_hint, unsupported, unsupported_hint};

@@ -2,7 +2,7 @@
 
 use super::violations::function;
 use super::{executions, grouped, mebibytes, seconds};
-use crate::names::{bytes, demangled};
+use crate::names::demangled;
 use raddle_judge::{Phase, Reason};
 use raddle_program::{Limit, Unsupported};
 
