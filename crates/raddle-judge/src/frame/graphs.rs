@@ -87,7 +87,7 @@ impl Frame {
     }
 
     /// Was the violation reported, or is nothing to be reported?
-    pub(crate) fn is_known(&self, kind: &ViolationKind, at: SrcId) -> bool {
+    pub fn is_known(&self, kind: &ViolationKind, at: SrcId) -> bool {
         self.muted || self.seen.contains(&ViolationKey::new(kind, at))
     }
 
