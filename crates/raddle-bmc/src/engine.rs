@@ -8,18 +8,21 @@ use crate::events::Encoding;
 use crate::facts::Facts;
 use crate::guide::Guide;
 use crate::problem::{Found, Problem, Unsettled};
+use raddle_judge::options::{InternalError, SearchOptions};
+use raddle_judge::{
+    Bound, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics, Trace,
+    UnsupportedAt, Verdict, Watch, guided,
+};
 use raddle_order::memory::MemoryModel as Model;
 use raddle_order::{Limits, Stopped};
 use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName, WeakOrderings};
-use raddle_search::driver::{Conflicts, InternalError, SearchOptions};
-use raddle_search::{
-    Bound, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics, Trace,
-    UnsupportedAt, Verdict, Watch, guided,
-};
 use std::sync::Arc;
 use std::time::Instant;
+
+/// Wrong turns of a solver.
+pub type Conflicts = u64;
 
 /// How to check.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +80,7 @@ pub fn check(
     run.watch.set_engine(EngineKind::Bmc);
     let verdict = run.verdict(&mut view, program)?;
     run.statistics.elapsed = run.started.elapsed();
-    run.statistics.peak_memory_bytes = raddle_search::peak_memory_bytes();
+    run.statistics.peak_memory_bytes = raddle_judge::peak_memory_bytes();
     let coverage = Coverage {
         ended: run.ended(&verdict),
         cuts: run.cuts,

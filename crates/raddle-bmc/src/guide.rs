@@ -6,11 +6,11 @@
 use crate::events::{Encoding, Place, StepIndex, StepKind};
 use crate::facts::Cell;
 use crate::problem::{Found, Happened};
+use raddle_judge::guided;
+use raddle_judge::replay::ScheduleStep;
 use raddle_memory::sync::{self, SyncStep};
 use raddle_memory::{Machine, Readiness};
 use raddle_program::{ChoiceOf, LocId, ObjectId, Op, Order, Program, SyncAction, Tables, ThreadId};
-use raddle_search::guided;
-use raddle_search::replay::ScheduleStep;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 

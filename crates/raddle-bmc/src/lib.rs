@@ -4,7 +4,7 @@
 //! use raddle_bmc::BmcOptions;
 //! use raddle_program::interp::view::View;
 //! use raddle_program::{InterpOptions, Interpreter};
-//! use raddle_search::{MemoryModel, SearchOptions, Verdict};
+//! use raddle_judge::{MemoryModel, SearchOptions, Verdict};
 //!
 //! let text = "
 //! @x = global i32 0
@@ -59,4 +59,4 @@ mod sums;
 mod value;
 mod waits;
 
-pub use engine::{BmcOptions, PATIENCE, check};
+pub use engine::{BmcOptions, Conflicts, PATIENCE, check};

@@ -12,11 +12,11 @@ use crate::facts::Cell;
 use crate::order::FixedOrder;
 use crate::sums::SectionOrder;
 use crate::waits::Deadlock;
+use raddle_judge::Checks;
 use raddle_order::bits::{Bit, Word};
 use raddle_order::memory::{self, Location, Memory, MemoryModel, Source, ThreadIndex};
 use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome, Stopped};
 use raddle_program::{FirstBytes, ObjectId, ReleaseSequences};
-use raddle_search::Checks;
 use rustc_hash::FxHashMap;
 
 /// Conflicts after which a question is put off for the first time.

@@ -3,9 +3,9 @@
 //! knows that such a block does not happen.
 
 use raddle_bmc::BmcOptions;
-use raddle_order::rng::Rng;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
+use raddle_random::Random32 as Rng;
 use raddle_search::driver::SearchOptions;
 use raddle_search::{Checks, EngineKind, MemoryModel, Reason, Verdict};
 use std::collections::BTreeSet;

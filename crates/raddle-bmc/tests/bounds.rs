@@ -6,11 +6,11 @@
 //! An assumption, or a test, ends each loop after a few rounds, so that there is an end to the enumeration; a nondeterministic value
 //! may end it before.
 
-use raddle_bmc::{BmcOptions, PATIENCE};
-use raddle_order::rng::Rng;
+use raddle_bmc::{BmcOptions, Conflicts, PATIENCE};
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
-use raddle_search::driver::{Conflicts, Limits, Reductions, SearchOptions};
+use raddle_random::Random32 as Rng;
+use raddle_search::driver::{Limits, Reductions, SearchOptions};
 use raddle_search::{Bound, Checks, EngineKind, MemoryModel, Outcome, Reason, Verdict};
 use std::fmt::Write;
 

@@ -2,9 +2,9 @@
 //! instead of having reads-from. `bmc` must say what the enumeration of all executions says, under every memory model.
 
 use raddle_bmc::BmcOptions;
-use raddle_order::rng::Rng;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
+use raddle_random::Random32 as Rng;
 use raddle_search::driver::{Limits, SearchOptions};
 use raddle_search::{Checks, EngineKind, MemoryModel, Reason, Verdict};
 use std::fmt::Write;

@@ -3,9 +3,9 @@
 //! to the enumeration.
 
 use raddle_bmc::BmcOptions;
-use raddle_order::rng::Rng;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
+use raddle_random::Random32 as Rng;
 use raddle_search::driver::{Limits, Reductions, SearchOptions};
 use raddle_search::{Checks, EngineKind, MemoryModel, Verdict};
 use std::fmt::Write;

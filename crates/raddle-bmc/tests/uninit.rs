@@ -2,9 +2,9 @@
 //! others see, and private ones. `bmc` must find a use of what nobody has written where the enumeration of all executions does.
 
 use raddle_bmc::BmcOptions;
-use raddle_order::rng::Rng;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
+use raddle_random::Random32 as Rng;
 use raddle_search::driver::{Limits, SearchOptions};
 use raddle_search::{Checks, EngineKind, MemoryModel, Verdict};
 use std::fmt::Write;

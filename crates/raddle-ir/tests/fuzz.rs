@@ -4,27 +4,13 @@
 //! `RADDLE_FUZZ_SECONDS` as many as fit in that time, beginning at `RADDLE_FUZZ_SEED`.
 
 use raddle_ir::{FuncId, parse_module, verify};
+use raddle_random::RandomIndex as Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Mutants per run of `cargo test`.
 const DEFAULT_MUTANTS: u64 = 4000;
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
-    }
-}
 
 /// Text that is likely to be wrong in an interesting way.
 const SNIPPETS: &[&str] = &[
@@ -215,7 +201,7 @@ fn mutate(text: &mut String, other: &str, random: &mut Random) {
         0 | 1 => {
             // A byte, kept in ASCII so that the text stays UTF-8.
             let end = at + text[at..].chars().next().map_or(0, char::len_utf8);
-            let byte = (random.next() & 0x7f) as u8;
+            let byte = (random.next_u64() & 0x7f) as u8;
             text.replace_range(at..end, &char::from(byte).to_string());
         }
         2 => text.replace_range(token_at(text, at), ""),
@@ -252,7 +238,7 @@ fn mutate(text: &mut String, other: &str, random: &mut Random) {
                     .find(|c: char| c.is_ascii_digit())
                     .map(|n| at + n);
                 if let Some(digit) = digit {
-                    let byte = b'0' + (random.next() % 10) as u8;
+                    let byte = b'0' + (random.next_u64() % 10) as u8;
                     text.replace_range(digit..=digit, &char::from(byte).to_string());
                 }
             }
@@ -313,8 +299,7 @@ fn mutants_never_panic() {
         if done {
             break;
         }
-        let mut random = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        random.next();
+        let mut random = Random::new(seed);
         let base = &fixtures[random.below(fixtures.len())];
         let other = &fixtures[random.below(fixtures.len())];
         let mut text = excerpt(base, &mut random);

@@ -3,11 +3,14 @@
 //! `cargo bench -p raddle-order` prints, per family and configuration, the total time and its ratio to the default; and
 //! conflicts, decisions and cycles. `-- quick` runs a tenth. Deterministic but for the clock.
 
+#[path = "../tests/traces/mod.rs"]
+mod traces;
+
 use raddle_order::memory::MemoryModel;
-use raddle_order::vsc::{Shape, Trace};
 use raddle_order::{Detection, Limits, OrderConfig, OrderSolver, Outcome};
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
+use traces::{Shape, generate};
 
 struct Family {
     name: &'static str,
@@ -148,7 +151,7 @@ fn configurations() -> Vec<(&'static str, OrderConfig)> {
 fn run(family: &Family, config: OrderConfig, instances: u64) -> Total {
     let mut total = Total::default();
     for seed in 0..instances {
-        let trace = Trace::generate(family.shape, seed);
+        let trace = generate(family.shape, seed);
         let (start, cpu) = (Instant::now(), cpu_time());
         let mut question = trace.encode(family.model, config);
         let limits = Limits {

@@ -101,7 +101,6 @@ pub mod lock_order;
 pub mod machine;
 pub mod memory;
 mod order;
-pub mod rng;
 mod sat;
 mod solver;
 mod theory;

@@ -163,9 +163,9 @@ impl Machine {
 mod tests {
     use super::*;
     use crate::bits::{Bit, Bits, Meaning, Word};
-    use crate::rng::Rng;
     use crate::sat::Solver;
     use crate::theory::NoTheory;
+    use raddle_random::Random32 as Rng;
 
     const WIDTH: usize = 3;
 

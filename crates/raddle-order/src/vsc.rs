@@ -1,11 +1,10 @@
 //! Verifying sequential consistency: given what each thread wrote and read, is there an order of all of it that explains
-//! the values? The problem behind the engines that work on one trace at a time, NP-complete in general; here a generator
-//! of instances and their encoding, as a yardstick for the solver and an example of its use.
+//! the values? The problem behind the engines that work on one trace at a time, NP-complete in general; here its
+//! encoding, as a yardstick for the solver and an example of its use.
 
 use crate::lit::Lit;
 use crate::memory::{Location, Memory, MemoryModel};
 use crate::order::{EventId, GraphId, OrderConfig};
-use crate::rng::Rng;
 use crate::solver::OrderSolver;
 use rustc_hash::FxHashMap;
 
@@ -21,18 +20,6 @@ pub struct Trace {
     pub threads: Vec<Vec<Access>>,
 }
 
-/// What traces are generated from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shape {
-    pub threads: u32,
-    pub events_per_thread: u32,
-    pub locations: u32,
-    /// Writes write values below this: few values make many sources for each read.
-    pub values: u32,
-    /// Reads whose value is changed after the run that produced the trace; with none the trace is consistent.
-    pub mutations: u32,
-}
-
 /// The question whether a trace is consistent, ready to be solved.
 pub struct Question {
     /// Satisfiable iff it is.
@@ -44,57 +31,6 @@ pub struct Question {
 }
 
 impl Trace {
-    /// The trace of a random interleaving, with the values of some reads replaced.
-    #[must_use]
-    pub fn generate(shape: Shape, seed: u64) -> Self {
-        let mut rng = Rng::new(seed);
-        let mut memory: FxHashMap<Location, u32> = FxHashMap::default();
-        let mut threads: Vec<Vec<Access>> = vec![Vec::new(); shape.threads as usize];
-        let mut unfinished: Vec<usize> = (0..threads.len()).collect();
-        while !unfinished.is_empty() {
-            let pick = rng.below(index32(unfinished.len())) as usize;
-            let thread = unfinished[pick];
-            let location = rng.below(shape.locations);
-            threads[thread].push(if rng.flip() {
-                let value = 1 + rng.below(shape.values);
-                memory.insert(location, value);
-                Access::Write(location, value)
-            } else {
-                Access::Read(location, memory.get(&location).copied().unwrap_or(0))
-            });
-            if threads[thread].len() == shape.events_per_thread as usize {
-                unfinished.remove(pick);
-            }
-        }
-        let mut trace = Self { threads };
-        for _ in 0..shape.mutations {
-            trace.mutate(&mut rng);
-        }
-        trace
-    }
-
-    /// Makes a random read return what some write of its location wrote.
-    fn mutate(&mut self, rng: &mut Rng) {
-        let thread = rng.below(index32(self.threads.len())) as usize;
-        let at = rng.below(index32(self.threads[thread].len())) as usize;
-        let Access::Read(location, _) = self.threads[thread][at] else {
-            return;
-        };
-        let written: Vec<u32> = self
-            .threads
-            .iter()
-            .flatten()
-            .filter_map(|access| match *access {
-                Access::Write(of, value) if of == location => Some(value),
-                _ => None,
-            })
-            .collect();
-        if !written.is_empty() {
-            let value = written[rng.below(index32(written.len())) as usize];
-            self.threads[thread][at] = Access::Read(location, value);
-        }
-    }
-
     /// Does the memory model explain the values?
     #[must_use]
     pub fn encode(&self, model: MemoryModel, config: OrderConfig) -> Question {
@@ -160,8 +96,4 @@ impl Trace {
             .zip(&self.threads)
             .all(|(&next, thread)| next == thread.len())
     }
-}
-
-fn index32(length: usize) -> u32 {
-    u32::try_from(length).expect("traces are small")
 }

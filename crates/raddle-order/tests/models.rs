@@ -5,8 +5,8 @@ mod common;
 use common::{
     Exchange, MODELS, Op, Program, Read, Write, encode, encode_guarded, machine_outcomes,
 };
-use raddle_order::rng::Rng;
 use raddle_order::{Detection, OrderConfig};
+use raddle_random::Random32 as Rng;
 use std::collections::BTreeSet;
 
 fn random_program(rng: &mut Rng) -> Program {

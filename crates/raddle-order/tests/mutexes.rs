@@ -7,8 +7,8 @@ use common::{MODELS, Op, Program, Read, Write, encode, encode_guarded, machine_o
 use raddle_order::bits::{Bits, Word};
 use raddle_order::lock_order::Passage;
 use raddle_order::memory::{Memory, MemoryModel};
-use raddle_order::rng::Rng;
 use raddle_order::{Limits, Lit, OrderConfig, OrderSolver, Outcome};
+use raddle_random::Random32 as Rng;
 use std::collections::BTreeSet;
 
 const PARANOID: OrderConfig = OrderConfig {

@@ -2,11 +2,13 @@
 //! interleavings. The theory behind another SAT solver says the same.
 
 mod other_solver;
+mod traces;
 
 use raddle_order::memory::MemoryModel;
-use raddle_order::vsc::{Access, Question, Shape, Trace};
+use raddle_order::vsc::{Access, Question, Trace};
 use raddle_order::{Detection, Limits, OrderConfig, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
+use traces::{Shape, generate};
 
 /// All interleavings, without going through one state twice.
 fn explainable(trace: &Trace) -> bool {
@@ -81,7 +83,7 @@ fn verdicts_match_exploration_under_every_configuration() {
             values: 2,
             mutations: 2,
         };
-        let trace = Trace::generate(small, seed);
+        let trace = generate(small, seed);
         let expected = explainable(&trace);
         verdicts[usize::from(expected)] += 1;
         let base = OrderConfig {
@@ -130,7 +132,7 @@ fn configurations_agree_on_medium_traces() {
             values: 4,
             mutations,
         };
-        let trace = Trace::generate(shape, seed);
+        let trace = generate(shape, seed);
         let base = OrderConfig {
             paranoid: true,
             ..OrderConfig::default()
@@ -179,7 +181,7 @@ fn another_solver_agrees_on_larger_traces() {
             values: 3,
             mutations: 2,
         };
-        let trace = Trace::generate(shape, seed);
+        let trace = generate(shape, seed);
         let ours = solve(&trace, OrderConfig::default());
         assert_eq!(ours, other_solver::solve(&trace), "seed {seed}");
         verdicts[usize::from(ours)] += 1;
@@ -200,7 +202,7 @@ fn unchanged_traces_are_consistent_under_every_model() {
             values: 4,
             mutations: 0,
         };
-        let trace = Trace::generate(shape, seed);
+        let trace = generate(shape, seed);
         for model in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
             let mut question = trace.encode(model, OrderConfig::default());
             assert_eq!(question.solver.solve(&[], &Limits::default()), Outcome::Sat);

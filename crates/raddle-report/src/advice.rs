@@ -2,8 +2,8 @@
 
 use crate::names::Names;
 use crate::source::{Sources, position};
+use raddle_judge::{Stale, Strengthening, Trace, Unsynchronised, Violation, ViolationKind};
 use raddle_program::{Op, Order, OrderOf, Program, SourceLoc};
-use raddle_search::{Stale, Strengthening, Trace, Unsynchronised, Violation, ViolationKind};
 use std::ops::Range;
 
 /// The name of an ordering for scripts, and in tables.

@@ -2,7 +2,7 @@
 
 use crate::style::Paint;
 use crate::words;
-use raddle_search::{EngineKind, Outcome, Verdict};
+use raddle_judge::{Outcome, Verdict};
 use serde::Serialize;
 use std::fmt::Write;
 use std::time::Duration;
@@ -95,9 +95,9 @@ fn row(answer: &Answer) -> Row {
     let statistics = &answer.outcome.statistics;
     let (verdict, note) = judged(&answer.outcome.verdict);
     // A formula has no executions to count.
-    let count = |number| match answer.outcome.engine {
-        EngineKind::Bmc => "–".to_owned(),
-        _ => words::grouped(number),
+    let count = |number| match answer.outcome.engine.explores() {
+        true => words::grouped(number),
+        false => "–".to_owned(),
     };
     Row {
         cells: [
@@ -127,8 +127,8 @@ fn judged(verdict: &Verdict) -> (&'static str, String) {
         Verdict::Verified(bound) => (
             "verified",
             match bound {
-                raddle_search::Bound::Complete => String::new(),
-                raddle_search::Bound::Unrolled { iterations } => {
+                raddle_judge::Bound::Complete => String::new(),
+                raddle_judge::Bound::Unrolled { iterations } => {
                     format!("up to {iterations} iterations")
                 }
             },
@@ -190,7 +190,7 @@ pub fn json(answers: &[Answer]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_search::{Bound, EngineKind, MemoryModel, Reason, Statistics};
+    use raddle_judge::{Bound, EngineKind, MemoryModel, Reason, Statistics};
 
     fn answer(engine: &'static str, verdict: Verdict, complete: u64) -> Answer {
         Answer {
@@ -219,7 +219,7 @@ mod tests {
                 "naive",
                 Verdict::Inconclusive(Reason::Time {
                     limit,
-                    during: raddle_search::Phase::Exploring,
+                    during: raddle_judge::Phase::Exploring,
                 }),
                 5,
             ),

@@ -3,8 +3,8 @@
 use crate::Report;
 use crate::source::Sources;
 use crate::words;
+use raddle_judge::{Check, LeftOut, Outcome, Reason, Statistics, Verdict};
 use raddle_program::{NamedPlace, SrcId, Unsupported};
-use raddle_search::{Check, EngineKind, LeftOut, Outcome, Reason, Statistics, Verdict};
 
 /// So many places are named in one line.
 const NAMED: usize = 3;
@@ -163,7 +163,7 @@ fn says_that_nothing_is_wrong(outcome: &Outcome) -> bool {
 /// Why executions did not come to their end.
 fn blocked(outcome: &Outcome) -> Option<Note> {
     // A formula has no executions, and what was explored before it is not what the answer rests on.
-    if outcome.engine == EngineKind::Bmc {
+    if !outcome.engine.explores() {
         return None;
     }
     let Statistics {
@@ -287,7 +287,7 @@ fn weak_orderings(report: &Report<'_>, sources: &Sources) -> Option<Note> {
 /// How many executions were looked at, and what became of them.
 pub(crate) fn executions(outcome: &Outcome) -> Option<String> {
     // A formula has no executions to count.
-    if outcome.engine == EngineKind::Bmc {
+    if !outcome.engine.explores() {
         return None;
     }
     let Statistics {

@@ -8,11 +8,11 @@ use crate::source::{Sources, position};
 use crate::steps::{is_told_elsewhere, op_kind, value_chosen};
 use crate::view::main_returned;
 use crate::words;
-use raddle_program::{LocId, NamedPlace, Op, Program, SrcId};
-use raddle_search::{
+use raddle_judge::{
     Bound, Effect, EngineKind, MemoryModel, MemoryReason, Outcome, Reason, Strengthening, Trace,
     TraceStep, UnsupportedAt, Verdict, Violation,
 };
+use raddle_program::{LocId, NamedPlace, Op, Program, SrcId};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ struct VerifySc {
 impl VerifySc {
     fn of(outcome: &Outcome) -> Option<Self> {
         let statistics = &outcome.statistics;
-        let verify = &statistics.verify;
+        let verify = &statistics.verify();
         let refuted = verify.closure + verify.refuted;
         (outcome.engine == EngineKind::Rvf).then(|| Self {
             questions: verify.at_hand + verify.guided + verify.found + refuted,
@@ -298,7 +298,7 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
         weak_orderings: writer.weak_orderings(outcome),
         notes: writer.notes(report),
         consistency: (outcome.engine == EngineKind::Rf).then(|| {
-            let phases = statistics.consistency;
+            let phases = statistics.consistency();
             Consistency {
                 saturation: phases.saturation,
                 guided: phases.guided,
@@ -308,9 +308,9 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
             }
         }),
         solver: (outcome.engine == EngineKind::Mcr).then_some(Solver {
-            queries: statistics.causality.queries,
-            predicted_races: statistics.causality.predicted_races,
-            duplicates: statistics.causality.duplicates,
+            queries: statistics.causality().queries,
+            predicted_races: statistics.causality().predicted_races,
+            duplicates: statistics.causality().duplicates,
         }),
         seconds: statistics.waited().as_secs_f64(),
         seconds_compiling: statistics.preparation.as_secs_f64(),
@@ -473,7 +473,7 @@ impl Writer<'_> {
         }
     }
 
-    fn advice(&self, advice: &raddle_search::OrderAdvice) -> OrderAdvice {
+    fn advice(&self, advice: &raddle_judge::OrderAdvice) -> OrderAdvice {
         let change = |it: &Strengthening| {
             let loc = position(self.program.tables(), it.at);
             let token = loc.and_then(|loc| advice::token(self.sources, loc, it.of, it.from, it.to));

@@ -1,6 +1,6 @@
 //! Verdicts for people and for scripts: text with a timeline, and JSON.
 //!
-//! Engines hand over data ([`raddle_search::Outcome`]); every word that a user reads about it is chosen here. Nothing
+//! Engines hand over data ([`raddle_judge::Outcome`]); every word that a user reads about it is chosen here. Nothing
 //! here prints: callers get strings.
 //!
 //! ```
@@ -52,8 +52,8 @@ mod waits;
 pub mod witness;
 pub mod words;
 
+use raddle_judge::Outcome;
 use raddle_program::Program;
-use raddle_search::Outcome;
 
 /// Everything a report is made from.
 #[derive(Clone, Copy)]

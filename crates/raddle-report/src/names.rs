@@ -10,8 +10,8 @@ pub(crate) use rust::{RustLock, RwChange};
 use crate::source::{is_known, position};
 use cpp_demangle::{DemangleOptions, Symbol};
 use raddle_ir::debug::{SourceType, SourceTypeId};
+use raddle_judge::Trace;
 use raddle_program::{LocId, Meaning, ObjectId, ObjectKind, Op, Program, Tables, ThreadId};
-use raddle_search::Trace;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

@@ -2,9 +2,9 @@
 
 use crate::names::Names;
 use crate::trace_file::{self, TraceFile};
+use raddle_judge::replay::{Replayed, Schedule, ScheduleStep};
 use raddle_memory::Readiness;
 use raddle_program::{Program, ThreadName};
-use raddle_search::replay::{Replayed, Schedule, ScheduleStep};
 use std::fmt;
 
 /// What became of the execution.

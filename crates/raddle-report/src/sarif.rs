@@ -8,8 +8,8 @@ use crate::names::Names;
 use crate::source::{Sources, is_rust, position};
 use crate::view::{View, Weight, before_fault};
 use crate::words;
+use raddle_judge::{Reason, Strengthening, Verdict, Violation, ViolationKind};
 use raddle_program::{Program, SrcId};
-use raddle_search::{Reason, Strengthening, Verdict, Violation, ViolationKind};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";

@@ -2,13 +2,13 @@
 
 use crate::names::{Names, RustLock, RwChange};
 use crate::number::Number;
+use raddle_judge::{Effect, TraceStep};
 use raddle_program::errno::{EAGAIN, EBUSY, EDEADLK, EPERM, ETIMEDOUT};
 use raddle_program::op::mask;
 use raddle_program::{
     ChoiceOf, LocId, NumberKind, ObjectId, ObjectKind, Op, Order, Program, RmwKind, SyncAction,
     Value,
 };
-use raddle_search::{Effect, TraceStep};
 
 /// What a nondeterministic function returned, if the step is the first piece of that.
 pub(crate) fn value_chosen(program: &Program, steps: &[TraceStep], index: usize) -> Option<Number> {

@@ -12,13 +12,13 @@ use crate::view::{View, accused, before_fault, main_returned};
 use crate::waits::{Explanation, waits_for_lock};
 use crate::words;
 use annotate_snippets::{Annotation, AnnotationKind, Level, Origin, Renderer, Snippet};
+use raddle_judge::verdict::Waiting;
+use raddle_judge::{
+    MemoryReason, Outcome, Reason, Statistics, Trace, UnsupportedAt, Verdict, Violation,
+    ViolationKind,
+};
 use raddle_memory::race::RaceAccess;
 use raddle_program::{ObjectId, Op, Program, SrcId};
-use raddle_search::verdict::Waiting;
-use raddle_search::{
-    EngineKind, MemoryReason, Outcome, Reason, Statistics, Trace, UnsupportedAt, Verdict,
-    Violation, ViolationKind,
-};
 
 /// How a text looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,8 +184,8 @@ impl<'a> Writer<'a> {
         let Statistics {
             complete, blocked, ..
         } = outcome.statistics;
-        let place = match (outcome.engine, complete + blocked) {
-            (EngineKind::Bmc, _) => String::new(),
+        let place = match (outcome.engine.explores(), complete + blocked) {
+            (false, _) => String::new(),
             (_, 0) => " in the first execution".to_owned(),
             (_, executions) => format!(" in {}", words::executions(executions)),
         };

@@ -7,8 +7,8 @@
 use crate::source::position;
 use crate::style::Paint;
 use crate::view::{View, Weight};
+use raddle_judge::Effect;
 use raddle_program::{Op, SrcId, ThreadId};
-use raddle_search::Effect;
 
 /// What ends the execution, or takes part in the violation.
 pub(crate) struct Mark {

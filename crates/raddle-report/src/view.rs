@@ -3,9 +3,9 @@
 use crate::names::{Names, RustLock};
 use crate::source::{is_known, is_library};
 use crate::steps::{self, is_heap};
+use raddle_judge::{Effect, Trace, TraceStep, Violation, ViolationKind};
 use raddle_memory::race::RaceInfo;
 use raddle_program::{Fault, LocId, ObjectId, Op, Program, SyncAction, ThreadId};
-use raddle_search::{Effect, Trace, TraceStep, Violation, ViolationKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How much a step tells.

@@ -3,9 +3,9 @@
 use crate::names::{Names, RustLock, RwChange};
 use crate::source::{Sources, position};
 use crate::steps::intention;
+use raddle_judge::verdict::Waiting;
+use raddle_judge::{Effect, TraceStep, Violation};
 use raddle_program::{LocId, Op, Program, SrcId, SyncAction, ThreadId, Value};
-use raddle_search::verdict::Waiting;
-use raddle_search::{Effect, TraceStep, Violation};
 use std::collections::BTreeMap;
 
 pub(crate) struct Explanation<'a> {

@@ -5,7 +5,9 @@
 
 use raddle_memory::goodwrites::Decisions;
 use raddle_program::Order;
-use raddle_search::{EngineKind, MemoryModel, RvfHeuristics, SearchOptions, check};
+use raddle_search::{
+    EngineKind, EngineOptions, MemoryModel, RvfHeuristics, SearchOptions, check_with,
+};
 use raddle_testing::builder::BuiltProgram;
 use raddle_testing::samples::{
     casrot, casrot_with, control_flow, exponential_bug, fib_bench, fib_bench_with, lastwrite,
@@ -32,17 +34,29 @@ fn main() {
                 EngineKind::Rvf,
                 EngineKind::Graph,
             ] {
-                measure(&name, &built, engine, SearchOptions::default);
+                measure(
+                    &name,
+                    &built,
+                    engine,
+                    RvfHeuristics::default(),
+                    SearchOptions::default,
+                );
             }
             measure_ablations(&name, &built);
         }
     }
     for (name, built) in weak_programs() {
         if wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str())) {
-            measure(&name, &built, EngineKind::Graph, || SearchOptions {
-                memory: MemoryModel::C11,
-                ..SearchOptions::default()
-            });
+            measure(
+                &name,
+                &built,
+                EngineKind::Graph,
+                RvfHeuristics::default(),
+                || SearchOptions {
+                    memory: MemoryModel::C11,
+                    ..SearchOptions::default()
+                },
+            );
         }
     }
 }
@@ -111,10 +125,13 @@ fn measure_ablations(name: &str, built: &BuiltProgram) {
         ),
     ] {
         let name = format!("{name} -{without}");
-        measure(&name, built, EngineKind::Rvf, || SearchOptions {
-            rvf: heuristics,
-            ..SearchOptions::default()
-        });
+        measure(
+            &name,
+            built,
+            EngineKind::Rvf,
+            heuristics,
+            SearchOptions::default,
+        );
     }
 }
 
@@ -122,6 +139,7 @@ fn measure(
     name: &str,
     built: &BuiltProgram,
     engine: EngineKind,
+    rvf: RvfHeuristics,
     options: impl Fn() -> SearchOptions,
 ) {
     let mut best = Duration::MAX;
@@ -130,10 +148,15 @@ fn measure(
     for _ in 0..RUNS {
         let mut program = built.program();
         let start = processor_time();
-        let outcome = check(&mut program, engine, options()).expect("violations replay");
+        let engine_options = EngineOptions {
+            rvf,
+            ..EngineOptions::default()
+        };
+        let outcome = check_with(&mut program, engine, engine_options, options());
+        let outcome = outcome.expect("violations replay");
         best = best.min(processor_time() - start);
         executions = outcome.statistics.complete + outcome.statistics.blocked;
-        verify = outcome.statistics.verify;
+        verify = outcome.statistics.verify();
     }
     let seconds = best.as_secs_f64();
     println!(

@@ -1,7 +1,7 @@
 //! Which executions are worth looking at?
 //!
-//! Engines live in modules of their own behind one driver; they see programs and memory only. What they find is a
-//! [`Verdict`] with its [`Statistics`]; wording is `raddle-report`'s business.
+//! Engines live in modules of their own behind one driver; they see programs and memory only. What they find is judged by
+//! `raddle-judge`, on which all engines stand.
 //!
 //! ```
 //! use raddle_program::{InterpOptions, Interpreter};
@@ -35,38 +35,24 @@ mod choice;
 mod counting;
 pub mod dpor;
 pub mod driver;
-pub mod ending;
-mod frame;
-mod gathered;
+mod engines;
 mod graph;
-pub mod guided;
 mod icb;
-mod listener;
 mod mcr;
-mod naive;
-pub mod oracle;
 pub mod parallel;
 #[cfg(test)]
 mod properties;
 mod purity;
-pub mod replay;
 mod rf;
 mod rvf;
-mod shorten;
-pub mod simplify;
 #[cfg(test)]
 mod spinning;
-pub mod verdict;
-pub mod watch;
+
+#[cfg(test)]
+use raddle_testing::oracle;
 
 pub use choice::choose_engine;
-pub use driver::{InternalError, Limits, Progress, Reductions, SearchOptions, check};
-pub use raddle_memory::Effect;
+pub use driver::{EngineOptions, check, check_with};
+// What engines and those who ask them talk about.
+pub use raddle_judge::*;
 pub use rvf::RvfHeuristics;
-pub use verdict::{
-    BlockedBy, BlockedCounts, Bound, Causality, Check, Checks, Coverage, EngineKind, Glance,
-    LeftOut, MemoryModel, MemoryReason, OrderAdvice, Outcome, Reason, Stale, Statistics,
-    Strengthening, Trace, TraceStep, UnsupportedAt, Unsynchronised, Verdict, Violation,
-    ViolationKind, Waiting,
-};
-pub use watch::{Cause, MemoryLimit, Phase, Watch, peak_memory_bytes};

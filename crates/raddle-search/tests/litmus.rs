@@ -5,9 +5,9 @@ use raddle_memory::{Machine, MemoryModel};
 use raddle_order::memory::{self as axioms, Fence, Memory};
 use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver};
 use raddle_program::{LocId, Op, Order, Program, ThreadId, Value};
-use raddle_search::oracle::for_each_end;
 use raddle_search::{Check, Checks, EngineKind, SearchOptions, Verdict, check};
 use raddle_testing::litmus::{Action, Litmus, Outcome, classics};
+use raddle_testing::oracle::for_each_end;
 use std::collections::BTreeSet;
 
 const MODELS: [(MemoryModel, axioms::MemoryModel); 3] = [

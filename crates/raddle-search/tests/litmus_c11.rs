@@ -4,8 +4,8 @@
 use raddle_memory::Machine;
 use raddle_memory::axioms::PlainAccesses;
 use raddle_program::{LocId, Op, Program, ReleaseSequences, ThreadId};
-use raddle_search::oracle::c11::{GraphEnd, GraphOptions, for_each_final_graph};
 use raddle_testing::litmus::{Litmus, Outcome, c11_tests};
+use raddle_testing::oracle::c11::{GraphEnd, GraphOptions, for_each_final_graph};
 use std::collections::BTreeSet;
 
 const RULES: [ReleaseSequences; 2] = [ReleaseSequences::UpdatesOnly, ReleaseSequences::SameThread];

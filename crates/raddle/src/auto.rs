@@ -9,18 +9,19 @@
 //! Exploring finds most violations at once and needs no bounds; but the number of executions may be beyond all
 //! measure where a solver sees the answer. Who is asked when is decided by counting, so that nothing depends on the machine.
 
-use crate::check::{Checked, search_options, solve, source};
-use crate::checkpoint;
+use crate::check::{Checked, engine_options, search_options, solve, source};
 use crate::error::Error;
-use crate::load::Loaded;
+use crate::load::{Compiled, Loaded};
 use crate::options::Options;
 use crate::supervise::Job;
+use raddle_bmc::Conflicts;
 use raddle_program::{Op, OrderSite, Program, StateId, Unsupported};
-use raddle_search::driver::{self, Conflicts, SearchOptions, SecondOpinion};
+use raddle_search::driver::{self, MilestoneSink, SearchOptions};
 use raddle_search::{
     EngineKind, MemoryModel, MemoryReason, Outcome, Reason, Reductions, Verdict, choose_engine,
 };
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -53,36 +54,37 @@ fn reason(checked: &Checked) -> MemoryReason {
 
 fn answered(options: &Options, job: &Job) -> Result<Checked, Error> {
     let source = source(options, job);
-    let compiled = source.compile()?;
+    let compiled = Rc::new(source.compile()?);
     let mut loaded = compiled.load(&source)?;
     let began = Instant::now();
     let engine = choose_engine(&mut loaded.program, options.reductions);
-    // What the second opinion was formed on: its answer speaks of that program.
-    let asked: Rc<RefCell<Option<Checked>>> = Rc::default();
-    let opinion = is_worth_asking(options).then(|| {
+    let answer: Rc<RefCell<Option<Checked>>> = Rc::default();
+    let milestones = is_worth_asking(options).then(|| {
         let second = SecondEngine {
+            compiled: Rc::clone(&compiled),
             options: options.clone(),
             job: job.clone(),
-            asked: Rc::clone(&asked),
+            answer: Rc::clone(&answer),
         };
-        second.opinion()
+        second.waiting()
     });
     let search = SearchOptions {
         began: Some(began),
-        second_opinion: opinion,
+        milestones,
         leaves_values_to_formulas: can_ask(options),
         ..search_options(options, job)
     };
     let outcome = driver::check(&mut loaded.program, engine, search)
         .map_err(|error| Error::Internal(error.to_string()))?;
-    let (checked, is_explored) = if outcome.engine != engine
-        && let Some(asked) = asked.take()
-    {
-        (Checked { outcome, ..asked }, false)
+    let (checked, is_explored) = if let Some(mut answered) = answer.take() {
+        let statistics = &mut answered.outcome.statistics;
+        statistics.follow(&outcome.statistics, outcome.engine);
+        (answered, false)
     } else if is_for_formulas(&outcome) && can_ask(options) {
-        let checked = by_formula(options, job, began, &outcome)?;
+        let checked = by_formula(&compiled, options, job, began, &outcome)?;
         if !has_answer(&checked.outcome) {
-            return explore_the_rest(options, job, engine, began, checked);
+            let rest = compiled.load(&source)?;
+            return explore_the_rest(options, job, engine, began, rest, checked);
         }
         (checked, false)
     } else {
@@ -132,11 +134,12 @@ fn by_language(
     };
     let mut search = SearchOptions {
         began: Some(began),
-        division: Some(checkpoint::division(&options, &loaded)?),
         ..search_options(&options, job)
     };
     search.limits.executions = search.limits.executions.or(most);
-    let outcome = driver::check(&mut loaded.program, EngineKind::Graph, search)
+    let engine_options = engine_options(&options, &loaded)?;
+    let program = &mut loaded.program;
+    let outcome = driver::check_with(program, EngineKind::Graph, engine_options, search)
         .map_err(|error| Error::Internal(error.to_string()))?;
     Ok(Checked { loaded, outcome })
 }
@@ -155,9 +158,9 @@ fn explore_the_rest(
     job: &Job,
     engine: EngineKind,
     began: Instant,
+    mut loaded: Loaded,
     asked: Checked,
 ) -> Result<Checked, Error> {
-    let mut loaded = source(options, job).load()?;
     let search = SearchOptions {
         began: Some(began),
         ..search_options(options, job)
@@ -205,12 +208,13 @@ pub(crate) fn for_any_bytes(options: &Options, job: &Job) -> Result<Checked, Err
 }
 
 fn by_formula(
+    compiled: &Compiled,
     options: &Options,
     job: &Job,
     began: Instant,
     before: &Outcome,
 ) -> Result<Checked, Error> {
-    let mut checked = solve(&for_formulas(options), job, None)?;
+    let mut checked = solve(compiled, &for_formulas(options), job, None)?;
     let mut so_far = before.statistics.clone();
     so_far.elapsed = began.elapsed();
     checked.outcome.statistics.follow(&so_far, before.engine);
@@ -225,34 +229,42 @@ fn for_formulas(options: &Options) -> Options {
     }
 }
 
-/// Engine `bmc` as the second one of a portfolio: asked for an answer while the first explores.
+/// What the formula may cost when it is asked for the first time, about as much as the executions before. It grows with their number.
+const FIRST_EFFORT: Conflicts = 20_000;
+
+/// Engine `bmc` as the second one of a portfolio: asked again and again while the first explores, each time with leave to take more trouble, until it has an
+/// answer. Trouble is counted, not timed: the answer is the same on every machine.
 struct SecondEngine {
+    compiled: Rc<Compiled>,
     options: Options,
     job: Job,
-    asked: Rc<RefCell<Option<Checked>>>,
+    /// Speaks of the program that it was formed on.
+    answer: Rc<RefCell<Option<Checked>>>,
 }
 
 impl SecondEngine {
-    fn opinion(self) -> SecondOpinion {
-        Box::new(move |effort| self.ask(effort))
+    /// Waits for the first engine to take long.
+    fn waiting(self) -> MilestoneSink {
+        Box::new(move |times| self.ask(FIRST_EFFORT.saturating_mul(times)))
     }
 
-    /// An answer that holds for all executions, or a violation; anything else is no help.
-    fn ask(&self, effort: Conflicts) -> Option<Outcome> {
+    /// An answer that holds for all executions, or a violation, ends the search; anything else is no help.
+    fn ask(&self, effort: Conflicts) -> ControlFlow<()> {
         let options = Options {
             progress: false,
             ..for_formulas(&self.options)
         };
         let watch = &self.job.watch;
         let (phase, engine) = (watch.phase(), watch.engine());
-        let checked = solve(&options, &self.job, Some(effort));
+        let checked = solve(&self.compiled, &options, &self.job, Some(effort));
         watch.enter(phase);
         engine.inspect(|&engine| watch.set_engine(engine));
-        let checked = checked.ok()?;
-        let outcome = checked.outcome.clone();
-        has_answer(&outcome).then(|| {
-            *self.asked.borrow_mut() = Some(checked);
-            outcome
-        })
+        match checked {
+            Ok(checked) if has_answer(&checked.outcome) => {
+                *self.answer.borrow_mut() = Some(checked);
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        }
     }
 }

@@ -6,13 +6,13 @@ use crate::checkpoint;
 use crate::cli::{CheckArgs, OnMainReturn, Panics, name_of};
 use crate::compile;
 use crate::error::Error;
-use crate::load::{Loaded, Source};
+use crate::load::{Compiled, Loaded, Source};
 use crate::options::{self, AnswerFormat, Options};
 use crate::progress::{self, Clock, StatusLine};
 use crate::project;
 use crate::supervise::{Ended, Job};
 use crate::unwritten;
-use raddle_bmc::BmcOptions;
+use raddle_bmc::{BmcOptions, Conflicts};
 use raddle_program::interp::SpuriousFailures;
 use raddle_program::{Program, Unsupported};
 use raddle_report::source::Sources;
@@ -20,7 +20,7 @@ use raddle_report::text::Look;
 use raddle_report::trace_file::{RunOptions, SavedProgram, TraceFile};
 use raddle_report::witness::{self, Task};
 use raddle_report::{Report, html, json, sarif, text, words};
-use raddle_search::driver::{self, Conflicts, Limits, SearchOptions, ViolationSink};
+use raddle_search::driver::{self, EngineOptions, Limits, SearchOptions, ViolationSink};
 use raddle_search::{
     Check, EngineKind, InternalError, LeftOut, MemoryModel, Outcome, Phase, Reason, Trace,
     UnsupportedAt, Verdict, Violation, ViolationKind,
@@ -239,14 +239,15 @@ pub(crate) fn checked(options: &Options, job: &Job) -> Result<Checked, Error> {
 
 pub(crate) fn by_engine(options: &Options, job: &Job) -> Result<Checked, Error> {
     match options.engine {
-        Some(EngineKind::Bmc) => solve(options, job, None),
-        Some(engine) => explore(options, engine, job),
+        Some(engine) if engine.explores() => explore(options, engine, job),
+        Some(_) => solve(&source(options, job).compile()?, options, job, None),
         None => auto::check(options, job),
     }
 }
 
 /// Engine `bmc` looks at the module itself; the program is for replaying.
 pub(crate) fn solve(
+    compiled: &Compiled,
     options: &Options,
     job: &Job,
     effort: Option<Conflicts>,
@@ -261,14 +262,14 @@ pub(crate) fn solve(
         wide_choices: true,
         ..source(options, job)
     };
-    let (mut loaded, view) = source.load_with_view()?;
+    let (mut loaded, view) = compiled.load_with_view(&source)?;
     // What was found is replayed in full: bounds are the formula's.
     if options.unroll.is_some() {
         let unbounded = Source {
             unroll: None,
             ..source
         };
-        loaded = unbounded.load()?;
+        loaded = compiled.load(&unbounded)?;
     }
     let bmc = BmcOptions {
         memory: options.memory,
@@ -322,8 +323,7 @@ pub(crate) fn spurious_failures(explored: bool, memory: MemoryModel) -> Spurious
 
 /// Engines that do not know what a loop that only waits is are who the others are compared with: they have all of them.
 fn explores_idle_failures(options: &Options, engine: Option<EngineKind>) -> bool {
-    let knows = |engine: EngineKind| engine.knows_purity() || engine == EngineKind::Graph;
-    !(options.reductions.purity && engine.is_none_or(knows))
+    !(options.reductions.purity && engine.is_none_or(EngineKind::knows_purity))
 }
 
 fn leaves_out_pure_iterations(options: &Options) -> bool {
@@ -332,11 +332,9 @@ fn leaves_out_pure_iterations(options: &Options) -> bool {
 
 fn explore(options: &Options, engine: EngineKind, job: &Job) -> Result<Checked, Error> {
     let mut loaded = source(options, job).load()?;
-    let search = SearchOptions {
-        division: Some(checkpoint::division(options, &loaded)?),
-        ..search_options(options, job)
-    };
-    let checked = driver::check(&mut loaded.program, engine, search);
+    let engine_options = engine_options(options, &loaded)?;
+    let search = search_options(options, job);
+    let checked = driver::check_with(&mut loaded.program, engine, engine_options, search);
     let outcome = checked.map_err(|error| match (error, &options.checkpoint) {
         (InternalError::ForeignCheckpoint, Some(file)) => checkpoint::other_program(file),
         (error, _) => Error::Internal(error.to_string()),
@@ -349,6 +347,15 @@ fn explore(options: &Options, engine: EngineKind, job: &Job) -> Result<Checked, 
     Ok(Checked { loaded, outcome })
 }
 
+/// What single engines are told.
+pub(crate) fn engine_options(options: &Options, loaded: &Loaded) -> Result<EngineOptions, Error> {
+    Ok(EngineOptions {
+        jobs: options.jobs,
+        division: Some(checkpoint::division(options, loaded)?),
+        ..EngineOptions::default()
+    })
+}
+
 pub(crate) fn search_options(options: &Options, job: &Job) -> SearchOptions {
     let mut status_line = StatusLine::new(options::error_columns());
     SearchOptions {
@@ -359,7 +366,6 @@ pub(crate) fn search_options(options: &Options, job: &Job) -> SearchOptions {
             executions: options.max_executions,
             ..Limits::default()
         },
-        jobs: options.jobs,
         keep_going: options.keep_going,
         watch: Some(Arc::clone(&job.watch)),
         reproduced: Some(short_answer(options, job)),

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::options::{AnswerFormat, ENGINES, Options};
 use crate::supervise::{Ended, Job};
 use raddle_report::compare::{self, Agreement, Answer};
-use raddle_search::{Cause, EngineKind, Outcome, Reason, Verdict};
+use raddle_search::{Cause, Check, EngineKind, Outcome, Reason, Verdict};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ pub fn compare(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error>
             return Ok(Status::Failure);
         };
         // Having found nothing is no proof of what was not looked for.
-        let lacks = kind == EngineKind::Bmc && options.checks.livelocks;
+        let lacks = options.checks.livelocks && !kind.makes(Check::Livelock);
         if lacks && matches!(outcome.verdict, Verdict::Verified(_)) {
             outcome.verdict = Verdict::Inconclusive(Reason::NotLookedFor { what: "livelocks" });
         }
@@ -102,7 +102,7 @@ pub(crate) fn outcome(
 fn applicable(options: &Options) -> Vec<(&'static str, EngineKind)> {
     let mut engines: Vec<(&str, EngineKind)> = Vec::new();
     for &(name, kind) in ENGINES {
-        if kind == EngineKind::Bmc && options.malloc_may_fail {
+        if options.malloc_may_fail && !kind.takes("--malloc-may-fail") {
             continue;
         }
         if name != "auto" && kind.supports(options.memory) {

@@ -18,6 +18,13 @@ pub enum Error {
         value: String,
         available: String,
     },
+    /// Something that other engines have.
+    NotWithEngine {
+        engine: &'static str,
+        what: &'static str,
+        value: String,
+        available: &'static str,
+    },
     /// An engine that does not know the memory model.
     WrongEngine {
         engine: String,
@@ -128,6 +135,15 @@ impl fmt::Display for Error {
                 f,
                 "{option} `{value}` is not available yet; available: {available}"
             ),
+            Self::NotWithEngine {
+                engine,
+                what,
+                value,
+                available,
+            } => write!(
+                f,
+                "with engine {engine}, {what} `{value}` is not available yet; available: {available}"
+            ),
             Self::WrongEngine {
                 engine,
                 memory,
@@ -184,6 +200,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unavailable { .. }
+            | Self::NotWithEngine { .. }
             | Self::WrongEngine { .. }
             | Self::Output(_)
  => None,

@@ -51,13 +51,11 @@ pub(crate) struct Loaded {
     pub(crate) again: ProgramSource,
 }
 
-/// A program that was compiled and read.
+/// A program that was compiled and read, to be run several times, and with several options.
 pub(crate) struct Compiled {
-    ir: Arc<str>,
+    gathered: Arc<Gathered>,
     module: Module,
-    options: InterpOptions,
     fingerprint: String,
-    on_main_return: OnMainReturn,
 }
 
 /// A program like the one that is loaded here.
@@ -79,42 +77,53 @@ impl Compiled {
     ) -> Result<Program, Error> {
         let options = InterpOptions {
             orderings: Arc::new(orderings.clone()),
-            ..self.options.clone()
+            ..source.interpretation(&self.gathered)
         };
         source.program(self.module.clone(), options)
     }
 
     pub(crate) fn load(&self, source: &Source<'_>) -> Result<Loaded, Error> {
+        self.loaded(source, self.module.clone())
+    }
+
+    /// The program, and the module to look at besides.
+    pub(crate) fn load_with_view(&self, source: &Source<'_>) -> Result<(Loaded, View), Error> {
+        let looked_at = InterpOptions {
+            // Loops that are known to end are not bounded.
+            unroll: Some(source.unroll.unwrap_or(1)),
+            keeps_unwritten: source.keeps_unwritten,
+            ..source.interpretation(&self.gathered)
+        };
+        let view = View::new(self.module.clone(), looked_at);
+        let view = view.map_err(|error| source.load_error(&error))?;
+        Ok((self.load(source)?, view))
+    }
+
+    fn loaded(&self, source: &Source<'_>, module: Module) -> Result<Loaded, Error> {
+        let options = source.interpretation(&self.gathered);
         Ok(Loaded {
-            program: self.program(source, &Orderings::new())?,
+            again: again(&self.gathered.ir, &options),
+            program: source.program(module, options)?,
             fingerprint: self.fingerprint.clone(),
-            on_main_return: self.on_main_return,
-            again: again(&self.ir, &self.options),
+            on_main_return: source.on_main_return(&self.gathered),
         })
     }
 }
 
 impl Source<'_> {
     pub(crate) fn load(&self) -> Result<Loaded, Error> {
-        let compiled = self.compile()?;
-        let again = again(&compiled.ir, &compiled.options);
-        Ok(Loaded {
-            again,
-            program: self.program(compiled.module, compiled.options)?,
-            fingerprint: compiled.fingerprint,
-            on_main_return: compiled.on_main_return,
-        })
+        let mut compiled = self.compile()?;
+        let module = std::mem::take(&mut compiled.module);
+        compiled.loaded(self, module)
     }
 
-    /// The program as it is read, to be run several times.
+    /// The program as it is read. What is compiled does not depend on options of the check.
     pub(crate) fn compile(&self) -> Result<Compiled, Error> {
         let gathered = self.gathered()?;
         Ok(Compiled {
-            ir: Arc::clone(&gathered.ir),
             fingerprint: trace_file::fingerprint(&gathered.ir),
-            on_main_return: self.on_main_return(&gathered),
-            options: self.interpretation(&gathered),
             module: self.module(&gathered)?,
+            gathered,
         })
     }
 
@@ -124,29 +133,6 @@ impl Source<'_> {
         let gathered = self.project.gathered(self.job)?;
         self.job.watch.enter(Phase::Reading);
         Ok(gathered)
-    }
-
-    /// The program, and the module to look at besides.
-    pub(crate) fn load_with_view(&self) -> Result<(Loaded, View), Error> {
-        let gathered = self.gathered()?;
-        let fingerprint = trace_file::fingerprint(&gathered.ir);
-        let looked_at = InterpOptions {
-            // Loops that are known to end are not bounded.
-            unroll: Some(self.unroll.unwrap_or(1)),
-            keeps_unwritten: self.keeps_unwritten,
-            ..self.interpretation(&gathered)
-        };
-        let on_main_return = self.on_main_return(&gathered);
-        let options = self.interpretation(&gathered);
-        let module = self.module(&gathered)?;
-        let view = View::new(module.clone(), looked_at).map_err(|error| self.load_error(&error))?;
-        let loaded = Loaded {
-            again: again(&gathered.ir, &options),
-            program: self.program(module, options)?,
-            fingerprint,
-            on_main_return,
-        };
-        Ok((loaded, view))
     }
 
     fn program(&self, module: Module, options: InterpOptions) -> Result<Program, Error> {

@@ -97,19 +97,18 @@ impl Options {
         let memory = memory(args.memory, args.engine);
         let follows_language = args.memory.is_none() && args.engine == Engine::Auto;
         let engine = engine(args.engine, memory)?;
-        if engine == Some(EngineKind::Bmc) {
-            // It looks for one violation, and explores no executions.
+        if let Some(kind) = engine {
             for (option, given) in [
                 ("--keep-going", args.keep_going),
                 ("--max-executions", args.max_executions.is_some()),
-                // Its blocks are always there.
                 ("--malloc-may-fail", args.malloc_may_fail),
             ] {
-                if given {
-                    return Err(Error::Unavailable {
-                        option: "with engine bmc, option",
+                if given && !kind.takes(option) {
+                    return Err(Error::NotWithEngine {
+                        engine: kind.name(),
+                        what: "option",
                         value: option.to_owned(),
-                        available: "the other options".to_owned(),
+                        available: "the other options",
                     });
                 }
             }
@@ -123,7 +122,7 @@ impl Options {
         all_known(&list, engine)?;
         if let Some(kind) = engine
             && args.jobs.is_some_and(|jobs| jobs > 1)
-            && !has_workers(kind)
+            && !kind.descriptor().has_workers
         {
             return Err(Error::SingleWorker {
                 engine: kind.name(),
@@ -131,8 +130,8 @@ impl Options {
         }
         if args.checkpoint.is_some() {
             let option = "--checkpoint";
-            let engine = engine.map_or("auto", EngineKind::name);
-            if engine != EngineKind::Graph.name() {
+            if !engine.is_some_and(|kind| kind.descriptor().has_checkpoints) {
+                let engine = engine.map_or("auto", EngineKind::name);
                 return Err(Error::OnlyForGraph { option, engine });
             }
             if args.max_executions.is_some() {
@@ -199,11 +198,6 @@ impl Options {
     }
 }
 
-/// Can several explore at the same time?
-fn has_workers(engine: EngineKind) -> bool {
-    matches!(engine, EngineKind::Graph | EngineKind::Mcr)
-}
-
 /// How many there are, for this process.
 pub(crate) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
@@ -266,11 +260,15 @@ fn named(list: &[Check], file: &Path) -> Vec<Check> {
 
 /// Refuses what the engine does not look for.
 fn all_known(list: &[Check], engine: Option<EngineKind>) -> Result<(), Error> {
-    if engine == Some(EngineKind::Bmc) && list.contains(&Check::Livelock) {
-        return Err(Error::Unavailable {
-            option: "with engine bmc, check",
+    if let Some(engine) = engine
+        && !engine.makes(raddle_search::Check::Livelock)
+        && list.contains(&Check::Livelock)
+    {
+        return Err(Error::NotWithEngine {
+            engine: engine.name(),
+            what: "check",
             value: name_of(Check::Livelock),
-            available: "assert, memory, race, deadlock, overflow".to_owned(),
+            available: "assert, memory, race, deadlock, overflow",
         });
     }
     Ok(())

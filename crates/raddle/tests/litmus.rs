@@ -3,9 +3,9 @@
 
 use raddle_memory::{Machine, MemoryModel};
 use raddle_program::{LocId, Op, Program, ThreadId};
-use raddle_search::oracle::for_each_end;
 use raddle_testing::generate::Random;
 use raddle_testing::litmus::{Litmus, Outcome, c11_tests, classics};
+use raddle_testing::oracle::for_each_end;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -56,12 +56,12 @@ use crate::shape::Shape;
 use crate::state::{Disagreement, Key, State};
 use crate::value::{ReadId, Sym};
 use raddle_ir::{FuncId, TypeId};
+use raddle_judge::{Checks, Watch};
 use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::{ModelCall, View};
 use raddle_program::tables::NewObject;
 use raddle_program::{Fault, Limit, ObjectId, Order, SrcId, Stop, ThreadId, Unsupported};
-use raddle_search::{Checks, Watch};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use std::collections::btree_map::Entry;

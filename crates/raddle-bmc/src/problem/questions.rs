@@ -2,10 +2,10 @@
 
 use super::Problem;
 use crate::coverage::Ends;
+use raddle_judge::Checks;
 use raddle_order::bits::Bit;
 use raddle_order::{Limits, Outcome, Stopped};
 use raddle_program::SrcId;
-use raddle_search::Checks;
 
 /// A question was asked, and answered: in no execution. Made here alone.
 #[derive(Clone, Copy, Debug)]

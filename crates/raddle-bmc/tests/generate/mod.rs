@@ -3,7 +3,7 @@
 mod handover;
 mod misuse;
 
-use raddle_order::rng::Rng;
+use raddle_random::Random32 as Rng;
 use std::fmt::Write;
 
 /// What programs are made of.

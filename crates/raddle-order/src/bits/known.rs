@@ -215,9 +215,9 @@ fn evaluate(gate: Gate, values: &[Values]) -> Option<Values> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
     use crate::sat::{Limits, Outcome, Solver};
     use crate::theory::NoTheory;
+    use raddle_random::Random32 as Rng;
 
     const WIDTH: usize = 4;
 

@@ -3,9 +3,9 @@
 
 use super::{Bit, Bits, Word};
 use crate::lit::{ClauseSink, Lit};
-use crate::rng::Rng;
 use crate::sat::{Limits, Outcome, Solver};
 use crate::theory::NoTheory;
+use raddle_random::Random32 as Rng;
 
 type Build = fn(&mut Bits, &Word, &Word) -> Word;
 type Expect = fn(usize, u128, u128) -> u128;

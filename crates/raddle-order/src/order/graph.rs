@@ -399,7 +399,7 @@ fn index32(at: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use raddle_random::Random32 as Rng;
 
     fn has_cycle(nodes: usize, edges: &[(Node, Node)]) -> bool {
         let mut alive = vec![true; nodes];

@@ -4,8 +4,8 @@
 
 use super::{Detection, EventId, GraphId, GraphSet, OrderConfig, OrderTheory};
 use crate::lit::{ClauseSink, Lit, Var};
-use crate::rng::Rng;
 use crate::sat::{Limits, Outcome, Solver};
+use raddle_random::Random32 as Rng;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug)]

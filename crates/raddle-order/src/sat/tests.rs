@@ -2,8 +2,8 @@
 
 use super::{Limits, Outcome, Solver, Stopped};
 use crate::lit::{ClauseSink, Lit, Var};
-use crate::rng::Rng;
 use crate::theory::NoTheory;
+use raddle_random::Random32 as Rng;
 
 fn random_clauses(rng: &mut Rng, vars: u32, count: usize) -> Vec<Vec<Lit>> {
     let literal = |rng: &mut Rng| Lit::new(Var(1 + rng.below(vars)), rng.flip());

@@ -4,6 +4,7 @@ use crate::driver::execute;
 use crate::programs::THREADS;
 use raddle_ir::parse::parse_module;
 use raddle_program::{InterpOptions, Interpreter};
+use raddle_random::RandomIndex as Random;
 
 /// Many kinds of instructions in one function.
 const MIXED: &str = r"
@@ -67,18 +68,6 @@ declare i64 @llvm.vector.reduce.add.v2i64(<2 x i64>)
 declare ptr @malloc(i64)
 declare void @free(ptr)
 ";
-
-/// A small generator: xorshift.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound.max(1) as u64) as usize
-    }
-}
 
 /// Words that fit in many places.
 const WORDS: &[&str] = &[
@@ -159,7 +148,7 @@ fn mutated(text: &str, random: &mut Random) -> String {
 
 #[test]
 fn mutants_end_somehow() {
-    let mut random = Random(0x1234_5678_9ABC_DEF1);
+    let mut random = Random::new(0x1234_5678_9ABC_DEF1);
     let mut ran = 0;
     for round in 0..6000 {
         let base = if round % 3 == 0 { THREADS } else { MIXED };

@@ -15,10 +15,8 @@ use crate::timeline::origin;
 use crate::view::{View, Weight, before_fault};
 use crate::words;
 use order::Order;
+use raddle_judge::{Effect, MemoryModel, TraceStep, Verdict, Violation, ViolationKind};
 use raddle_program::{Op, Program, SrcId, ThreadId};
-use raddle_search::{
-    Effect, EngineKind, MemoryModel, TraceStep, Verdict, Violation, ViolationKind,
-};
 use serde::Serialize;
 use state::{Cell, States};
 use std::cell::RefCell;
@@ -221,7 +219,7 @@ impl Builder<'_> {
         let it = &outcome.statistics;
         let mut numbers = Vec::new();
         // A formula has no executions to count.
-        if outcome.engine != EngineKind::Bmc {
+        if outcome.engine.explores() {
             numbers.extend([
                 ("executions", words::grouped(it.complete + it.blocked)),
                 ("complete", words::grouped(it.complete)),

@@ -1,7 +1,7 @@
 //! The orders of an execution that arrows are drawn for.
 
+use raddle_judge::{Effect, TraceStep};
 use raddle_program::{LocId, Op, Order as Ordering, Program, SyncAction, ThreadId};
-use raddle_search::{Effect, TraceStep};
 use std::collections::BTreeMap;
 
 /// The arrows that end in one step.

@@ -2,8 +2,8 @@
 
 use crate::names::Names;
 use crate::view::location;
+use raddle_judge::{Effect, Trace, TraceStep};
 use raddle_program::{LocId, ObjectId, Op, Program, SyncAction, ThreadId, Value};
-use raddle_search::{Effect, Trace, TraceStep};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -6,8 +6,8 @@
 
 use super::Names;
 use raddle_ir::debug::{SourceType, SourceTypeId};
+use raddle_judge::Trace;
 use raddle_program::{ObjectId, Op, TakenFor};
-use raddle_search::Trace;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How code accesses a block.

@@ -5,8 +5,8 @@ use super::Names;
 use super::parts::outer_name;
 use crate::source::{is_known, is_library};
 use raddle_ir::debug::{SourceType, SourceTypeId};
+use raddle_judge::Trace;
 use raddle_program::{LocId, ObjectId, ObjectKind, Op, RmwKind, Value};
-use raddle_search::Trace;
 use std::collections::BTreeMap;
 
 /// What a word of Rust's standard library is the inside of.

@@ -88,7 +88,7 @@ impl Search {
             let can_go_on = level.ready.contains(&level.preempted.last);
             let preempted = level.preempted.with(thread, can_go_on);
             let end = self.machine.step(program, thread, &choices);
-            let others = crate::naive::other_choices(&self.machine);
+            let others = crate::interleavings::other_choices(&self.machine);
             self.levels[position].choices = others.map(|choices| (thread, choices));
             self.push(program, thread);
             listener.stepped(program, &mut self.machine, thread, end)?;
@@ -276,7 +276,7 @@ impl Search {
         let mut next = Some(Vec::new());
         while let Some(choices) = next {
             self.machine.step(program, thread, &choices);
-            next = crate::naive::other_choices(&self.machine);
+            next = crate::interleavings::other_choices(&self.machine);
             let steps = &self.machine.steps()[mark.steps()..];
             let one = footprint(program, steps, self.suspended(program));
             all.accesses.extend(one.accesses);

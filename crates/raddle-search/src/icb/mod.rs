@@ -11,8 +11,8 @@
 pub(crate) mod bounded;
 
 use crate::ending;
+use crate::interleavings::other_choices;
 use crate::listener::Listener;
-use crate::naive::other_choices;
 use raddle_memory::{Machine, Mark, Readiness};
 use raddle_program::{Program, ThreadId};
 use std::ops::ControlFlow;

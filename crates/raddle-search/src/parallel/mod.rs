@@ -1,6 +1,6 @@
 //! A search in pieces: by several workers, and at several times.
 //!
-//! A search begins like any other, on its own. If it is not over after a while, what is left of it is cut into pieces ([`piece`]), and workers explore
+//! A search begins like any other, on its own. If it is not over after a while, what is left of it is cut into pieces ([`raddle_judge::piece`]), and workers explore
 //! these ([`worker`]), each with a program of its own that was brought to where the first one was ([`raddle_program::journal`]). Who has nothing to do
 //! calls the others, and one of them gives the last part of its piece away; as long as nobody is idle, that costs a look at a flag after each execution.
 //! Places of the tree, and their order, do not depend on who explores them. So the answer is that of the sequential search: what was counted is
@@ -14,24 +14,22 @@
 //! - If what is explored depends on what was explored before (`graph`: release sequences up to C17, additions that commute), the search is begun anew by
 //!   one worker.
 
-mod piece;
 mod room;
 mod saved;
 #[cfg(test)]
 mod tests;
 mod worker;
 
-pub(crate) use piece::share;
-pub use piece::{Part, Piece, Place, Turn};
-pub use room::Link;
+pub use raddle_judge::frame::Setup;
+pub use raddle_judge::link::Link;
+pub(crate) use raddle_judge::piece::share;
+pub use raddle_judge::piece::{Part, Piece, Place, Turn};
 pub use saved::{BadCheckpoint, Saved};
 
-use crate::driver::Reductions;
 use crate::frame::Frame;
 use crate::graph;
-use crate::verdict::{Checks, MemoryModel, Statistics};
-use crate::watch::Watch;
-use piece::place;
+use crate::verdict::Statistics;
+use raddle_judge::piece::place;
 use raddle_program::Program;
 use room::{Room, Stopper};
 use std::ops::ControlFlow;
@@ -81,17 +79,6 @@ impl Division {
 pub struct Checkpoints {
     pub sink: CheckpointSink,
     pub every: Duration,
-}
-
-/// What those who explore pieces have to know about the search.
-#[derive(Clone)]
-pub struct Setup {
-    pub(crate) memory: MemoryModel,
-    pub(crate) checks: Checks,
-    pub(crate) reductions: Reductions,
-    pub(crate) keep_going: bool,
-    pub(crate) leaves_values_to_formulas: bool,
-    pub(crate) watch: Arc<Watch>,
 }
 
 /// Workers run what the program's threads do, however deep they call.
@@ -312,7 +299,7 @@ impl Leader<'_> {
         program: &mut Program,
         frame: &mut Frame,
         division: &mut Division,
-        found: crate::frame::Found,
+        found: raddle_judge::frame::Found,
     ) -> ControlFlow<()> {
         let state = std::mem::take(&mut *self.room.lock());
         if state.failure.is_some() || self.diverged {
@@ -382,7 +369,7 @@ impl Leader<'_> {
         &self,
         program: &mut Program,
         frame: &mut Frame,
-        found: crate::frame::Found,
+        found: raddle_judge::frame::Found,
     ) -> ControlFlow<()> {
         frame.forget_but(found);
         frame.restarted_for_one();

@@ -7,54 +7,12 @@
 //! - The *bound* is where the sequential search would stop, as far as is known. Nobody explores what begins behind it, and what was counted there does not
 //!   count. What begins before is explored to its end: the bound can only move forward.
 
-use super::piece::{Part, Piece, Place};
+use raddle_judge::link::Link;
+use raddle_judge::piece::{Part, Piece, Place};
 use raddle_program::Journal;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-/// What somebody who explores and all others know of each other without a lock.
-#[derive(Debug, Default)]
-pub struct Link {
-    call: AtomicBool,
-    complete: AtomicU64,
-    blocked: AtomicU64,
-    /// How much of the tree is left of its piece: the bits of a fraction.
-    left: AtomicU64,
-}
-
-impl Link {
-    /// Only its owner calls this.
-    pub(crate) fn set_left(&self, share: f64) {
-        self.left.store(share.to_bits(), Ordering::Relaxed);
-    }
-
-    fn left(&self) -> f64 {
-        f64::from_bits(self.left.load(Ordering::Relaxed))
-    }
-
-    /// Does anybody want something?
-    #[inline]
-    pub(crate) fn is_called(&self) -> bool {
-        self.call.load(Ordering::Relaxed)
-    }
-
-    /// An execution was counted. Only its owner calls this.
-    #[inline]
-    pub(crate) fn counted(&self, is_blocked: bool) {
-        let counter = match is_blocked {
-            true => &self.blocked,
-            false => &self.complete,
-        };
-        counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    }
-
-    pub(super) fn counts(&self) -> (u64, u64) {
-        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        (of(&self.complete), of(&self.blocked))
-    }
-}
 
 /// Why the sequential search would stop somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +114,7 @@ impl Room {
 
     fn call_all(&self) {
         for link in &self.links {
-            link.call.store(true, Ordering::Relaxed);
+            link.set_call(true);
         }
     }
 
@@ -208,7 +166,7 @@ impl Room {
         }
         // Whoever could give nothing away is asked again when it has gone on.
         if state.idle <= state.pending.len() {
-            link.call.store(false, Ordering::Relaxed);
+            link.set_call(false);
         }
         Answer::GoOn
     }

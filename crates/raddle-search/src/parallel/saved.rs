@@ -12,8 +12,8 @@
 //!
 //! A path is `RANK/OF.RANK/OF…`, a place `RANK.RANK…`, and `-` if there are none.
 
-use super::piece::{Part, Piece, Place, Turn};
 use crate::verdict::BlockedCounts;
+use raddle_judge::piece::{Part, Piece, Place, Turn};
 use raddle_program::journal::{Entry, Journal};
 use raddle_program::{Kinds, StateId};
 use std::fmt::{self, Write};

@@ -1,7 +1,7 @@
 //! The answer does not depend on the number of workers, nor on when a search was stopped.
 
 use super::{Checkpoints, Division, ProgramSource, Saved};
-use crate::driver::{Limits, Reductions, SearchOptions, check};
+use crate::driver::{EngineOptions, Limits, Reductions, SearchOptions, check_with};
 use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, ViolationKind};
 use crate::watch::{Cause, Watch};
 use raddle_program::{Program, ThreadId};
@@ -88,6 +88,18 @@ struct Question {
     keep_going: bool,
 }
 
+fn check_in_pieces(
+    program: &mut Program,
+    division: Option<Division>,
+    options: SearchOptions,
+) -> Outcome {
+    let engine_options = EngineOptions {
+        division,
+        ..EngineOptions::default()
+    };
+    check_with(program, EngineKind::Graph, engine_options, options).unwrap()
+}
+
 impl Question {
     /// What the answer says, and whether it is a violation.
     fn ask(&self, source: &ProgramSource, division: Option<Division>) -> (String, bool) {
@@ -95,11 +107,10 @@ impl Question {
             memory: self.memory,
             checks: self.checks,
             keep_going: self.keep_going,
-            division,
             ..SearchOptions::default()
         };
         let mut program = program(source);
-        let mut outcome = check(&mut program, EngineKind::Graph, options).unwrap();
+        let mut outcome = check_in_pieces(&mut program, division, options);
         let is_found = matches!(outcome.verdict, Verdict::Violation(_));
         if is_found && !self.keep_going {
             // Others were further than the one that found it.
@@ -248,22 +259,22 @@ fn stopped(
     };
     let options = SearchOptions {
         watch: Some(Arc::clone(&watch)),
-        division: Some(Division {
-            checkpoint: Some(Checkpoints {
-                sink,
-                every: Duration::from_secs(3600),
-            }),
-            saved,
-            ..early(source, workers)
-        }),
         ..SearchOptions::default()
+    };
+    let division = Division {
+        checkpoint: Some(Checkpoints {
+            sink,
+            every: Duration::from_secs(3600),
+        }),
+        saved,
+        ..early(source, workers)
     };
     let clock = std::thread::spawn(move || {
         std::thread::sleep(after);
         watch.raise(Cause::Interrupted);
     });
     let mut program = program(source);
-    let outcome = check(&mut program, EngineKind::Graph, options).unwrap();
+    let outcome = check_in_pieces(&mut program, Some(division), options);
     clock.join().unwrap();
     let is_left = matches!(outcome.verdict, Verdict::Inconclusive(_));
     (told(&program, &outcome), left.take().filter(|_| is_left))
@@ -299,7 +310,6 @@ fn a_limit_of_executions_means_the_first_ones() {
     let source = source(|| samples::fib_bench(4));
     let counts = |division| {
         let options = SearchOptions {
-            division,
             limits: Limits {
                 executions: Some(1000),
                 ..Limits::default()
@@ -308,7 +318,7 @@ fn a_limit_of_executions_means_the_first_ones() {
             ..SearchOptions::default()
         };
         let mut program = program(&source);
-        let outcome = check(&mut program, EngineKind::Graph, options).unwrap();
+        let outcome = check_in_pieces(&mut program, division, options);
         told(&program, &outcome)
     };
     assert_eq!(counts(Some(early(&source, 3))), counts(None));

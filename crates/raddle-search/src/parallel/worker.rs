@@ -1,10 +1,10 @@
 //! Somebody who explores pieces, with a program of its own.
 
-use super::piece::Piece;
 use super::room::{Answer, Failure, Room, Stopper};
 use super::{ProgramSource, Setup};
 use crate::frame::Frame;
 use crate::graph;
+use raddle_judge::piece::Piece;
 use raddle_program::{Journal, Program};
 use std::ops::ControlFlow;
 use std::sync::Arc;

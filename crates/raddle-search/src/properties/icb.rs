@@ -2,7 +2,7 @@
 
 use super::{Summary, for_each_program, violations};
 use crate::icb;
-use crate::naive::{self, Sequence};
+use crate::interleavings::{self, Sequence};
 use crate::oracle::{self, Mode};
 use crate::verdict::EngineKind;
 use raddle_memory::MemoryModel;
@@ -13,7 +13,8 @@ fn icb_explores_every_interleaving_once() {
     for_each_program(150, GenOptions::default(), |seed, built| {
         let mut program = built.program();
         let (mut all, mut bounded) = (Summary::default(), Summary::default());
-        let _ = naive::explore(&mut program, MemoryModel::Sc, Sequence::Ascending, &mut all);
+        let _ =
+            interleavings::explore(&mut program, MemoryModel::Sc, Sequence::Ascending, &mut all);
         let _ = icb::explore(&mut program, &mut bounded);
         assert_eq!(bounded, all, "seed {seed}");
     });

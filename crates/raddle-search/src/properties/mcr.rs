@@ -3,9 +3,9 @@
 use super::spinning::reachable;
 use super::{Summary, awaits_as_dpor, families, for_each_program, violations};
 use crate::driver::{Reductions, ViolationKey};
+use crate::interleavings::{self, Sequence};
 use crate::listener::Listener;
 use crate::mcr::{Search, Setup};
-use crate::naive::{self, Sequence};
 use crate::oracle::{self, Mode};
 use crate::verdict::EngineKind;
 use raddle_memory::{Machine, MemoryModel, MicroStep, StepEnd};
@@ -135,7 +135,8 @@ fn mcr_explores_each_combination_once() {
     for_each_program(150, options, |seed, built| {
         let mut program = built.program();
         let (mut all, mut found) = (Combinations::default(), Combinations::default());
-        let _ = naive::explore(&mut program, MemoryModel::Sc, Sequence::Ascending, &mut all);
+        let _ =
+            interleavings::explore(&mut program, MemoryModel::Sc, Sequence::Ascending, &mut all);
         let _ = Search::new(&program, setup(1)).run(&mut program, &mut found);
         assert_eq!(found.0, all.0, "seed {seed}");
         let mut summary = Summary::default();

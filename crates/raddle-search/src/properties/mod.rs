@@ -9,13 +9,14 @@ mod mcr;
 mod rf;
 mod rvf;
 mod sequences;
+mod shortened;
 mod spinning;
 mod weak;
 
 use crate::dpor;
 use crate::driver::{Reductions, SearchOptions, ViolationKey, check};
+use crate::interleavings::{self, Sequence};
 use crate::listener::Listener;
-use crate::naive::{self, Sequence};
 use crate::oracle::{self, FinalStates, Mode};
 use crate::replay::{self, Schedule};
 use crate::verdict::{Checks, EngineKind, Verdict};
@@ -124,7 +125,7 @@ fn exploring_in_another_order_finds_the_same() {
         let mut program = built.program();
         let mut explore = |sequence| {
             let mut summary = Summary::default();
-            let _ = naive::explore(&mut program, MemoryModel::Sc, sequence, &mut summary);
+            let _ = interleavings::explore(&mut program, MemoryModel::Sc, sequence, &mut summary);
             summary
         };
         let ascending = explore(Sequence::Ascending);
@@ -398,7 +399,7 @@ fn for_some_executions(
         ends: Vec::new(),
         f,
     };
-    let _ = naive::explore(
+    let _ = interleavings::explore(
         &mut program,
         MemoryModel::Sc,
         Sequence::Ascending,
@@ -535,7 +536,7 @@ fn what_is_explored_is_a_part_of_all() {
     for_each_program(60, GenOptions::default(), |_, built| {
         let mut program = built.program();
         let mut naive = Fractions::default();
-        let _ = naive::explore(
+        let _ = interleavings::explore(
             &mut program,
             MemoryModel::Sc,
             Sequence::Ascending,

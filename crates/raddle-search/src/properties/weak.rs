@@ -1,7 +1,7 @@
 //! The store-buffer machine: random executions of random programs under TSO and PSO.
 
 use super::{for_each_program, happens_before, look};
-use crate::naive::possible;
+use crate::interleavings::possible;
 use crate::replay::{self, Schedule};
 use raddle_memory::{Effect, Machine, MemoryModel, RaceDetector};
 use raddle_program::{Op, Program, ReleaseSequences};

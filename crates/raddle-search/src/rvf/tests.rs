@@ -128,7 +128,7 @@ fn dead_ends_do_not_outnumber_executions() {
         let (verdict, statistics) = outcome(&control_flow(n), Checks::default());
         assert!(matches!(verdict, Verdict::Verified(_)), "{verdict:?}");
         assert!(statistics.complete <= u64::from(n) + 4, "{n}");
-        assert!(statistics.verify.dead_ends <= 32 * u64::from(n), "{n}");
+        assert!(statistics.verify().dead_ends <= 32 * u64::from(n), "{n}");
     }
 }
 
@@ -332,7 +332,7 @@ fn purity_without_awaits_blocks() {
 #[test]
 fn time_in_verify_sc_is_told() {
     let (_, statistics) = outcome(&fib_bench(3), Checks::default());
-    let verify = statistics.verify;
+    let verify = statistics.verify();
     assert!(verify.at_hand > 0 && verify.guided > 0 && !verify.time.is_zero());
     assert!(verify.time <= statistics.elapsed);
 }

@@ -1,10 +1,10 @@
 //! Random programs for the memory model of C: few operations, every ordering. Their execution graphs can be enumerated by brute force.
 
-use super::emit;
-use super::random::Random;
+use super::Generated;
 use super::recipe::{Operand, Piece, Recipe, Spin, Var};
 use crate::builder::BuiltProgram;
 use raddle_program::op::{Order, RmwKind};
+use raddle_random::Random;
 
 /// What a generated program is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,12 @@ impl Default for C11Options {
 /// The program of a seed.
 #[must_use]
 pub fn generate_c11(seed: u64, options: &C11Options) -> BuiltProgram {
+    generated_c11(seed, options).program()
+}
+
+/// The same, to be made smaller if something is wrong with it.
+#[must_use]
+pub fn generated_c11(seed: u64, options: &C11Options) -> Generated {
     let mut random = Random::new(seed ^ 0xC11);
     let threads = 2 + random.below(u64::from(options.max_threads.max(2) - 1)) as usize;
     let atomics = 1 + random.below(3) as u32;
@@ -79,7 +85,7 @@ pub fn generate_c11(seed: u64, options: &C11Options) -> BuiltProgram {
         variables: atomics + 1 + u32::from(options.counts),
         mixed: false,
     };
-    emit::emit(&recipe, seed)
+    Generated { recipe, seed }
 }
 
 struct Writer<'a> {

@@ -6,12 +6,13 @@
 
 mod c11;
 mod emit;
-mod random;
 mod recipe;
+mod shrink;
 mod size;
 
-pub use c11::{C11Options, generate_c11};
-pub use random::Random;
+pub use c11::{C11Options, generate_c11, generated_c11};
+pub use raddle_random::Random;
+pub use shrink::Generated;
 
 use crate::builder::BuiltProgram;
 
@@ -140,10 +141,16 @@ impl GenOptions {
 /// The program of a seed.
 #[must_use]
 pub fn generate(seed: u64, options: &GenOptions) -> BuiltProgram {
+    generated(seed, options).program()
+}
+
+/// The same, to be made smaller if something is wrong with it.
+#[must_use]
+pub fn generated(seed: u64, options: &GenOptions) -> Generated {
     let mut random = Random::new(seed);
     let mut recipe = recipe::Recipe::new(&mut random, options);
     while size::interleavings(&recipe) > options.max_interleavings && recipe.shrink() {}
-    emit::emit(&recipe, seed)
+    Generated { recipe, seed }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What a generated program consists of, before it is written with the builder: easy to measure and to shrink.
 
-use super::random::Random;
 use super::{Features, GenOptions};
 use raddle_program::op::{Order, RmwKind};
+use raddle_random::Random;
 
 /// A variable: an index into the program's places.
 pub(super) type Var = u32;
@@ -78,6 +78,7 @@ pub(super) enum Spin {
 }
 
 /// Code 0 is `main`; the others are spawned once each, by a code before them.
+#[derive(Clone, Debug)]
 pub(super) struct Recipe {
     pub(super) codes: Vec<Vec<Piece>>,
     pub(super) variables: u32,

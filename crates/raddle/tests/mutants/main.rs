@@ -13,7 +13,8 @@ mod mutate;
 
 use compare::{Answered, CHECKS, Failure, compare};
 use ir::Module;
-use mutate::{Mutation, Rng, smaller};
+use mutate::{Mutation, smaller};
+use raddle_random::RandomIndex as Rng;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,7 +73,7 @@ impl Base {
     fn seed(&self, number: u64) -> u64 {
         let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
         let name = self.name.bytes().fold(0xCBF2_9CE4_8422_2325, mix);
-        Rng(name ^ Rng(number).next()).next()
+        Rng::new(name ^ Rng::new(number).next_u64()).next_u64()
     }
 }
 
@@ -117,7 +118,7 @@ struct Mutant<'a> {
 
 impl<'a> Mutant<'a> {
     fn new(base: &'a Base, number: u64) -> Self {
-        let rng = &mut Rng(base.seed(number));
+        let rng = &mut Rng::new(base.seed(number));
         let count = 1 + rng.below(MOST_MUTATIONS);
         Self {
             base,

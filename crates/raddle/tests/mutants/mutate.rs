@@ -5,28 +5,8 @@
 //! far as that makes sense.
 
 use super::ir::{Block, Function, Item, Module, Statement, defined, names, rename, used};
+use raddle_random::RandomIndex as Rng;
 use std::collections::BTreeSet;
-
-/// SplitMix64.
-pub(crate) struct Rng(pub(crate) u64);
-
-impl Rng {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
-    }
-
-    pub(crate) fn below(&mut self, count: usize) -> usize {
-        (self.next() % count.max(1) as u64) as usize
-    }
-
-    pub(crate) fn one_of<T: Clone>(&mut self, all: &[T]) -> Option<T> {
-        (!all.is_empty()).then(|| all[self.below(all.len())].clone())
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -90,13 +70,13 @@ impl Mutation {
     pub(crate) fn random(rng: &mut Rng) -> Self {
         Self {
             kind: KINDS[rng.below(KINDS.len())],
-            seed: rng.next(),
+            seed: rng.next_u64(),
         }
     }
 
     /// Applies it, if it can be applied. `serial` tells it from the others.
     pub(crate) fn apply(self, module: &mut Module, serial: usize) {
-        let rng = &mut Rng(self.seed);
+        let rng = &mut Rng::new(self.seed);
         let name = format!("m{serial}");
         // A mutation that finds nothing to change changes nothing.
         let _ = match self.kind {
@@ -377,12 +357,12 @@ fn change_one(
     rng: &mut Rng,
     change: &dyn Fn(&str, &mut Rng) -> Option<Vec<String>>,
 ) -> Option<()> {
-    let seed = rng.next();
+    let seed = rng.next_u64();
     let mut places = Vec::new();
     for (at, function) in module.functions().enumerate() {
         for (block, insts) in function.blocks.iter().enumerate() {
             for (index, inst) in insts.insts.iter().enumerate() {
-                if change(inst, &mut Rng(seed)).is_some() {
+                if change(inst, &mut Rng::new(seed)).is_some() {
                     places.push((at, block, index));
                 }
             }
@@ -391,7 +371,7 @@ fn change_one(
     let (at, block, index) = rng.one_of(&places)?;
     let function = module.functions_mut().nth(at)?;
     let insts = &mut function.blocks[block].insts;
-    let changed = change(&insts[index], &mut Rng(seed))?;
+    let changed = change(&insts[index], &mut Rng::new(seed))?;
     insts.splice(index..=index, changed);
     Some(())
 }

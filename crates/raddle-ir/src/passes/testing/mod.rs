@@ -13,7 +13,8 @@ use crate::inst::{
 use crate::module::{Function, Global, Module, Symbol};
 use crate::types::Type;
 
-pub(crate) use random::{Rng, random_edges};
+pub(crate) use raddle_random::RandomIndex as Rng;
+pub(crate) use random::random_edges;
 
 /// A body of empty blocks with the given edges.
 pub(crate) fn cfg_body(edges: &[Vec<u32>]) -> Body {

@@ -3,31 +3,7 @@
 use super::Builder;
 use crate::ids::{BlockId, TypeId};
 use crate::inst::{BinaryOp, CastOp, IntPredicate, Operand, Terminator};
-
-/// SplitMix64 (Steele, Lea, Flood 2014): the same on every machine.
-pub(crate) struct Rng(u64);
-
-impl Rng {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-
-    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-}
+use raddle_random::RandomIndex as Rng;
 
 /// Successors per block. The entry has no predecessors unless it is alone.
 pub(crate) fn random_edges(rng: &mut Rng, blocks: usize) -> Vec<Vec<u32>> {

@@ -3,9 +3,9 @@
 
 use super::{Bit, Bits, Floats, Format, Rounding, Word};
 use crate::lit::Lit;
-use crate::rng::Rng;
 use crate::sat::{Limits, Outcome, Solver};
 use crate::theory::NoTheory;
+use raddle_random::Random32 as Rng;
 
 type Build = fn(&mut Floats<'_>, &[Word]) -> Word;
 type Expect = fn(Format, &[f64]) -> f64;

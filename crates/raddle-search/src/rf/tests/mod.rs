@@ -167,7 +167,7 @@ fn statistics_say_which_phase_decided() {
             },
         );
         let statistics = outcome.expect("violations are reproduced").statistics;
-        let phases = statistics.consistency;
+        let phases = statistics.consistency();
         let consistent = phases.guided + phases.ordered + phases.decided_consistent;
         assert_eq!(statistics.complete + statistics.blocked, consistent + 1);
         phases

@@ -1,0 +1,339 @@
+//! What the end of an execution means: complete, blocked, a deadlock.
+
+use crate::verdict::{BlockedBy, Glance, Waiting};
+use raddle_memory::{Ending, Machine, MicroStep, Readiness, StepEnd};
+use raddle_program::{ChoiceOf, Limit, Op, Program, SrcId, StateId, Stop, SyncAction, ThreadId};
+use rustc_hash::FxHashMap;
+
+/// Every thread id that may have been started.
+pub fn threads(machine: &Machine) -> impl Iterator<Item = ThreadId> + use<> {
+    (0..machine.thread_count()).map(ThreadId::from_index)
+}
+
+/// How many threads have been started.
+pub fn started(machine: &Machine) -> usize {
+    threads(machine)
+        .filter(|&thread| machine.thread_state(thread).is_some())
+        .count()
+}
+
+/// Did every thread finish? A process that exited has finished, whatever its other threads were waiting for.
+pub fn is_complete(program: &Program, machine: &mut Machine) -> bool {
+    let (mut waiting, mut exited) = (false, false);
+    for thread in threads(machine) {
+        match machine.readiness(program, thread) {
+            Readiness::Ready | Readiness::Waiting => waiting = true,
+            Readiness::Ended(Ending::ExitedProcess) => exited = true,
+            Readiness::Ended(Ending::Finished) | Readiness::NotStarted => {}
+            Readiness::Ended(Ending::AssumeFailed | Ending::Stopped(_) | Ending::Faulted) => {
+                return false;
+            }
+        }
+    }
+    exited || !waiting
+}
+
+/// Did a fault end the execution? Whether it is looked for or not, a process would have come no further.
+pub fn is_faulted(program: &Program, machine: &mut Machine) -> bool {
+    threads(machine).any(|thread| match machine.readiness(program, thread) {
+        Readiness::Ended(Ending::Faulted) => true,
+        Readiness::Ended(Ending::Stopped(stop)) => {
+            matches!(program.tables().stop_info(stop), Stop::Fault(_))
+        }
+        _ => false,
+    })
+}
+
+/// What stands in the way of threads at the end of an execution that is not complete.
+pub struct Blockade {
+    /// Why the execution is blocked: the first that applies.
+    pub cause: BlockedBy,
+    /// The threads that wait for good; empty if that is no deadlock.
+    pub waiting: Vec<Waiting>,
+}
+
+/// The threads that wait for good, if that is a deadlock. For executions in which no thread is ready but to go round a loop.
+pub fn deadlock(program: &mut Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
+    let waiting = blockade(program, machine).waiting;
+    (!waiting.is_empty()).then_some(waiting)
+}
+
+/// The threads that go round loops for good, if there is a deadlock that they have a part in.
+pub fn livelock(program: &mut Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
+    let mut spinning = deadlock(program, machine)?;
+    spinning.retain(Waiting::spins);
+    (!spinning.is_empty()).then_some(spinning)
+}
+
+/// Why an execution is blocked that an engine ended, and whether that is a deadlock.
+///
+/// Threads wait in operations that block, and in loops whose iterations come to nothing ([`spin_iteration`]). That the iterations do is found out here
+/// by running them on what memory holds in the end, so it does not matter why the engine did not: where a thread could go on
+/// after all, the execution is not over, and nothing is a deadlock. Another one is explored in which the thread does go on.
+///
+/// A thread whose assumption failed, or that stopped at a fault or a limit, is not to blame: had it gone on, it might have
+/// helped. So threads that wait for it, directly or not, are merely blocked, and so are those that anybody could help (a
+/// semaphore, a condition variable, a loop that waits for memory to change) if there is such a thread. What remains is a
+/// deadlock: threads that wait only for finished threads and for each other. Where the process has exited nothing is.
+pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
+    // Could the thread still do something for others?
+    let mut helpful = vec![false; machine.thread_count()];
+    let mut cause = BlockedBy::Waiting;
+    for thread in threads(machine) {
+        let why = match machine.readiness(program, thread) {
+            Readiness::Ended(Ending::ExitedProcess) => return Blockade::of(BlockedBy::Stopped),
+            Readiness::Ended(Ending::AssumeFailed) => BlockedBy::Assumption,
+            Readiness::Ended(Ending::Stopped(stop)) => match program.tables().stop_info(stop) {
+                Stop::Limit(Limit::Unroll { .. }) => BlockedBy::Cut,
+                Stop::WokenInVain => BlockedBy::WakeUp,
+                Stop::FailedInVain => BlockedBy::Failure,
+                _ => BlockedBy::Stopped,
+            },
+            Readiness::Ended(Ending::Faulted) => BlockedBy::Stopped,
+            _ => continue,
+        };
+        helpful[thread.index()] = true;
+        cause = cause.min(why);
+    }
+    let anybody = helpful.contains(&true);
+    let mut waiting = Vec::new();
+    for thread in threads(machine) {
+        let readiness = machine.readiness(program, thread);
+        let Some(state) = machine.thread_state(thread) else {
+            continue;
+        };
+        let mut iteration = Vec::new();
+        match readiness {
+            Readiness::Waiting => {}
+            // Whoever goes round a loop that looks at memory could be helped.
+            Readiness::Ready if anybody && !tries_to_lock(program, state) => {
+                helpful[thread.index()] = true;
+                continue;
+            }
+            Readiness::Ready => match spin_iteration(program, machine, thread) {
+                SpinIteration::Pure(reads) => iteration = reads,
+                SpinIteration::GoesOn => return Blockade::of(cause.min(BlockedBy::Unfinished)),
+            },
+            Readiness::Ended(_) | Readiness::NotStarted => continue,
+        }
+        if !iteration.is_empty() {
+            cause = cause.min(BlockedBy::Spinning);
+        }
+        // A loop that looks at anything but one lock may be ended by anybody.
+        let on = match iteration.as_slice() {
+            [] => machine.waits_for(program, thread),
+            [one] if tries_to_lock(program, one.state) => machine.waits_for(program, thread),
+            [one] if program.only_waits(one.state) => last_writer(program, machine, one.state),
+            _ => Vec::new(),
+        };
+        waiting.push(Waiting {
+            thread,
+            state,
+            on,
+            at: program.at(state),
+            iteration,
+        });
+    }
+    keep_helpless(&mut waiting, helpful);
+    in_order_of_names(program, &mut waiting);
+    Blockade { cause, waiting }
+}
+
+/// The threads that wait for good, whatever the others do that are ready: the owners of what they wait for wait as well, or
+/// have finished.
+pub fn circle(program: &Program, machine: &mut Machine) -> Option<Vec<Waiting>> {
+    let mut helpful = vec![false; machine.thread_count()];
+    let mut any_ready = false;
+    let mut waiting = Vec::new();
+    for thread in threads(machine) {
+        let readiness = machine.readiness(program, thread);
+        any_ready |= readiness == Readiness::Ready;
+        match readiness {
+            Readiness::Ended(Ending::ExitedProcess) => return None,
+            Readiness::Ended(Ending::Finished) | Readiness::NotStarted => {}
+            Readiness::Ready | Readiness::Ended(_) => helpful[thread.index()] = true,
+            Readiness::Waiting => {
+                let state = machine.thread_state(thread)?;
+                waiting.push(Waiting {
+                    thread,
+                    state,
+                    on: machine.waits_for(program, thread),
+                    at: program.at(state),
+                    iteration: Vec::new(),
+                });
+            }
+        }
+    }
+    keep_helpless(&mut waiting, helpful);
+    in_order_of_names(program, &mut waiting);
+    (any_ready && !waiting.is_empty()).then_some(waiting)
+}
+
+/// Ids are given in the order of discovery, which is another one when an execution is run alone.
+fn in_order_of_names(program: &Program, threads: &mut [Waiting]) {
+    let name = |thread: ThreadId| &program.tables().thread_info(thread).name;
+    for waiting in &mut *threads {
+        waiting.on.sort_by_key(|&on| name(on));
+    }
+    threads.sort_by_key(|waiting| name(waiting.thread));
+}
+
+impl Blockade {
+    fn of(cause: BlockedBy) -> Self {
+        Self {
+            cause,
+            waiting: Vec::new(),
+        }
+    }
+}
+
+/// Leaves those that nobody will help: `helpful` says who could do something.
+fn keep_helpless(waiting: &mut Vec<Waiting>, mut helpful: Vec<bool>) {
+    let anybody = helpful.contains(&true);
+    loop {
+        let freed = waiting.iter().position(|waiting| {
+            // All holders of a lock have to let it go; `on` is empty where anybody could help.
+            !helpful[waiting.thread.index()]
+                && if waiting.on.is_empty() {
+                    anybody
+                } else {
+                    waiting.on.iter().all(|on| helpful[on.index()])
+                }
+        });
+        match freed {
+            Some(index) => helpful[waiting[index].thread.index()] = true,
+            None => break,
+        }
+    }
+    waiting.retain(|waiting| !helpful[waiting.thread.index()]);
+}
+
+/// Who wrote last where the compare-exchange of `state` is tried: the owner, if that is a lock.
+fn last_writer(program: &Program, machine: &Machine, state: StateId) -> Vec<ThreadId> {
+    let Op::Cas { loc: lock, .. } = *program.op(state) else {
+        return Vec::new();
+    };
+    let writes = |step: &&MicroStep| match *program.op(step.state) {
+        Op::Cas { loc, expected, .. } => loc == lock && step.value == expected,
+        Op::Store { loc, .. } | Op::Rmw { loc, .. } => loc == lock,
+        _ => false,
+    };
+    let last = machine.steps().iter().rfind(writes);
+    last.map(|step| step.thread).into_iter().collect()
+}
+
+fn tries_to_lock(program: &Program, state: StateId) -> bool {
+    matches!(
+        program.op(state),
+        Op::Sync {
+            action: SyncAction::TryLock { .. } | SyncAction::TryReadLock | SyncAction::TryWriteLock,
+            ..
+        }
+    )
+}
+
+/// A thread that does an operation at one place so often in one execution is taken to go round there without end.
+const WITHOUT_END: usize = 200;
+/// So many steps at the end of an execution are looked at.
+const LAST_STEPS: usize = 1 << 14;
+
+/// The place of the operation that a thread does most often at the end of a long execution.
+pub fn goes_round_without_end(program: &Program, steps: &[MicroStep]) -> Option<SrcId> {
+    let mut counts: FxHashMap<(ThreadId, SrcId), usize> = FxHashMap::default();
+    for step in &steps[steps.len().saturating_sub(LAST_STEPS)..] {
+        let at = program.at(step.state);
+        if at != SrcId::NOWHERE {
+            *counts.entry((program.thread(step.state), at)).or_default() += 1;
+        }
+    }
+    let most = counts
+        .into_iter()
+        .max_by_key(|&(place, count)| (count, std::cmp::Reverse(place)));
+    most.filter(|&(_, count)| count >= WITHOUT_END)
+        .map(|((_, at), _)| at)
+}
+
+/// The longest iteration of a loop that is looked at.
+const LONGEST_ITERATION: usize = 1 << 16;
+
+/// What a thread does that is ready when an execution ends.
+enum SpinIteration {
+    /// Iterations of a loop that change nothing, and will not end as long as nobody else does anything: what one reads.
+    Pure(Vec<Glance>),
+    /// Something else.
+    GoesOn,
+}
+
+/// Does the thread, which is ready, go round a loop as long as nobody else does anything?
+pub fn goes_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> bool {
+    !matches!(
+        spin_iteration(program, machine, thread),
+        SpinIteration::GoesOn
+    )
+}
+
+/// Does the thread, running alone, come back to a state without having changed memory?
+fn spin_iteration(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> SpinIteration {
+    let start = machine.mark();
+    let turn = go_round(program, machine, thread);
+    machine.undo_to(start);
+    turn
+}
+
+fn go_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> SpinIteration {
+    // A store that is still to reach memory may end the loop.
+    let any_delayed = |thread| !machine.delayed(thread).is_empty();
+    if threads(machine).any(any_delayed) {
+        return SpinIteration::GoesOn;
+    }
+    // How many steps there were when the thread was in a state.
+    let mut left: FxHashMap<StateId, usize> = FxHashMap::default();
+    for _ in 0..LONGEST_ITERATION {
+        let Some(state) = machine.thread_state(thread) else {
+            return SpinIteration::GoesOn;
+        };
+        if let Some(&first) = left.get(&state) {
+            return round_of(program, &machine.steps()[first..]);
+        }
+        if machine.readiness(program, thread) != Readiness::Ready {
+            return SpinIteration::GoesOn;
+        }
+        let mark = machine.mark();
+        left.insert(state, mark.steps());
+        let end = machine.step(program, thread, &[]);
+        let mut steps = machine.steps()[mark.steps()..].iter();
+        let chose = steps.any(|step| may_lead_elsewhere(program.op(step.state)));
+        if end != StepEnd::Done || chose || !machine.is_pure_since(mark) {
+            return SpinIteration::GoesOn;
+        }
+    }
+    SpinIteration::GoesOn
+}
+
+/// Is it a choice of which another one may lead out of a loop? That an attempt does not fail for no reason is none: in an iteration that changes nothing it
+/// fails for a reason, and then the other choice comes to the same.
+fn may_lead_elsewhere(op: &Op) -> bool {
+    matches!(op, Op::Choice { of, .. } if *of != ChoiceOf::Failing)
+}
+
+/// An iteration that changed nothing.
+fn round_of(program: &Program, steps: &[MicroStep]) -> SpinIteration {
+    let mut reads: Vec<Glance> = Vec::new();
+    for step in steps {
+        let is_read = match program.op(step.state) {
+            Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } => true,
+            Op::Sync { action, .. } => action.is_try(),
+            _ => false,
+        };
+        if is_read {
+            reads.push(Glance {
+                state: step.state,
+                value: step.value,
+            });
+        }
+    }
+    match reads.as_slice() {
+        [] => SpinIteration::GoesOn,
+        _ => SpinIteration::Pure(reads),
+    }
+}

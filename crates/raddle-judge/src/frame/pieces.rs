@@ -1,0 +1,267 @@
+//! Frames of searches that are explored in pieces, and of those who explore one.
+
+use super::Frame;
+use crate::checks::ViolationKey;
+use crate::gathered::Gathered;
+use crate::link::Link;
+use crate::listener::Listener;
+use crate::options::{Progress, Reductions, SearchOptions};
+use crate::piece::{Part, Place};
+use crate::verdict::{Checks, MemoryModel, Reason, Statistics, UnsupportedAt, Violation};
+use crate::watch::Watch;
+use raddle_program::{SrcId, ThreadId, Unsupported};
+use rustc_hash::FxHashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What a frame has found, apart from what it has counted.
+pub struct Found {
+    violations: Vec<Violation>,
+    seen: FxHashSet<ViolationKey>,
+    gathered: Gathered,
+    thread_limit: Option<Reason>,
+}
+
+/// What those who explore pieces have to know about the search.
+#[derive(Clone)]
+pub struct Setup {
+    pub memory: MemoryModel,
+    pub checks: Checks,
+    pub reductions: Reductions,
+    pub keep_going: bool,
+    pub leaves_values_to_formulas: bool,
+    pub watch: Arc<Watch>,
+}
+
+impl Frame {
+    /// The frame of somebody who explores one piece. It counts, and notes that there is something to tell; whoever leads the search goes there
+    /// to see what it is.
+    pub fn of_worker(setup: &Setup, link: Arc<Link>) -> Self {
+        let options = SearchOptions {
+            memory: setup.memory,
+            checks: setup.checks,
+            reductions: setup.reductions,
+            keep_going: setup.keep_going,
+            leaves_values_to_formulas: setup.leaves_values_to_formulas,
+            ..SearchOptions::default()
+        };
+        Self {
+            link: Some(link),
+            ..Self::of_search(options, Arc::clone(&setup.watch))
+        }
+    }
+
+    /// What those who explore pieces of this search have to know.
+    pub fn setup(&self) -> Setup {
+        Setup {
+            memory: self.options.memory,
+            checks: self.options.checks,
+            reductions: self.options.reductions,
+            keep_going: self.options.keep_going,
+            leaves_values_to_formulas: self.options.leaves_values_to_formulas,
+            watch: Arc::clone(&self.watch),
+        }
+    }
+
+    /// From now on, what is told is known already, and does not count.
+    pub fn mute(&mut self, mute: bool) {
+        self.muted = mute;
+        self.noted &= !mute;
+    }
+
+    /// Has anything been told since the last time that the answer has to tell of?
+    #[inline]
+    pub fn has_note(&self) -> bool {
+        self.noted
+    }
+
+    pub fn take_note(&mut self) -> bool {
+        std::mem::take(&mut self.noted)
+    }
+
+    /// Somebody else will look at what was found here. Is there more to be explored then?
+    pub(super) fn leave_to_leader(&mut self) -> ControlFlow<()> {
+        self.noted = true;
+        match self.options.keep_going {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    }
+
+    pub(super) fn is_worker(&self) -> bool {
+        self.link.is_some()
+    }
+
+    /// Has come to something out of reach, and leaves it to the leader to say how.
+    pub(super) fn note_out_of_reach(&mut self, what: Unsupported, thread: ThreadId, at: SrcId) {
+        self.noted = true;
+        self.gathered.unsupported.push(UnsupportedAt {
+            what,
+            thread,
+            at,
+            trace: Default::default(),
+        });
+    }
+
+    /// Stops the search after so many looks around, to have it explored in pieces.
+    pub fn warm_up(&mut self, looks: Option<u32>) {
+        self.warm_up = looks;
+        self.called = false;
+    }
+
+    /// Was the search stopped because somebody wants to talk to it? It can go on afterwards.
+    pub fn take_call(&mut self) -> bool {
+        std::mem::take(&mut self.called)
+    }
+
+    /// Is there a call?
+    pub(super) fn listen(&mut self) -> ControlFlow<()> {
+        let is_called = match (&self.link, &mut self.warm_up) {
+            (Some(link), _) => link.is_called(),
+            (None, Some(0)) => true,
+            (None, Some(looks)) => {
+                *looks -= 1;
+                false
+            }
+            (None, None) => false,
+        };
+        self.called = is_called;
+        match is_called {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Was it told to stop, by a limit or by the user?
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
+    /// Stops because those who explore its pieces have stopped.
+    pub fn stop_with_workers(&mut self) -> ControlFlow<()> {
+        self.midway = true;
+        self.stop_as_told()
+    }
+
+    /// What was counted in the part of the tree that begins at `start`.
+    pub fn part(&self, start: Place) -> Part {
+        let it = &self.statistics;
+        Part {
+            start,
+            complete: it.complete,
+            blocked: it.blocked,
+            blocked_by: it.blocked_by,
+            cut: it.cut,
+            threads: it.threads,
+            max_events: it.max_events,
+            any_end: self.gathered.any_end,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Counts what was counted in all parts.
+    pub fn count_parts<'a>(&mut self, parts: impl Iterator<Item = &'a Part>) {
+        let mut sum = Part {
+            threads: 1,
+            ..Part::default()
+        };
+        for part in parts {
+            let notes = Vec::new();
+            let start = Place::new();
+            sum.follow(Part {
+                notes,
+                start,
+                ..part.clone()
+            });
+        }
+        self.statistics = Statistics {
+            complete: sum.complete,
+            blocked: sum.blocked,
+            blocked_by: sum.blocked_by,
+            cut: sum.cut,
+            threads: sum.threads,
+            max_events: sum.max_events,
+            ..self.statistics.clone()
+        };
+        self.gathered.any_end = sum.any_end;
+        self.midway = false;
+        self.watch.publish(&self.statistics);
+    }
+
+    /// What was found so far.
+    pub fn found(&self) -> Found {
+        Found {
+            violations: self.violations.clone(),
+            seen: self.seen.clone(),
+            gathered: self.gathered.clone(),
+            thread_limit: self.thread_limit.clone(),
+        }
+    }
+
+    /// Forgets what was found since then: it is looked at again, in order.
+    pub fn forget_but(&mut self, found: Found) {
+        self.violations = found.violations;
+        self.seen = found.seen;
+        self.gathered = found.gathered;
+        self.thread_limit = found.thread_limit;
+    }
+
+    pub fn counted(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    pub fn set_counted(&mut self, statistics: Statistics) {
+        self.statistics = statistics;
+    }
+
+    /// Was an execution begun and not ended?
+    pub fn is_midway(&self) -> bool {
+        self.midway
+    }
+
+    pub fn set_midway(&mut self, midway: bool) {
+        self.midway = midway;
+    }
+
+    /// Everything is explored again, by one worker.
+    pub fn restarted_for_one(&mut self) {
+        self.mute(false);
+        self.restarted();
+    }
+
+    /// The program must read the kinds of mutexes, as somebody who explored a piece has found out.
+    pub fn kinds_must_be_read(&mut self) -> ControlFlow<()> {
+        self.kinds_met = true;
+        ControlFlow::Break(())
+    }
+
+    pub fn take_kinds_met(&mut self) -> bool {
+        std::mem::take(&mut self.kinds_met)
+    }
+
+    /// Tells how far all who explore are.
+    pub fn tell_progress(
+        &mut self,
+        statistics: &Statistics,
+        workers: usize,
+        pieces: usize,
+        explored: f64,
+    ) {
+        self.watch.publish(statistics);
+        let executions = statistics.complete + statistics.blocked;
+        let elapsed = Instant::now() - self.started;
+        if let Some(sink) = &mut self.options.progress {
+            sink(&Progress {
+                executions,
+                blocked: statistics.blocked,
+                elapsed,
+                rate: executions as f64 / elapsed.as_secs_f64().max(1e-9),
+                depth: statistics.max_events,
+                explored: Some(explored),
+                workers,
+                pieces,
+            });
+        }
+    }
+}

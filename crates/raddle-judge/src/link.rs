@@ -1,0 +1,53 @@
+//! What those who explore pieces of one search tell each other.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What somebody who explores and all others know of each other without a lock.
+#[derive(Debug, Default)]
+pub struct Link {
+    call: AtomicBool,
+    complete: AtomicU64,
+    blocked: AtomicU64,
+    /// How much of the tree is left of its piece: the bits of a fraction.
+    left: AtomicU64,
+}
+
+impl Link {
+    /// Only its owner calls this.
+    pub fn set_left(&self, share: f64) {
+        self.left.store(share.to_bits(), Ordering::Relaxed);
+    }
+
+    #[must_use]
+    pub fn left(&self) -> f64 {
+        f64::from_bits(self.left.load(Ordering::Relaxed))
+    }
+
+    /// Somebody wants something, or nobody does any more.
+    pub fn set_call(&self, call: bool) {
+        self.call.store(call, Ordering::Relaxed);
+    }
+
+    /// Does anybody want something?
+    #[inline]
+    #[must_use]
+    pub fn is_called(&self) -> bool {
+        self.call.load(Ordering::Relaxed)
+    }
+
+    /// An execution was counted. Only its owner calls this.
+    #[inline]
+    pub fn counted(&self, is_blocked: bool) {
+        let counter = match is_blocked {
+            true => &self.blocked,
+            false => &self.complete,
+        };
+        counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    #[must_use]
+    pub fn counts(&self) -> (u64, u64) {
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (of(&self.complete), of(&self.blocked))
+    }
+}
