@@ -200,7 +200,8 @@ pub(crate) fn for_any_bytes(options: &Options, job: &Job) -> Result<Checked, Err
         any_unwritten: true,
         ..for_formulas(options)
     };
-    let mut checked = solve(&any, job, None)?;
+    let compiled = source(&any, job).compile()?;
+    let mut checked = solve(&compiled, &any, job, None)?;
     if options.follows_language {
         checked.outcome.coverage.memory_because = Some(reason(&checked));
     }
