@@ -44,6 +44,9 @@ const THREADS_BEFORE_SECOND_OPINION: u64 = 512;
 const FIRST_EFFORT: Conflicts = 20_000;
 /// What an atomic block without end is reported as; the machine's own bound is about that.
 const BLOCK_STEPS: u64 = 1 << 20;
+/// What is not looked for where that takes too many steps ([`ending::Blockade`]).
+const GOING_ROUND: &str =
+    "threads that wait for good in loops which take something and give it back";
 
 /// Judges the executions of one search.
 pub(crate) struct Frame {
@@ -706,7 +709,14 @@ impl Listener for Frame {
             self.count(None);
             self.gathered.any_end = true;
         } else {
-            let ending::Blockade { cause, waiting } = ending::blockade(program, machine);
+            let ending::Blockade {
+                cause,
+                waiting,
+                is_open,
+            } = ending::blockade(program, machine);
+            if is_open {
+                return self.stop(Reason::NotLookedFor { what: GOING_ROUND });
+            }
             self.count(Some(cause));
             self.gathered.blocked(program, machine);
             self.left_in_loop |= cause == BlockedBy::Unfinished;

@@ -1,6 +1,8 @@
 //! Executions that are graphs: there is no machine that runs them, so their engine says what became of them.
 
-use super::{BEFORE_SECOND_OPINION, BETWEEN_SECOND_OPINIONS, EVENTS_BETWEEN_LOOKS, Frame};
+use super::{
+    BEFORE_SECOND_OPINION, BETWEEN_SECOND_OPINIONS, EVENTS_BETWEEN_LOOKS, Frame, GOING_ROUND,
+};
 use crate::driver::ViolationKey;
 use crate::ending;
 use crate::replay::{self, Found, Mismatch, Schedule};
@@ -173,7 +175,14 @@ impl Frame {
         if ending::is_complete(program, machine) {
             return self.graph_complete();
         }
-        let ending::Blockade { cause, waiting } = ending::blockade(program, machine);
+        let ending::Blockade {
+            cause,
+            waiting,
+            is_open,
+        } = ending::blockade(program, machine);
+        if is_open {
+            return self.stop(Reason::NotLookedFor { what: GOING_ROUND });
+        }
         self.count(Some(cause));
         self.gathered.blocked(program, machine);
         self.left_in_loop |= cause == BlockedBy::Unfinished;

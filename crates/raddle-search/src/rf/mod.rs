@@ -147,6 +147,8 @@ pub(crate) struct Search {
     choice_ids: FxHashMap<Box<[u32]>, ChoiceId>,
     phases: Phases,
     awaits: Awaits,
+    /// It is for another engine to go on ([`Listener::order_matters`]).
+    gives_up: bool,
     /// Buffers of `try_alternative`.
     guide: Vec<Pos>,
     moved: Vec<Pos>,
@@ -177,6 +179,7 @@ impl Search {
             choice_ids: std::iter::once((none, 0)).collect(),
             phases: Phases::default(),
             awaits: Awaits::new(reductions),
+            gives_up: false,
         }
     }
 
@@ -188,6 +191,9 @@ impl Search {
     ) -> ControlFlow<()> {
         loop {
             self.extend(program, listener)?;
+            if self.gives_up {
+                return ControlFlow::Continue(());
+            }
             if !self.awaits.is_outdated() {
                 listener.ended(program, &mut self.machine)?;
                 self.detect(program, listener)?;
@@ -269,7 +275,13 @@ impl Search {
                     continue;
                 }
                 Some(Spin::Ends) => event.ends_thread = true,
-                None => {}
+                None => {
+                    if self.takes_back(program, &event) {
+                        listener.order_matters();
+                        self.gives_up = true;
+                        break;
+                    }
+                }
             }
             if !self.machine.chosen().is_empty() {
                 let chosen = self.machine.chosen().iter();
