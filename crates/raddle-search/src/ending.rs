@@ -4,7 +4,8 @@ use crate::naive::other_choices;
 use crate::verdict::{BlockedBy, Glance, Waiting};
 use raddle_memory::{Ending, Machine, Mark, MicroStep, Readiness, StepEnd};
 use raddle_program::{Limit, Op, Program, SrcId, StateId, Stop, SyncAction, ThreadId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// Every thread id that may have been started.
 pub(crate) fn threads(machine: &Machine) -> impl Iterator<Item = ThreadId> + use<> {
@@ -154,7 +155,7 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
     }
     let mut is_open = false;
     if takes_back && !waiting.is_empty() {
-        match Together::new(machine).ends(program, machine) {
+        match Together::new(machine).go_on(program, machine) {
             Some(false) => {}
             Some(true) => return Blockade::of(cause.min(BlockedBy::Unfinished)),
             None => {
@@ -363,7 +364,9 @@ fn go_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> S
 /// What threads do from the end of an execution on, all of them in whatever order.
 struct Together {
     start: Mark,
-    seen: FxHashSet<Moment>,
+    seen: FxHashMap<Moment, usize>,
+    /// Which moments lead to which.
+    edges: Vec<(usize, usize)>,
 }
 
 /// Local states and memory, as far as it is not what it was in the beginning.
@@ -372,28 +375,44 @@ type Moment = (Vec<Option<StateId>>, Vec<(u32, u8)>);
 /// More moments are not looked at.
 const MOST_MOMENTS: usize = 4096;
 
+/// Why threads were not followed any further.
+enum NoRound {
+    /// One of them comes to its end, or does what is no part of going round a loop.
+    Ends,
+    /// There are too many moments.
+    TooMany,
+}
+
 impl Together {
     fn new(machine: &Machine) -> Self {
         Self {
             start: machine.mark(),
-            seen: FxHashSet::default(),
+            seen: FxHashMap::default(),
+            edges: Vec::new(),
         }
     }
 
-    /// Can any thread come to its end, or do something that is no part of going round a loop? None if that is not found out.
-    fn ends(&mut self, program: &mut Program, machine: &mut Machine) -> Option<bool> {
-        let Some(changed) = machine.changed_since(self.start) else {
-            return Some(true);
-        };
+    /// Does any thread do something else than going round, or have they not come yet to where they go round for good? None if that is not found out.
+    fn go_on(mut self, program: &mut Program, machine: &mut Machine) -> Option<bool> {
+        match self.walk(program, machine) {
+            Ok(_) => Some(!self.all_come_back()),
+            Err(NoRound::Ends) => Some(true),
+            Err(NoRound::TooMany) => None,
+        }
+    }
+
+    /// The number of the machine's moment, and with it all that come after it.
+    fn walk(&mut self, program: &mut Program, machine: &mut Machine) -> Result<usize, NoRound> {
+        let changed = machine.changed_since(self.start).ok_or(NoRound::Ends)?;
         let states: Vec<_> = threads(machine)
             .map(|thread| machine.thread_state(thread))
             .collect();
-        if !self.seen.insert((states, changed)) {
-            return Some(false);
-        }
-        if self.seen.len() > MOST_MOMENTS {
-            return None;
-        }
+        let number = self.seen.len();
+        match self.seen.entry((states, changed)) {
+            Entry::Occupied(known) => return Ok(*known.get()),
+            Entry::Vacant(_) if number >= MOST_MOMENTS => return Err(NoRound::TooMany),
+            Entry::Vacant(new) => new.insert(number),
+        };
         let mark = machine.mark();
         for thread in threads(machine) {
             if machine.readiness(program, thread) != Readiness::Ready {
@@ -405,17 +424,29 @@ impl Together {
                 next = other_choices(machine);
                 let has_ended = end != StepEnd::Done
                     || matches!(machine.readiness(program, thread), Readiness::Ended(_));
-                let ends = match has_ended {
-                    true => Some(true),
-                    false => self.ends(program, machine),
+                let to = match has_ended {
+                    true => Err(NoRound::Ends),
+                    false => self.walk(program, machine),
                 };
                 machine.undo_to(mark);
-                if ends != Some(false) {
-                    return ends;
-                }
+                self.edges.push((number, to?));
             }
         }
-        Some(false)
+        Ok(number)
+    }
+
+    /// Do all moments lead back to the first one?
+    fn all_come_back(&self) -> bool {
+        let mut leads_back = vec![false; self.seen.len()];
+        leads_back[0] = true;
+        let mut is_news = true;
+        while std::mem::take(&mut is_news) {
+            for &(from, to) in &self.edges {
+                is_news |= leads_back[to] && !leads_back[from];
+                leads_back[from] |= leads_back[to];
+            }
+        }
+        !leads_back.contains(&false)
     }
 }
 
