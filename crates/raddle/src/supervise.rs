@@ -28,6 +28,10 @@ const SHORTEST_TICK: Duration = Duration::from_micros(500);
 const FASTEST_GROWTH: f64 = 8e9;
 /// A job that was stopped because of its memory may use a little more of it on its way out, as a fraction of the limit.
 const MEMORY_SLACK: f64 = 0.02;
+/// The system takes back so many bytes a second when a process ends; whoever waits for the process waits for that, too.
+const FASTEST_RETURN: f64 = 8e9;
+/// A process is gone this long after its time limit, the system's part included.
+const LATEST_END: Duration = Duration::from_millis(900);
 /// How long a job may take that has to write what is left; whoever does not want to wait presses Ctrl-C twice.
 const TIME_TO_SAVE: Duration = Duration::from_secs(30);
 /// What is checked may be nested deeply.
@@ -80,10 +84,10 @@ impl Job {
         Self { saves, ..self }
     }
 
-    fn grace(&self, cause: Cause) -> Duration {
+    fn grace(&self, cause: Cause, memory: u64) -> Duration {
         match self.saves {
             true => TIME_TO_SAVE,
-            false => grace(cause),
+            false => grace(cause).saturating_sub(time_to_return(memory)),
         }
     }
 
@@ -171,9 +175,9 @@ impl Job {
             };
             self.end_compilers();
             let now = Instant::now();
-            let mut until = *give_up.get_or_insert(now + self.grace(cause));
+            let mut until = *give_up.get_or_insert_with(|| now + self.grace(cause, memory));
             if interrupt.load(Ordering::Relaxed) {
-                until = until.min(now + self.grace(Cause::Interrupted));
+                until = until.min(now + self.grace(Cause::Interrupted, memory));
                 give_up = Some(until);
             }
             if now >= until || self.is_far_over(memory) {
@@ -191,6 +195,12 @@ impl Job {
         let limit = self.watch.memory_limit();
         if limit.is_some_and(|limit| memory > limit.bytes) {
             self.watch.raise(Cause::Memory);
+        }
+        // The more memory there is to give back, the earlier it has to end: with what the system needs it would be late.
+        let end = self.watch.deadline().map(|at| at + LATEST_END);
+        let gone = Instant::now() + grace(Cause::Time).max(time_to_return(memory));
+        if end.is_some_and(|end| gone >= end) {
+            self.watch.raise(Cause::Time);
         }
         // Raises it itself.
         let _ = self.watch.is_over();
@@ -214,6 +224,11 @@ impl Job {
         let limit = self.watch.memory_limit();
         limit.is_some_and(|limit| memory as f64 > limit.bytes as f64 * (1.0 + MEMORY_SLACK))
     }
+}
+
+/// How long the system takes to end a process that has so much memory.
+fn time_to_return(memory: u64) -> Duration {
+    Duration::from_secs_f64(memory as f64 / FASTEST_RETURN)
 }
 
 /// How long a job that was told to stop may take to say what it has.

@@ -19,6 +19,7 @@ mod flushes;
 mod knowledge;
 mod model;
 mod ops;
+mod past;
 mod pieces;
 mod psc;
 mod races;

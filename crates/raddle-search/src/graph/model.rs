@@ -6,19 +6,19 @@
 //! model, so that need not be looked at (maximal extensibility).
 
 use super::buffered::Buffered;
-use super::event::{Ev, Kind};
+use super::event::Ev;
+use super::past::Past;
 use super::psc::Psc;
 use super::store::Graph;
 use raddle_memory::MemoryModel;
-use raddle_program::{Op, Program};
+use raddle_program::Program;
 
 /// Judges graphs. What it keeps is memory to work in.
 pub(super) struct Judge {
     pub(super) memory: MemoryModel,
     psc: Psc,
     buffered: Buffered,
-    before: Vec<u32>,
-    todo: Vec<Ev>,
+    past: Past,
 }
 
 impl Judge {
@@ -27,8 +27,7 @@ impl Judge {
             memory,
             psc: Psc::default(),
             buffered: Buffered::default(),
-            before: Vec::new(),
-            todo: Vec::new(),
+            past: Past::default(),
         }
     }
 
@@ -53,84 +52,14 @@ impl Judge {
 
     /// Is none of the changed events on a cycle of `sb`, `rf`, `mo` and `rb`?
     fn is_sequential(&mut self, program: &Program, graph: &Graph, changed: &[Ev]) -> bool {
-        changed
-            .iter()
-            .all(|&event| !self.is_before_itself(program, graph, event))
-    }
-
-    /// Does a path of `sb`, `rf`, `mo` and `rb` lead from the event to itself?
-    fn is_before_itself(&mut self, program: &Program, graph: &Graph, event: Ev) -> bool {
-        self.before.clear();
-        self.before.resize(graph.threads.len(), 0);
-        self.todo.clear();
-        self.predecessors(program, graph, event);
-        let mut found = false;
-        while let Some(next) = self.todo.pop() {
-            // All earlier events of the thread come with it.
-            let known = self.before[next.of()];
-            if next.index < known {
-                continue;
-            }
-            self.before[next.of()] = next.index + 1;
-            for index in known..=next.index {
-                let at = Ev {
-                    thread: next.thread,
-                    index,
-                };
-                found |= at == event;
-                self.predecessors(program, graph, at);
-            }
-            if found {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Notes what comes right before an event.
-    fn predecessors(&mut self, program: &Program, graph: &Graph, event: Ev) {
-        let mut note = |before: Ev| {
-            if before.is_event() && before.index >= self.before[before.of()] {
-                self.todo.push(before);
-            }
-        };
-        let e = graph.event(event);
-        match event.index.checked_sub(1) {
-            Some(index) => note(Ev {
-                thread: event.thread,
-                index,
-            }),
-            None => note(graph.threads[event.of()].started_by),
-        }
-        match e.kind {
-            Kind::Read => note(e.source),
-            // All others that access the place happen before it or after it.
-            Kind::Write if e.is_addition => {}
-            Kind::Write => {
-                // The write before, and whoever reads from it.
-                let position = graph.position(e.place, event);
-                let earlier = graph.write_at(e.place, position - 1);
-                note(earlier);
-                for thread in 0..graph.threads.len() {
-                    let mut at = graph.last_here(e.place, thread);
-                    while let Some(other) = at {
-                        let read = graph.event(other);
-                        if read.kind == Kind::Read && read.source == earlier && other != event {
-                            note(other);
-                        }
-                        at = graph.before_here(other);
-                    }
-                }
-            }
-            Kind::Other => {
-                if let Op::Join { thread } = *program.op(e.state)
-                    && !e.is_fault
-                    && let Some(last) = graph.threads[thread.index()].events.len().checked_sub(1)
-                {
-                    note(Ev::new(thread.index(), last));
-                }
-            }
-            Kind::Fence => {}
-        }
+        changed.iter().all(|&event| {
+            let is_on_cycle = self.past.leads_back(program, graph, event);
+            #[cfg(test)]
+            assert_eq!(
+                is_on_cycle,
+                super::past::leads_back_by_definition(program, graph, event)
+            );
+            !is_on_cycle
+        })
     }
 }
