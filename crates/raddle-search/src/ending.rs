@@ -456,7 +456,7 @@ fn round_of(program: &Program, steps: &[MicroStep], takes_back: bool) -> SpinIte
     for step in steps {
         let is_read = match program.op(step.state) {
             Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } => true,
-            Op::Sync { action, .. } => action.is_try(),
+            Op::Sync { action, .. } => takes_back || action.is_try(),
             _ => false,
         };
         if is_read {
@@ -465,6 +465,11 @@ fn round_of(program: &Program, steps: &[MicroStep], takes_back: bool) -> SpinIte
                 value: step.value,
             });
         }
+    }
+    // What is taken and given back is not what the thread waits for.
+    let is_load = |glance: &Glance| matches!(program.op(glance.state), Op::Load { .. });
+    if takes_back && reads.iter().any(is_load) {
+        reads.retain(is_load);
     }
     match reads.as_slice() {
         [] => SpinIteration::GoesOn,

@@ -191,16 +191,17 @@ impl Search {
     ) -> ControlFlow<()> {
         loop {
             self.extend(program, listener)?;
-            if self.gives_up {
-                return ControlFlow::Continue(());
-            }
-            if !self.awaits.is_outdated() {
+            if !self.gives_up && !self.awaits.is_outdated() {
                 listener.ended(program, &mut self.machine)?;
                 self.detect(program, listener)?;
                 if self.may_close_barrier(program) {
                     listener.order_matters();
                 }
                 listener.explored(|| self.fraction());
+            }
+            if self.gives_up {
+                listener.order_matters();
+                return ControlFlow::Continue(());
             }
             if self.awaits.is_outdated() {
                 self.restart(program, listener);
@@ -277,7 +278,6 @@ impl Search {
                 Some(Spin::Ends) => event.ends_thread = true,
                 None => {
                     if self.takes_back(program, &event) {
-                        listener.order_matters();
                         self.gives_up = true;
                         break;
                     }
