@@ -1,29 +1,32 @@
-// Two threads wait with a mutex in hand, but for a moment, for what nobody does: both go round for good.
+// Nobody does what the loop waits for: it goes round for good.
 // engines: dpor, rf
+// bmc: inconclusive
 #include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static int count;
+static int done;
 
-static void *waiter(void *arg) {
+static void *other(void *arg) {
     pthread_mutex_lock(&mutex);
-    count++;
-    while (count < 3) {
-        pthread_mutex_unlock(&mutex);
-        pthread_mutex_lock(&mutex);
-    }
+    done = 1;
     pthread_mutex_unlock(&mutex);
     return arg;
 }
 
 int main(void) {
-    pthread_t threads[2];
-    for (int i = 0; i < 2; i++) {
-        pthread_create(&threads[i], NULL, waiter, NULL);
+    pthread_t thread;
+    pthread_create(&thread, NULL, other, NULL);
+    for (;;) {
+        pthread_mutex_lock(&mutex);
+        int seen = done;
+        pthread_mutex_unlock(&mutex);
+        if (seen == 2) {
+            break;
+        }
+        sched_yield();
     }
-    for (int i = 0; i < 2; i++) {
-        pthread_join(threads[i], NULL);
-    }
+    pthread_join(thread, NULL);
     return 0;
 }
