@@ -230,13 +230,7 @@ impl ExecutionGraph {
     ) {
         let kind = event_kind(&info, op, done, reads);
         let (place, after) = match &kind {
-            EventKind::Memory(access) if access.writes => {
-                let after = match &access.reads {
-                    Some(reads) => reads.byte(0),
-                    None => after,
-                };
-                (Some(Place::Loc(access.loc)), after)
-            }
+            EventKind::Memory(access) if access.writes => (Some(Place::Loc(access.loc)), after),
             EventKind::Cell(access) if access.writes => (Some(access.cell), access.reads),
             _ => (None, None),
         };

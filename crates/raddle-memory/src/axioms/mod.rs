@@ -6,7 +6,7 @@
 //! Relations, with `;` for composition and `[A]` for the identity on a set
 //! - `po`: the order of one thread. `sb`: `po`, spawn → the thread's first event, its last event → join, transitively.
 //! - `rf`: from a write to a read of it. `mo`: the order of writes to the same bytes. `rb = rf⁻¹; mo` without identity; a read of the initial
-//!   contents comes before all writes. `eco = (rf ∪ mo ∪ rb)⁺`. An update is one event, a read and a write in one.
+//!   contents comes before all writes. `eco = (rf ∪ mo ∪ rb)⁺`, for each byte by itself. An update is one event, a read and a write in one.
 //! - `rs = [W ⊒ rlx]; (rf; [U ⊒ rlx])*`, or `[W]; (po ∩ same location)?; [W ⊒ rlx]; (rf; [U ⊒ rlx])*`: see [`ReleaseSequences`].
 //! - `sw = [⊒ rel]; ([F]; po)?; rs; rf; [R ⊒ rlx]; (po; [F])?; [⊒ acq]`, and what synchronisation objects order ([`cells`]).
 //! - `hb = (sb ∪ sw)⁺`
@@ -41,7 +41,7 @@ pub use past::Pasts;
 pub use races::{data_races, race};
 pub use relation::Relation;
 
-use raddle_program::{Order, ReleaseSequences, ThreadId};
+use raddle_program::{ObjectId, Order, ReleaseSequences, ThreadId};
 
 /// Why a graph is no execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -324,15 +324,7 @@ impl<'a> Relations<'a> {
                 add_chain(&mut self.memory.mo, order);
             }
         }
-        for &(a, first) in &writes {
-            for &(b, second) in &writes {
-                let other_size = first.loc != second.loc && first.shares_bytes(second);
-                // Those that nothing orders race; then the order in which they are listed is as good as any.
-                if other_size && a < b && !self.hb.has(b, a) {
-                    self.memory.mo.add(a, b);
-                }
-            }
-        }
+        self.order_other_sizes(&writes);
         for id in 0..self.size() {
             let Some(access) = graph.memory(id) else {
                 continue;
@@ -346,6 +338,44 @@ impl<'a> Relations<'a> {
                 }
             }
         }
+    }
+
+    /// Writes of other sizes come in the order of `hb`. Those that nothing orders race; then the order in which they are listed is as good as any that does not
+    /// contradict the others.
+    fn order_other_sizes(&mut self, writes: &[(EventId, &MemoryAccess)]) {
+        let mut unordered = Vec::new();
+        let pairs = writes.iter().enumerate();
+        let pairs = pairs.flat_map(|(index, first)| {
+            let later = writes[index + 1..].iter();
+            later.map(move |second| (first, second))
+        });
+        for (&(a, first), &(b, second)) in pairs {
+            if first.loc == second.loc || !first.shares_bytes(second) {
+                continue;
+            }
+            match (self.hb.has(a, b), self.hb.has(b, a)) {
+                (true, _) => self.memory.mo.add(a, b),
+                (_, true) => self.memory.mo.add(b, a),
+                _ => unordered.push((a, b)),
+            }
+        }
+        for (a, b) in unordered {
+            let (earlier, later) = match self.overlooks(b, a) {
+                true => (b, a),
+                false => (a, b),
+            };
+            if !self.memory.mo.clone().closure().has(later, earlier) {
+                self.memory.mo.add(earlier, later);
+            }
+        }
+    }
+
+    /// Does an update read something else than a write that it shares bytes with?
+    fn overlooks(&self, update: EventId, write: EventId) -> bool {
+        let access = self.graph.memory(update);
+        access.is_some_and(|access| {
+            access.is_update() && bytes_read(access).all(|(_, source)| source != Some(write))
+        })
     }
 
     fn order_cells(&mut self) {
@@ -368,10 +398,85 @@ impl<'a> Relations<'a> {
         }
     }
 
+    /// `eco` of memory. What is read of several writes, or in pieces, relates the writes of each byte with each other, but not those of one byte with those of another.
+    fn eco(&self) -> Relation {
+        let bytes = self.bytes_in_pieces();
+        if bytes.is_empty() {
+            return self.memory.union().closure();
+        }
+        let mut in_pieces = vec![false; self.size()];
+        for &event in bytes.iter().flat_map(|(_, touching)| touching) {
+            in_pieces[event] = true;
+        }
+        let whole = |a: EventId, b: EventId| !in_pieces[a] && !in_pieces[b];
+        let mut eco = self.memory.union().filter(whole).closure();
+        for (byte, touching) in &bytes {
+            let of_byte = self.eco_of_byte(*byte, touching);
+            for (a, b) in of_byte.pairs() {
+                eco.add(touching[a], touching[b]);
+            }
+        }
+        eco
+    }
+
+    /// The bytes of accesses that share some, but not all, of their bytes with others, and who accesses each.
+    fn bytes_in_pieces(&self) -> Vec<((ObjectId, u64), Vec<EventId>)> {
+        let accesses = || {
+            let events = 0..self.size();
+            events.filter_map(|event| Some((event, self.graph.memory(event)?)))
+        };
+        let is_other_size = |a: &MemoryAccess, b: &MemoryAccess| {
+            (a.offset, a.size) != (b.offset, b.size) && a.shares_bytes(b)
+        };
+        let mut found: Vec<((ObjectId, u64), Vec<EventId>)> = Vec::new();
+        for (_, access) in accesses() {
+            if !accesses().any(|(_, other)| is_other_size(access, other)) {
+                continue;
+            }
+            for offset in (access.offset..).take(access.size.into()) {
+                let byte = (access.object, offset);
+                if found.iter().all(|(known, _)| *known != byte) {
+                    let touching = accesses().filter(|(_, it)| it.touches(byte.0, byte.1));
+                    found.push((byte, touching.map(|(event, _)| event).collect()));
+                }
+            }
+        }
+        found
+    }
+
+    /// The same for one byte; events are numbers of the list.
+    fn eco_of_byte(&self, (object, byte): (ObjectId, u64), touching: &[EventId]) -> Relation {
+        let mut relation = Relation::new(touching.len());
+        for (b, &second) in touching.iter().enumerate() {
+            let Some(reader) = self.graph.memory(second) else {
+                continue;
+            };
+            let read = bytes_read(reader).find(|&(offset, _)| offset == byte);
+            for (a, &first) in touching.iter().enumerate() {
+                let writes = self.graph.memory(first).is_some_and(|it| it.writes);
+                if self.memory.mo.has(first, second) {
+                    relation.add(a, b);
+                }
+                let Some((_, source)) = read else {
+                    continue;
+                };
+                if source == Some(first) {
+                    relation.add(a, b);
+                }
+                let is_newer = source.is_none_or(|source| self.memory.mo.has(source, first));
+                if writes && a != b && is_newer {
+                    relation.add(b, a);
+                }
+            }
+            debug_assert!(reader.touches(object, byte));
+        }
+        relation.closure()
+    }
+
     // ---- axioms
 
     fn coherence(&self) -> Result<(), Inconsistency> {
-        let eco = self.memory.union().or(&self.cells.union()).closure();
+        let eco = self.eco().or(&self.cells.union().closure());
         let wrong = self.hb.pairs().find(|&(a, b)| a == b || eco.has(b, a));
         match wrong {
             Some((first, second)) => Err(Inconsistency::Coherence { first, second }),
@@ -435,7 +540,7 @@ impl<'a> Relations<'a> {
         let from = sc.clone().or(&sc_fences.then(&hb_or_same));
         let to = sc.or(&hb_or_same.then(&sc_fences));
         let base = from.then(&scb).then(&to);
-        let eco = self.memory.union().closure();
+        let eco = self.eco();
         let between = self.hb.clone().or(&self.hb.then(&eco).then(&self.hb));
         let fences = sc_fences.then(&between).then(&sc_fences);
         match base.or(&fences).closure().reflexive_at() {

@@ -547,3 +547,20 @@ fn long_executions_are_judged() {
     assert!(hb.has(1, 1997));
     assert_eq!(data_races(&g.0, &hb), []);
 }
+
+/// A plain read of two halves finds a new one and an old one: nothing orders the halves for it. With an order it must not.
+#[test]
+fn halves_are_coherent_each_by_itself() {
+    for acquires in [false, true] {
+        let mut g = Drawn::new();
+        let low = (X, 0, 2);
+        g.memory(1, (X, 2, 2), Relaxed, None, true);
+        let first = g.memory(1, low, Release, None, true);
+        let order = if acquires { Acquire } else { Relaxed };
+        g.memory(2, low, order, Some(Reads::One(Some(first))), false);
+        let own = g.memory(2, low, Relaxed, None, true);
+        let halves = vec![Some(own), Some(own), None, None];
+        g.memory(2, (X, 0, 4), Plain, Some(Reads::Bytes(halves)), false);
+        assert_eq!(judge(&g.0).is_ok(), !acquires);
+    }
+}

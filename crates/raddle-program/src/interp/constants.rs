@@ -4,6 +4,7 @@ use super::arith;
 use super::exec::{Scalar, scalar_of};
 use super::float;
 use super::layout::{slot_count, unsupported};
+use super::long_double;
 use super::machine::{Machine, Values};
 use super::memory::PANIC_COUNT;
 use super::world::is_panic_count;
@@ -181,9 +182,16 @@ impl Machine<'_> {
                 };
                 let (a, _) = self.evaluate(*lhs, depth)?;
                 let (b, _) = self.evaluate(*rhs, depth)?;
-                let (a, b) = (wide(&a) as u64, wide(&b) as u64);
-                let (a, b) = (float::decode(kind, a)?, float::decode(kind, b)?);
-                let holds = float::compare(*predicate, a, b);
+                let (a, b) = (wide(&a), wide(&b));
+                let holds = if long_double::is_long(kind) {
+                    long_double::compare(*predicate, kind, a, b)?
+                } else {
+                    let (a, b) = (
+                        float::decode(kind, a as u64)?,
+                        float::decode(kind, b as u64)?,
+                    );
+                    float::compare(*predicate, a, b)
+                };
                 Ok((smallvec::smallvec![u64::from(holds)], true))
             }
             _ => Err(unsupported("a constant that is not known")),

@@ -5,6 +5,7 @@ use super::code::Code;
 use super::constants::{is_bit_copy, split, wide};
 use super::float;
 use super::layout::{float_bits, low_bits, unsupported};
+use super::long_double;
 use super::machine::{Machine, Step, Values};
 use super::undefined::{self, Mask};
 use crate::fault::Stop;
@@ -206,10 +207,15 @@ impl Machine<'_> {
                     return Err(unsupported("fneg of integers"));
                 };
                 let values = self.operand(code, *value)?;
-                let negated: Result<Values, Stop> = values
-                    .iter()
-                    .map(|&bits| float::negate(kind, bits))
-                    .collect();
+                let negated: Result<Values, Stop> = if long_double::is_long(kind) {
+                    let lanes = values.chunks_exact(2).map(wide);
+                    per_lane(lanes, kind, |bits| long_double::negate(kind, bits))
+                } else {
+                    values
+                        .iter()
+                        .map(|&bits| float::negate(kind, bits))
+                        .collect()
+                };
                 negated?
             }
             InstKind::Cast {
@@ -310,6 +316,13 @@ impl Machine<'_> {
                 };
                 let (a, b) = (self.operand(code, *lhs)?, self.operand(code, *rhs)?);
                 let mut values = Values::new();
+                if long_double::is_long(kind) {
+                    for (a, b) in a.chunks_exact(2).zip(b.chunks_exact(2)) {
+                        let holds = long_double::compare(*predicate, kind, wide(a), wide(b))?;
+                        values.push(u64::from(holds));
+                    }
+                    return Ok(values);
+                }
                 for (&a, &b) in a.iter().zip(&b) {
                     let (a, b) = (float::decode(kind, a)?, float::decode(kind, b)?);
                     values.push(u64::from(float::compare(*predicate, a, b)));
@@ -395,6 +408,12 @@ impl Machine<'_> {
         }
         let (scalar, count) = self.lanes(ty)?;
         if let Scalar::Float(kind) = scalar {
+            if long_double::is_long(kind) {
+                let lanes = a.chunks_exact(2).zip(b.chunks_exact(2));
+                return per_lane(lanes, kind, |(a, b)| {
+                    long_double::binary(op, kind, wide(a), wide(b))
+                });
+            }
             let lanes = a.iter().zip(b);
             return lanes
                 .take(count)
@@ -535,6 +554,20 @@ fn narrow_binary(op: BinaryOp, a: u64, b: u64) -> Option<u64> {
     })
 }
 
+/// A floating-point operation of a long format, on each lane of a vector.
+fn per_lane<T>(
+    lanes: impl Iterator<Item = T>,
+    kind: FloatKind,
+    mut operation: impl FnMut(T) -> Result<u128, Stop>,
+) -> Result<Values, Stop> {
+    let width = Scalar::Float(kind).width();
+    let mut values = Values::new();
+    for lane in lanes {
+        values.extend(split(operation(lane)?, width));
+    }
+    Ok(values)
+}
+
 fn lane_of(values: &[u64], lane: usize, step: usize) -> u128 {
     wide(
         values
@@ -549,14 +582,22 @@ fn cast_scalar(op: CastOp, from: Scalar, to: Scalar, value: u128) -> Result<Valu
         Scalar::Float(kind) => Ok(kind),
         _ => Err(unsupported("a float cast of integers")),
     };
+    let is_long = |scalar| matches!(scalar, Scalar::Float(kind) if long_double::is_long(kind));
     let result = match op {
         CastOp::Trunc | CastOp::ZExt | CastOp::PtrToInt | CastOp::IntToPtr => {
             value & arith::mask(to_width)
         }
         CastOp::SExt => arith::signed(value, from_width).cast_unsigned() & arith::mask(to_width),
+        CastOp::FpTrunc | CastOp::FpExt if is_long(from) || is_long(to) => {
+            long_double::convert(kind_of(from)?, kind_of(to)?, value)?
+        }
         CastOp::FpTrunc | CastOp::FpExt => {
             let number = float::decode(kind_of(from)?, value as u64)?;
             u128::from(float::encode(kind_of(to)?, number)?)
+        }
+        CastOp::FpToUi | CastOp::FpToSi if is_long(from) => {
+            let is_signed = op == CastOp::FpToSi;
+            long_double::to_int(kind_of(from)?, value, to_width, is_signed, false)?
         }
         CastOp::FpToUi | CastOp::FpToSi => {
             let number = float::decode(kind_of(from)?, value as u64)?;
@@ -564,6 +605,10 @@ fn cast_scalar(op: CastOp, from: Scalar, to: Scalar, value: u128) -> Result<Valu
         }
         CastOp::UiToFp | CastOp::SiToFp => {
             let is_signed = op == CastOp::SiToFp;
+            if is_long(to) {
+                let bits = long_double::from_int(kind_of(to)?, value, from_width, is_signed)?;
+                return Ok(split(bits, to_width));
+            }
             u128::from(float::from_int(kind_of(to)?, value, from_width, is_signed)?)
         }
         CastOp::Bitcast | CastOp::AddrSpaceCast => value,

@@ -1,5 +1,5 @@
 //! Floating-point arithmetic on the bits that registers hold. `half` and `bfloat` are computed in `double` and rounded;
-//! the 80- and 128-bit formats are not computed with.
+//! the 80- and 128-bit formats have a file of their own ([`super::long_double`]).
 //!
 //! What the standards leave open is settled, since processors differ and engines must agree: a NaN that arithmetic makes is
 //! quiet, positive and without payload, and of two zeros the negative one is the lesser.

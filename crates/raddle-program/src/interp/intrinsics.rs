@@ -6,6 +6,7 @@ use super::constants::{split, wide};
 use super::exec::{Done, Scalar};
 use super::float;
 use super::layout::unsupported;
+use super::long_double;
 use super::machine::{Machine, Values};
 use super::memory::{Place, read_bytes};
 use crate::fault::{AccessKind, Fault, Stop};
@@ -301,6 +302,17 @@ impl Machine<'_> {
         let mut values = Values::new();
         for lane in 0..lanes {
             // Of a NaN all bits but the sign are kept.
+            if let ("fabs" | "copysign", true) = (family, long_double::is_long(kind)) {
+                let sign = long_double::negate(kind, 0)?;
+                let a = cx.lane(0, lane, 2);
+                let b = if family == "fabs" {
+                    0
+                } else {
+                    cx.lane(1, lane, 2)
+                };
+                values.extend(split(a & !sign | b & sign, Scalar::Float(kind).width()));
+                continue;
+            }
             if let "fabs" | "copysign" = family {
                 let sign = float::negate(kind, 0)?;
                 let (a, b) = (cx.lane(0, lane, 1) as u64, cx.lane(1, lane, 1) as u64);
@@ -331,8 +343,13 @@ impl Machine<'_> {
         let width = self.lanes(result)?.0.width();
         let mut values = Values::new();
         for lane in 0..lanes {
-            let number = float::decode(kind, cx.lane(0, lane, 1) as u64)?;
-            values.extend(split(float::to_int(number, width, is_signed, true), width));
+            let integer = if long_double::is_long(kind) {
+                long_double::to_int(kind, cx.lane(0, lane, 2), width, is_signed, true)?
+            } else {
+                let number = float::decode(kind, cx.lane(0, lane, 1) as u64)?;
+                float::to_int(number, width, is_signed, true)
+            };
+            values.extend(split(integer, width));
         }
         Ok(values)
     }

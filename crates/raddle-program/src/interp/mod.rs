@@ -34,6 +34,7 @@ mod intrinsics;
 mod iterations;
 pub(crate) mod layout;
 pub mod local;
+mod long_double;
 pub(crate) mod machine;
 pub(crate) mod memory;
 mod mentions;

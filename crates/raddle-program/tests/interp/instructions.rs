@@ -138,14 +138,33 @@ fn floats() {
 }
 
 #[test]
-fn wide_floats_are_carried_but_not_computed_with() {
+fn long_floats() {
     let a = hidden("x86_fp80", "a", "0xK3FFF8000000000000000");
     gives(
         &format!("{a} %b = bitcast x86_fp80 %a to i80\n %t = trunc i80 %b to i64\n ret i64 %t"),
         1 << 63,
     );
+    gives(
+        &format!(
+            "{a} %b = fadd x86_fp80 %a, %a\n %n = fneg x86_fp80 %b\n %i = fptosi x86_fp80 %n to i64\n ret i64 %i"
+        ),
+        (-2i64).cast_unsigned(),
+    );
+    gives(
+        &format!(
+            "{a} %d = fptrunc x86_fp80 %a to double\n %e = fpext double %d to fp128\n %s = fdiv fp128 %e, 0xL00000000000000004000000000000000\n %f = fptrunc fp128 %s to float\n %b = bitcast float %f to i32\n %z = zext i32 %b to i64\n ret i64 %z"
+        ),
+        0.5f32.to_bits().into(),
+    );
+    gives(
+        &format!(
+            "{a} %u = uitofp i64 -1 to x86_fp80\n %g = fcmp ogt x86_fp80 %u, %a\n %z = zext i1 %g to i64\n ret i64 %z"
+        ),
+        1,
+    );
+    let p = hidden("ppc_fp128", "p", "0xM3FF00000000000000000000000000000");
     let end = run(&main_of(&format!(
-        "{a} %b = fadd x86_fp80 %a, %a\n %i = fptosi x86_fp80 %b to i64\n ret i64 %i"
+        "{p} %b = fadd ppc_fp128 %p, %p\n %i = fptosi ppc_fp128 %b to i64\n ret i64 %i"
     )))
     .end;
     assert!(matches!(

@@ -62,7 +62,7 @@ impl Frame {
         at: SrcId,
         schedule: impl FnOnce(&mut Program, &mut ViolationKind) -> Schedule,
     ) -> ControlFlow<()> {
-        if self.muted || self.seen.contains(&ViolationKey::new(&kind, at)) {
+        if self.is_known(&kind, at) {
             return ControlFlow::Continue(());
         }
         let schedule = schedule(program, &mut kind);
@@ -85,9 +85,12 @@ impl Frame {
     /// Is the fault not looked for, or was it reported?
     pub(crate) fn is_known_fault(&self, fault: &Fault, at: SrcId) -> bool {
         let kind = ViolationKind::Fault(fault.clone());
-        !self.options.checks.covers(fault)
-            || self.muted
-            || self.seen.contains(&ViolationKey::new(&kind, at))
+        !self.options.checks.covers(fault) || self.is_known(&kind, at)
+    }
+
+    /// Was the violation reported, or is nothing to be reported?
+    pub(crate) fn is_known(&self, kind: &ViolationKind, at: SrcId) -> bool {
+        self.muted || self.seen.contains(&ViolationKey::new(kind, at))
     }
 
     /// A thread has met something wrong.

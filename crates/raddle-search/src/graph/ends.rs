@@ -129,6 +129,42 @@ impl Search {
         self.linearised_as(program, self.judge.memory)
     }
 
+    /// The same, with the read at which a thread waits as the last step: it finds what is there. None if something that comes before it is no step.
+    pub(super) fn linearised_with(
+        &self,
+        program: &mut Program,
+        read: Ev,
+    ) -> Option<(Schedule, Steps)> {
+        let (mut schedule, mut steps) = self.linearised(program);
+        let events = &self.graph.threads[read.of()].events[..=read.at()];
+        let missing = events.get(steps.count(read.of())..)?;
+        if !missing.iter().all(Event::waits) {
+            return None;
+        }
+        let number = schedule.steps.len() as u32;
+        steps.by_thread[read.of()].resize(events.len(), number);
+        let thread = ThreadId::from_index(read.of());
+        let choices = Vec::new();
+        schedule.steps.push(match schedule.memory {
+            MemoryModel::C11 => ScheduleStep::Place {
+                thread,
+                choices,
+                reads: self.last_step_at(&steps, self.graph.event(read).place),
+                after: None,
+            },
+            _ => ScheduleStep::Run { thread, choices },
+        });
+        Some((schedule, steps))
+    }
+
+    /// The step that wrote what a place holds in the end.
+    fn last_step_at(&self, steps: &Steps, place: Place) -> Option<u32> {
+        let graph = &self.graph;
+        let is_told = |write: &&Ev| steps.has(**write) && graph.event(**write).place == place;
+        let &last = graph.writes(place).iter().rev().find(is_told)?;
+        Some(steps.of(steps.last_addition(graph, place, last)) as u32)
+    }
+
     pub(super) fn linearised_as(
         &self,
         program: &mut Program,
@@ -217,7 +253,10 @@ pub(super) fn can_come(graph: &Graph, program: &Program, steps: &Steps, event: E
         return false;
     }
     match e.kind {
-        Kind::Read => steps.has(e.source),
+        Kind::Read => {
+            let mut additions = graph.additions_up_to(e.place, e.source).iter();
+            steps.has(e.source) && additions.all(|&addition| steps.has(addition))
+        }
         Kind::Other => match *program.op(e.state) {
             Op::Join { thread } if !e.is_fault => {
                 let target = thread.index();

@@ -1,6 +1,6 @@
 //! The graphs that a search visits, in the form in which the brute force tells them.
 
-use super::event::{Ev, Event, Kind};
+use super::event::{Ev, Event, Kind, Place as Here};
 use super::store::Halt;
 use super::{Search, Step};
 use crate::driver::{Reductions, SearchOptions};
@@ -10,8 +10,16 @@ use crate::watch::Watch;
 use raddle_memory::MemoryModel;
 use raddle_memory::axioms::Place;
 use raddle_program::{LocId, Op, Program, RmwKind, StateId, ThreadId};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+/// What a search visits.
+pub(super) struct Visited {
+    pub(super) graphs: Vec<CanonicalGraph>,
+    /// Locations at which additions were left in any order.
+    pub(super) unordered: BTreeSet<LocId>,
+}
 
 /// Every final graph of a program as often as it is visited, in ascending order. The program is one that has been checked with the same
 /// options, so that all is known that is to be known of its loops.
@@ -20,16 +28,20 @@ pub(super) fn visited(
     memory: MemoryModel,
     reductions: Reductions,
     options: SearchOptions,
-) -> Vec<CanonicalGraph> {
+) -> Visited {
     let mut frame = Frame::new(options, Arc::new(Watch::default()));
     let mut search = Search::new(program, memory, reductions, &frame);
     let mut graphs = Vec::new();
+    let mut unordered = BTreeSet::new();
     loop {
         let step = match search.next(program) {
             Some(thread) => search.extend(program, &mut frame, thread),
             None => {
                 if search.is_final(program) {
                     graphs.push(search.canonical(program));
+                    let locs = (0..program.tables().loc_count() as u32).map(LocId);
+                    let has = |loc: &LocId| search.graph.has_additions(Here::of(*loc));
+                    unordered.extend(locs.filter(has));
                 }
                 ControlFlow::Continue(Step::Dropped)
             }
@@ -44,28 +56,29 @@ pub(super) fn visited(
         }
     }
     graphs.sort_unstable();
-    graphs
+    Visited { graphs, unordered }
 }
 
 /// Does the operation of a state add something, in any order with others?
-fn commutes(program: &Program, state: StateId) -> bool {
+fn commutes(program: &Program, unordered: &BTreeSet<LocId>, state: StateId) -> bool {
     matches!(*program.op(state), Op::Rmw { loc, kind: RmwKind::Add | RmwKind::Sub, operand, order }
         if operand != 0
             && !order.acquires()
-            && program.ignores_result(state)
-            && !program.tells_additions_apart(loc))
+            && unordered.contains(&loc))
 }
 
 /// The graphs without the order of additions that commute, each as often as it is there.
 pub(super) fn without_order_of_additions(
     program: &Program,
+    unordered: &BTreeSet<LocId>,
     mut graphs: Vec<CanonicalGraph>,
 ) -> Vec<CanonicalGraph> {
     for graph in &mut graphs {
         let mut additions: Vec<OperationId> = Vec::new();
         for (thread, operations) in &graph.threads {
             let numbered = operations.iter().zip(0..);
-            let found = numbered.filter(|(operation, _)| commutes(program, operation.state));
+            let found =
+                numbered.filter(|(operation, _)| commutes(program, unordered, operation.state));
             additions.extend(found.map(|(_, number)| (*thread, number)));
         }
         for (thread, operations) in &mut graph.threads {
@@ -85,13 +98,27 @@ pub(super) fn without_order_of_additions(
     graphs
 }
 
+/// Is what an operation leads to told, since it may not follow from the rest?
+fn tells_outcome(program: &Program, state: StateId) -> bool {
+    matches!(
+        *program.op(state),
+        Op::Rmw {
+            kind: RmwKind::Add | RmwKind::Sub,
+            ..
+        }
+    )
+}
+
 /// The graphs of the brute force, without what follows from the rest.
-pub(super) fn expected(all: &FinalGraphs) -> Vec<CanonicalGraph> {
+pub(super) fn expected(program: &mut Program, all: &FinalGraphs) -> Vec<CanonicalGraph> {
     let mut graphs: Vec<CanonicalGraph> = all.graphs.keys().cloned().collect();
     for graph in &mut graphs {
         for (_, operations) in &mut graph.threads {
             for operation in operations {
-                operation.value = 0;
+                operation.value = match tells_outcome(program, operation.state) {
+                    true => u64::from(program.after(operation.state, operation.value).0),
+                    false => 0,
+                };
             }
         }
     }
@@ -148,9 +175,13 @@ impl Search {
                     && event.kind == Kind::Read
                     && event.source.is_event()
                     && !is_plain(Ev::new(index, at));
+                let mut later = thread.events[at + 1..].iter();
+                let next = later.find(|later| later.part == 0);
+                let next = next.map_or(thread.cursor.state, |next| next.state);
+                let tells = tells_outcome(program, event.state);
                 operations.push(CanonicalOperation {
                     state: event.state,
-                    value: 0,
+                    value: if tells { u64::from(next.0) } else { 0 },
                     source: has_source.then(|| name(event.source)),
                 });
             }

@@ -32,19 +32,54 @@ impl Graph {
             return;
         }
         let write = self.event(source);
-        let (message, past) = (write.message, write.past);
+        let (message, past, is_addition) = (write.message, write.past, write.is_addition);
         let (thread, count) = (source.thread, source.index + 1);
         // What depends on an event depends on its past.
         if self.clocks.get(event.past, thread) < count {
             event.past = self.clocks.joined_with(event.past, past, thread, count);
         }
+        if is_addition {
+            self.depend_on_block(event, source);
+        }
         if event.is_cell || event.is_plain() {
             return;
         }
+        let message = match is_addition {
+            true => self.messages_of_block(event.place, source, message),
+            false => message,
+        };
         if event.order.acquires() {
             event.known = self.clocks.joined(event.known, message);
         } else {
             event.pending = self.clocks.joined(event.pending, message);
+        }
+    }
+
+    /// Whoever reads from one of several additions depends on all of them, whatever their order.
+    #[cold]
+    fn depend_on_block(&mut self, event: &mut Event, source: Ev) {
+        for at in 0..self.additions_up_to(event.place, source).len() {
+            let other = self.additions_up_to(event.place, source)[at];
+            let past = self.event(other).past;
+            let (thread, count) = (other.thread, other.index + 1);
+            event.past = self.clocks.joined_with(event.past, past, thread, count);
+        }
+    }
+
+    /// What reading from an addition tells: what all others of its block publish, and the write before them, since they continue each other's release
+    /// sequences.
+    #[cold]
+    fn messages_of_block(&mut self, place: Place, source: Ev, mut message: Row) -> Row {
+        let count = self.additions_up_to(place, source).len();
+        for at in 0..count {
+            let other = self.additions_up_to(place, source)[at];
+            let more = self.event(other).message;
+            message = self.clocks.joined(message, more);
+        }
+        let before = self.write_at(place, self.position(place, source) - count);
+        match before.is_event() && !self.event(before).is_plain() {
+            true => self.clocks.joined(message, self.event(before).message),
+            false => message,
         }
     }
 
@@ -104,7 +139,10 @@ impl Graph {
         event.head = own;
         event.message = own;
         if let Some(source) = source.filter(|source| source.is_event()) {
-            let message = self.event(source).message;
+            let mut message = self.event(source).message;
+            if self.event(source).is_addition {
+                message = self.messages_of_block(event.place, source, message);
+            }
             event.message = self.clocks.joined(own, message);
         }
     }

@@ -11,6 +11,7 @@ mod additions;
 mod bits;
 mod buffered;
 mod clocks;
+mod counts;
 mod ends;
 mod event;
 #[cfg(test)]
@@ -60,6 +61,8 @@ enum Alternative {
         after: Ev,
     },
     Choose(u32),
+    /// The thread's next event is an addition, and this one, which is there already, comes behind all others.
+    Last(Ev),
 }
 
 /// A graph that is to be extended in several ways.
@@ -372,6 +375,7 @@ impl Search {
                 self.revisit(program, frame, thread, read, after)
             }
             Alternative::Choose(choice) => self.act(program, frame, thread, choice),
+            Alternative::Last(end) => self.make_last(program, frame, thread, end),
         };
         if frame.has_note() {
             self.note(frame);
@@ -397,7 +401,7 @@ impl Search {
         let mut event = Event::new(state, 0, kind);
         self.graph.inherit(&mut event, thread, index);
         if let Op::Fence { order } = op {
-            self.meet_fence(program, order)?;
+            self.meet_fence(program, thread, order)?;
             event.order = order;
         }
         let returned = match self.outcome(program, thread, op, choice) {

@@ -107,7 +107,13 @@ impl Past {
             None => self.note(graph.threads[event.of()].started_by),
         }
         match e.kind {
-            Kind::Read => self.note(e.source),
+            Kind::Read => {
+                self.note(e.source);
+                // All additions of a block come before whoever reads from one.
+                for &addition in graph.additions_up_to(e.place, e.source) {
+                    self.note(addition);
+                }
+            }
             // All others that access the place happen before it or after it.
             Kind::Write if e.is_addition => {}
             Kind::Write if shares_bytes(program, e.place) => {
@@ -178,10 +184,12 @@ impl Past {
             match e.kind {
                 Kind::Write if event.index < counts[thread] => return None,
                 Kind::Read if e.source == Ev::INIT => return Some(event),
-                Kind::Read if e.source.is_event() && e.source != highest => {
-                    if e.source.index < counts[e.source.of()] {
-                        return Some(event);
-                    }
+                Kind::Read
+                    if e.source.is_event()
+                        && e.source != highest
+                        && e.source.index < counts[e.source.of()] =>
+                {
+                    return Some(event);
                 }
                 _ => {}
             }

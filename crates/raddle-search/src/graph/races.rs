@@ -122,7 +122,10 @@ impl Search {
         };
         drop(unordered);
         if self.plain_is_relaxed {
-            self.free_before(program, frame, access, free)?;
+            match self.graph.event(access).waits() {
+                true => self.report_freed(program, frame, access)?,
+                false => self.free_before(program, frame, access, free)?,
+            }
             // What else others could have seen then is not explored.
             let what = "a free that is not ordered with an access, where races are left out,";
             return self.give_up(program, frame, free.of(), what);
@@ -216,10 +219,18 @@ impl Search {
         first: Ev,
         second: Ev,
     ) -> ControlFlow<()> {
-        let (_, steps) = self.linearised(program);
-        if !steps.has(first) || !steps.has(second) {
-            let what = "a data race with a read at which a thread waits (not reproduced by graph)";
-            return self.give_up(program, frame, second.of(), what);
+        let waits = |event: &Ev| self.graph.event(*event).waits();
+        let waiting = [first, second].into_iter().find(waits);
+        if let Some(read) = waiting {
+            let is_free = |event: Ev| self.graph.event(event).place == Place::NOWHERE;
+            let (is_cell, other) = (
+                self.graph.event(read).is_cell,
+                if read == first { second } else { first },
+            );
+            // An operation on a synchronisation object that waits cannot be done, unless it fails; where executions are sequences the free comes first.
+            if is_free(other) && (is_cell || self.judge.memory != MemoryModel::C11) {
+                return self.report_freed(program, frame, read);
+            }
         }
         let side = |event: Ev| {
             let state = self.graph.event(event).state;
@@ -236,8 +247,22 @@ impl Search {
         };
         let (thread, at) = (race.second.thread, race.second.at);
         let kind = ViolationKind::Race(race);
+        if frame.is_known(&kind, at) {
+            return ControlFlow::Continue(());
+        }
+        let told = match waiting {
+            // It could learn of the other one by reading. It would not wait here if it had been known that others write plainly: the search will begin anew.
+            Some(read) if acquires(program.op(self.graph.event(read).state)) => None,
+            Some(read) => self.linearised_with(program, read),
+            None => Some(self.linearised(program)),
+        };
+        let Some((schedule, steps)) =
+            told.filter(|(_, steps)| steps.has(first) && steps.has(second))
+        else {
+            let what = "a data race with a read at which a thread waits (not reproduced by graph)";
+            return self.give_up(program, frame, second.of(), what);
+        };
         frame.graph_violation(program, kind, thread, at, |program, kind| {
-            let (schedule, steps) = self.linearised(program);
             if let ViolationKind::Race(race) = kind {
                 race.first.step = steps.of(first);
                 race.second.step = steps.of(second);
@@ -250,6 +275,30 @@ impl Search {
             }
             schedule
         })
+    }
+
+    /// Reports that the object is freed at which a thread waits.
+    fn report_freed(
+        &mut self,
+        program: &mut Program,
+        frame: &mut Frame,
+        read: Ev,
+    ) -> ControlFlow<()> {
+        let event = self.graph.event(read);
+        let (state, place) = (event.state, event.place);
+        let Some(loc) = place.loc() else {
+            return ControlFlow::Continue(());
+        };
+        let (fault, at) = (freed(program, program.op(state), loc), program.at(state));
+        if frame.is_known_fault(&fault, at) {
+            return ControlFlow::Continue(());
+        }
+        let Some((schedule, _)) = self.linearised_with(program, read) else {
+            let what = "freeing an object at which a thread waits (not reproduced by graph)";
+            return self.give_up(program, frame, read.of(), what);
+        };
+        let thread = ThreadId::from_index(read.of());
+        frame.graph_fault(program, thread, at, fault, |_| schedule)
     }
 
     /// Reports a read that depends on what nobody has written.
@@ -282,6 +331,17 @@ impl Search {
         let at = program.at(event.state);
         let thread = ThreadId::from_index(read.of());
         frame.graph_fault(program, thread, at, fault, |program| self.schedule(program))
+    }
+}
+
+/// May a read learn from what it reads?
+fn acquires(op: &Op) -> bool {
+    match *op {
+        Op::Load { order, .. } | Op::Rmw { order, .. } => order.acquires(),
+        Op::Cas {
+            success, failure, ..
+        } => success.acquires() || failure.acquires(),
+        _ => false,
     }
 }
 

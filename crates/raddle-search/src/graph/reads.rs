@@ -523,8 +523,11 @@ impl Search {
                 self.schedule_to_fault(program, read.of())
             })?;
         }
-        if event.is_fault || event.waits() {
+        if event.is_fault {
             return ControlFlow::Continue(());
+        }
+        if event.waits() {
+            return self.find_races(program, frame, read);
         }
         self.find_uninitialised(program, frame, read)?;
         self.find_races(program, frame, read)?;

@@ -59,7 +59,7 @@ impl Search {
     }
 
     /// Was everything added maximally that a revisit of this read removes, and the read itself?
-    fn is_removable(&mut self, program: &mut Program, new: New, read: Ev) -> bool {
+    pub(super) fn is_removable(&mut self, program: &mut Program, new: New, read: Ev) -> bool {
         let stamp = self.graph.event(read).stamp;
         for thread in 0..self.graph.threads.len() {
             let mut index = self.graph.threads[thread].events.len();
@@ -87,8 +87,8 @@ impl Search {
                 Op::Choice { .. } => e.value == 0,
                 _ => true,
             },
-            // Nothing else can be done.
-            Kind::Write if e.is_addition => true,
+            // Nothing else can be done, unless it made another one the last.
+            Kind::Write if e.is_addition => !self.is_read_by_earlier(e.place, event),
             Kind::Write => {
                 // Only reads that it revisited were there before it; they may have gone since.
                 let is_read = e.revisited != Ev::NONE && self.is_there(e.revisited) && {
@@ -100,7 +100,9 @@ impl Search {
             Kind::Read if e.is_plain() => true,
             Kind::Read => {
                 // Nothing else can be done at a synchronisation object whose last write makes the thread wait.
-                e.waits() && e.is_cell || e.reads_from() == self.last_then(new, e.place, e.stamp)
+                e.waits() && e.is_cell
+                    || e.reads_from() == self.last_then(new, e.place, e.stamp)
+                        && self.was_block_there(new, e.place, e.source, e.stamp)
             }
         }
     }
@@ -196,12 +198,17 @@ impl Search {
 
     /// Removes what was added after a read, but for what the next event of `thread` depends on.
     fn remove_after(&mut self, program: &Program, thread: usize, read: Ev) {
-        let stamp = self.graph.event(read).stamp;
         let new = New {
             thread,
             count: u32::MAX,
             past: self.graph.past(thread),
         };
+        self.remove_behind(program, new, read);
+    }
+
+    /// Removes what was added after an event, but for what the new one depends on.
+    pub(super) fn remove_behind(&mut self, program: &Program, new: New, read: Ev) {
+        let stamp = self.graph.event(read).stamp;
         // Threads before those that started them.
         for other in (0..self.graph.threads.len()).rev() {
             while let Some(last) = self.graph.threads[other].events.len().checked_sub(1) {

@@ -347,6 +347,18 @@ impl Graph {
     ) -> Ev {
         self.stamp += 1;
         event.stamp = self.stamp;
+        self.add_stamped(program, thread, event, position, cursor)
+    }
+
+    /// The same for an event that has its stamp.
+    pub(super) fn add_stamped(
+        &mut self,
+        program: &Program,
+        thread: usize,
+        event: Event,
+        position: usize,
+        cursor: Cursor,
+    ) -> Ev {
         let before = std::mem::replace(&mut self.threads[thread].cursor, cursor);
         self.put(program, thread, event, position);
         self.trail.push(Undo::Added {

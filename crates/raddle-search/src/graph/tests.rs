@@ -1,6 +1,8 @@
 //! Counts.
 
-use super::exact;
+mod waits;
+
+use super::exact::{self, Visited};
 use crate::driver::{Limits, Reductions, SearchOptions, ViolationKey, check};
 use crate::oracle::c11::{CanonicalGraph, GraphEnd, GraphOptions, final_graphs};
 use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, Violation, ViolationKind};
@@ -200,8 +202,8 @@ fn compare_with_brute_force(family: &C11Options, budget: u64) {
             keep_going: true,
             ..SearchOptions::default()
         };
-        let visited = exact::visited(&mut program, MemoryModel::C11, AWAITS, options);
-        let graphs = exact::expected(&all);
+        let visited = exact::visited(&mut program, MemoryModel::C11, AWAITS, options).graphs;
+        let graphs = exact::expected(&mut program, &all);
         assert_eq!(visited, graphs, "seed {seed}: {built}");
         forget_additions(&mut program, seed, &built, &expected, graphs);
     }
@@ -233,7 +235,10 @@ fn forget_additions(
         _ => HashSet::new(),
     };
     assert_eq!(found, *violations, "additions, seed {seed}: {built}");
-    let visited = exact::visited(program, MemoryModel::C11, Reductions::default(), options());
+    let Visited {
+        graphs: visited,
+        unordered,
+    } = exact::visited(program, MemoryModel::C11, Reductions::default(), options());
     let statistics = &outcome.statistics;
     let count = statistics.complete + statistics.blocked;
     assert_eq!(
@@ -241,8 +246,8 @@ fn forget_additions(
         count,
         "additions, seed {seed}: {built}"
     );
-    let visited = exact::without_order_of_additions(program, visited);
-    let mut graphs = exact::without_order_of_additions(program, graphs);
+    let visited = exact::without_order_of_additions(program, &unordered, visited);
+    let mut graphs = exact::without_order_of_additions(program, &unordered, graphs);
     graphs.dedup();
     assert_eq!(visited, graphs, "additions, seed {seed}: {built}");
 }
@@ -281,10 +286,65 @@ fn additions_commute() {
     };
     assert_eq!(counts(Order::Relaxed, MemoryModel::C11, false), 1);
     assert_eq!(counts(Order::Release, MemoryModel::C11, false), 1);
-    assert_eq!(counts(Order::SeqCst, MemoryModel::Sc, false), 1);
+    assert_eq!(counts(Order::Release, MemoryModel::Sc, false), 1);
     // They learn of each other.
+    assert_eq!(counts(Order::SeqCst, MemoryModel::Sc, false), 2520);
     assert_eq!(counts(Order::AcqRel, MemoryModel::C11, false), 2520);
     assert_eq!(counts(Order::Relaxed, MemoryModel::C11, true), 2520 * 9);
+}
+
+/// Threads with a reference each give it up; the last one frees what it is to.
+#[test]
+fn references_are_counted() {
+    let counts = |threads: u64, order: Order, clones: bool, memory: MemoryModel| {
+        let mut builder = ProgramBuilder::new("references");
+        let (count, data) = (builder.var("count", 4), builder.var("data", 4));
+        let names = ["a", "b", "c", "d", "e"];
+        for name in &names[..threads as usize] {
+            builder.thread(name, |t| {
+                if clones {
+                    t.rmw(count, RmwKind::Add, 1, Order::Relaxed);
+                    let old = t.rmw(count, RmwKind::Sub, 1, order);
+                    t.assert(old.differs(1));
+                }
+                t.load_order(data, Order::Plain);
+                let old = t.rmw(count, RmwKind::Sub, 1, order);
+                t.if_(old.is(1), |t| {
+                    t.fence(Order::Acquire);
+                    t.store_order(data, 1, Order::Plain);
+                });
+            });
+        }
+        builder.main(|t| {
+            t.store_order(count, threads, Order::Relaxed);
+            t.spawn_all();
+            t.join_all();
+            let sum = t.load_order(count, Order::Relaxed);
+            t.assert(sum.is(0));
+        });
+        let built = builder.build();
+        let options = SearchOptions {
+            memory,
+            ..SearchOptions::default()
+        };
+        let outcome = check(&mut built.program(), EngineKind::Graph, options).unwrap();
+        (outcome.statistics.complete, outcome.verdict)
+    };
+    let verified = |threads, order, clones| {
+        let (count, verdict) = counts(threads, order, clones, MemoryModel::C11);
+        assert!(matches!(verdict, Verdict::Verified { .. }), "{verdict:?}");
+        count
+    };
+    // One for each that can be the last.
+    for threads in [1, 2, 3, 5] {
+        assert_eq!(verified(threads, Order::Release, false), threads);
+        assert_eq!(verified(threads, Order::Release, true), threads);
+    }
+    // They learn of each other, so they are told apart.
+    assert_eq!(verified(4, Order::AcqRel, false), 24);
+    // Whoever is the last does not know of the others' reads.
+    let (_, verdict) = counts(3, Order::Relaxed, false, MemoryModel::C11);
+    assert!(matches!(verdict, Verdict::Violation(_)), "{verdict:?}");
 }
 
 #[test]
@@ -305,6 +365,17 @@ fn as_many_as_by_brute_force_with_plain_accesses() {
 fn as_many_as_by_brute_force_with_contended_locks() {
     let family = C11Options {
         contended: true,
+        operations: 10,
+        ..C11Options::default()
+    };
+    compare_with_brute_force(&family, 60);
+}
+
+/// Reference counts.
+#[test]
+fn as_many_as_by_brute_force_with_counts() {
+    let family = C11Options {
+        counts: true,
         operations: 10,
         ..C11Options::default()
     };
@@ -439,4 +510,25 @@ fn violations_as_by_all_interleavings() {
         }
     }
     assert!(compared > number("COUNT", 60), "{compared} compared");
+}
+
+/// Bytes of a plain read come from several writes.
+#[test]
+fn violations_of_mixed_sizes_are_reproduced() {
+    let options = GenOptions::default();
+    let first = number("FIRST", 1490);
+    for seed in first..first + number("COUNT", 40) {
+        let built = generate(seed, &options);
+        let options = SearchOptions {
+            memory: MemoryModel::C11,
+            keep_going: true,
+            limits: Limits {
+                executions: Some(2_000),
+                ..Limits::default()
+            },
+            ..SearchOptions::default()
+        };
+        check(&mut built.program(), EngineKind::Graph, options)
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{built}"));
+    }
 }

@@ -172,9 +172,10 @@ impl Search {
         frame: &mut Frame,
         write: Ev,
     ) -> ControlFlow<()> {
-        debug_assert!(
-            self.graph.event(write).order != Order::Acquire || self.graph.event(write).is_update
-        );
+        debug_assert!({
+            let event = self.graph.event(write);
+            event.order != Order::Acquire || event.is_update || event.is_addition
+        });
         self.find_races(program, frame, write)?;
         let place = self.graph.event(write).place;
         if self.graph.location(place).continues && self.graph.may_break_sequences(place) {

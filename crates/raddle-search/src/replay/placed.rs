@@ -84,8 +84,8 @@ impl GraphRun {
         };
         let op = *program.op(state);
         let no_write = Mismatch::NoSuchWrite { step: index };
-        let freed = self.freed(program, thread, op);
-        let (reads, found) = match freed {
+        let mut freed = self.freed(program, Some(thread), op);
+        let (mut reads, found) = match freed {
             Some(_) => (Reads::One(None), None),
             None => self
                 .source(program, thread, op, *reads)
@@ -95,6 +95,7 @@ impl GraphRun {
             (Op::Store { loc, order, .. }, None) => {
                 self.place_of(thread, loc, order, *after).ok_or(no_write)?
             }
+            (Op::Rmw { loc, .. } | Op::Cas { loc, .. }, None) => self.behind(loc, reads.byte(0)),
             (Op::Rmw { .. } | Op::Cas { .. } | Op::Sync { .. }, _) => reads.byte(0),
             _ => None,
         };
@@ -104,7 +105,17 @@ impl GraphRun {
             is_old: location(op).is_some_and(|loc| self.is_old(Place::Loc(loc), after)),
             freed,
         };
-        let Some(placed) = self.machine.place(program, thread, placement) else {
+        let mut placed = self.machine.place(program, thread, placement);
+        if placed.is_none() && matches!(op, Op::Sync { .. }) {
+            // It waits at an object that somebody frees meanwhile.
+            freed = self.freed(program, None, op);
+            if freed.is_some() {
+                reads = Reads::One(None);
+                let placement = Placement { freed, ..placement };
+                placed = self.machine.place(program, thread, placement);
+            }
+        }
+        let Some(placed) = placed else {
             return Err(not_ready);
         };
         let end = match placed.end {
@@ -135,9 +146,9 @@ impl GraphRun {
         Ok(())
     }
 
-    /// The object that the operation is about, if it has been freed before. Whether a race is to blame is asked only where plain accesses can
+    /// The object that the operation is about, if it has been freed, and the thread knows. Whether a race is to blame is asked only where plain accesses can
     /// race.
-    fn freed(&self, program: &Program, thread: ThreadId, op: Op) -> Option<ObjectId> {
+    fn freed(&self, program: &Program, thread: Option<ThreadId>, op: Op) -> Option<ObjectId> {
         let tables = program.tables();
         let object_of = |loc| tables.loc_info(loc).object;
         let objects = match op {
@@ -153,7 +164,8 @@ impl GraphRun {
             let events = self.graph.events.iter().enumerate();
             let mut frees = events.filter(|(_, event)| event.kind == free);
             let is_relaxed = self.graph.plain == PlainAccesses::AreRelaxed;
-            frees.any(|(id, _)| is_relaxed || self.pasts.is_known(id, thread))
+            let is_known = |id| thread.is_none_or(|thread| self.pasts.is_known(id, thread));
+            frees.any(|(id, _)| is_relaxed || is_known(id))
         })
     }
 
@@ -196,19 +208,21 @@ impl GraphRun {
         let can_race = self.graph.plain == PlainAccesses::Race;
         let reads = match reads {
             // Its bytes may come from several writes, of which the schedule names one.
-            Some(_) if info.mixed && order == Order::Plain => self.latest(thread, &info),
+            Some(_) if info.mixed && order == Order::Plain => self.latest(thread, None, &info),
             Some(step) => {
                 let event = self.steps.get(step as usize)?.event;
                 self.around(thread, event, &info)
             }
-            None if info.mixed || order == Order::Plain && can_race => self.latest(thread, &info),
+            None if info.mixed || order == Order::Plain && can_race => {
+                self.latest(thread, None, &info)
+            }
             None => Reads::One(None),
         };
         let found = self.value_read(program, loc, &info, &reads)?;
         Some((reads, Some(found)))
     }
 
-    /// Where bytes come from if some of them come from this write, and it is a smaller one: the others are as the thread knows them.
+    /// Where bytes come from if some of them come from this write, and it is a smaller one: the others are as the thread knows them, or whoever wrote it.
     fn around(&self, thread: ThreadId, write: EventId, info: &LocInfo) -> Reads {
         let access = self.graph.memory(write).filter(|_| info.mixed);
         let is_its = |offset: u64| access.is_none_or(|it| it.touches(info.object, offset));
@@ -216,7 +230,7 @@ impl GraphRun {
         if offsets().all(is_its) || !offsets().any(is_its) {
             return Reads::One(Some(write));
         }
-        let others = self.latest(thread, info);
+        let others = self.latest(thread, Some(write), info);
         let byte = |(k, offset): (usize, u64)| match is_its(offset) {
             true => Some(write),
             false => others.byte(k),
@@ -241,22 +255,74 @@ impl GraphRun {
         }
     }
 
-    /// The last write of each byte that a thread knows of. Where plain accesses are relaxed ones: that there is.
-    fn latest(&self, thread: ThreadId, info: &LocInfo) -> Reads {
-        let is_seen = |event: EventId| {
-            self.graph.plain == PlainAccesses::AreRelaxed || self.pasts.is_known(event, thread)
-        };
-        let byte = |offset: u64| {
-            (0..self.graph.events.len()).rev().find(|&event| {
-                let access = self.graph.memory(event);
-                access.is_some_and(|access| access.writes && access.touches(info.object, offset))
-                    && is_seen(event)
-            })
-        };
-        let bytes: Vec<Source> = (info.offset..).take(info.size.into()).map(byte).collect();
+    /// The last write of each byte that a thread knows of, or has read from; also those that happen before a write. Where plain accesses are relaxed ones: that there is.
+    fn latest(&self, thread: ThreadId, write: Source, info: &LocInfo) -> Reads {
+        let bytes: Vec<Source> = (info.offset..)
+            .take(info.size.into())
+            .map(|offset| self.latest_of_byte(thread, write, info.object, offset))
+            .collect();
         match bytes.iter().all(|source| *source == bytes[0]) {
             true => Reads::One(bytes[0]),
             false => Reads::Bytes(bytes),
+        }
+    }
+
+    fn latest_of_byte(
+        &self,
+        thread: ThreadId,
+        write: Source,
+        object: ObjectId,
+        offset: u64,
+    ) -> Source {
+        let all = self.graph.plain == PlainAccesses::AreRelaxed;
+        let is_seen = |event: EventId| {
+            all || self.pasts.is_known(event, thread)
+                || write.is_some_and(|write| self.pasts.ordered(event, write))
+        };
+        let mut latest = None;
+        for event in 0..self.graph.events.len() {
+            let Some(access) = self.graph.memory(event) else {
+                continue;
+            };
+            if !access.touches(object, offset) || !is_seen(event) {
+                continue;
+            }
+            let read = access.reads.as_ref();
+            let read = read.and_then(|reads| reads.byte((offset - access.offset) as usize));
+            let written = access.writes.then_some(event);
+            for write in [read, written].into_iter().flatten() {
+                if latest.is_none_or(|latest| self.is_newer(write, latest)) {
+                    latest = Some(write);
+                }
+            }
+        }
+        latest
+    }
+
+    /// The write to a location behind which that of an update comes which reads from this one: the same, or, if that is one to another location, the last before it.
+    fn behind(&self, loc: LocId, source: Source) -> Source {
+        let of = |event: EventId| self.graph.memory(event).map(|access| access.loc);
+        let source = source?;
+        if of(source) == Some(loc) {
+            return Some(source);
+        }
+        let order = self.graph.modification.get(&Place::Loc(loc))?;
+        let mut before = order.iter().rev();
+        before
+            .find(|&&write| self.pasts.ordered(write, source))
+            .copied()
+    }
+
+    /// Does a write come behind another one that it shares bytes with? Those to other locations come in the order in which they are listed.
+    fn is_newer(&self, write: EventId, other: EventId) -> bool {
+        let place = |event| self.graph.memory(event).map(|access| access.loc);
+        match (place(write), place(other)) {
+            (Some(loc), Some(same)) if loc == same => {
+                let order = self.graph.modification.get(&Place::Loc(loc));
+                let position = |event| order?.iter().position(|&write| write == event);
+                position(write) > position(other)
+            }
+            _ => write > other,
         }
     }
 

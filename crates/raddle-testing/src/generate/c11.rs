@@ -15,6 +15,8 @@ pub struct C11Options {
     pub operations: u32,
     /// Plain accesses. Without, there are no races.
     pub plain: bool,
+    /// Some of them to variables that are accessed atomically as well.
+    pub plain_atomics: bool,
     pub locks: bool,
     /// Attempts to lock, which may fail.
     pub try_locks: bool,
@@ -24,6 +26,8 @@ pub struct C11Options {
     pub spins: bool,
     /// Every ordering, not only `seq_cst`.
     pub orders: bool,
+    /// Threads hold references, which they count in a variable, and ask whether theirs was the last.
+    pub counts: bool,
 }
 
 impl Default for C11Options {
@@ -32,11 +36,13 @@ impl Default for C11Options {
             max_threads: 4,
             operations: 14,
             plain: true,
+            plain_atomics: false,
             locks: true,
             try_locks: true,
             contended: false,
             spins: true,
             orders: true,
+            counts: false,
         }
     }
 }
@@ -58,11 +64,19 @@ pub fn generate_c11(seed: u64, options: &C11Options) -> BuiltProgram {
         let count = 1 + each / 3 + writer.random.below(each / 2 + 1);
         codes.push((0..count).map(|_| writer.piece(0)).collect());
     }
+    if options.counts {
+        writer.count(&mut codes);
+    }
     writer.connect(&mut codes);
+    if options.counts {
+        let references = codes.len() as u64 - writer.random.below(2);
+        let begin = Piece::Store(atomics + 1, Operand::Const(references), Order::Relaxed);
+        codes[0].insert(0, begin);
+    }
     let recipe = Recipe {
         codes,
-        // The last is the one that is accessed plainly.
-        variables: atomics + 1,
+        // The last is the one that is accessed plainly, or the count.
+        variables: atomics + 1 + u32::from(options.counts),
         mixed: false,
     };
     emit::emit(&recipe, seed)
@@ -79,8 +93,11 @@ impl Writer<'_> {
         self.random.below(self.atomics.into()) as Var
     }
 
-    fn plain(&self) -> Var {
-        self.atomics
+    fn plain(&mut self) -> Var {
+        match self.options.plain_atomics && self.random.percent(50) {
+            true => self.atomic(),
+            false => self.atomics,
+        }
     }
 
     fn value(&mut self) -> u64 {
@@ -126,7 +143,10 @@ impl Writer<'_> {
 
     fn plain_access(&mut self) -> Piece {
         match self.random.percent(50) {
-            true => Piece::Store(self.plain(), self.operand(), Order::Plain),
+            true => {
+                let var = self.plain();
+                Piece::Store(var, self.operand(), Order::Plain)
+            }
             false => Piece::Load(self.plain(), Order::Plain),
         }
     }
@@ -208,6 +228,54 @@ impl Writer<'_> {
                 })
             }
             _ => Piece::SpinLocked(self.random.below(2) as u32, self.pieces(depth)),
+        }
+    }
+
+    /// Each thread gives up its reference, and perhaps takes and gives up others before.
+    fn count(&mut self, codes: &mut [Vec<Piece>]) {
+        let count = self.atomics + 1;
+        let strong = self.random.percent(20);
+        for (index, code) in codes.iter_mut().enumerate() {
+            let times = match self.random.below(10) {
+                0..=4 => 1,
+                5 | 6 => 2,
+                7 => 0,
+                _ if index == 0 => 0,
+                _ => 1,
+            };
+            let mut at = 0;
+            for _ in 1..times {
+                at += self.random.below((code.len() - at) as u64 + 1) as usize;
+                let order = self.random.pick(&[Order::Relaxed, Order::Release]);
+                code.insert(
+                    at,
+                    Piece::Rmw(count, RmwKind::Add, Operand::Const(1), order),
+                );
+                at += 1;
+            }
+            for _ in 0..times {
+                at += self.random.below((code.len() - at) as u64 + 1) as usize;
+                let order = match strong && self.random.percent(30) {
+                    true => Order::AcqRel,
+                    false => self
+                        .random
+                        .pick(&[Order::Relaxed, Order::Release, Order::Release]),
+                };
+                let mut last = vec![];
+                if self.random.percent(60) {
+                    last.push(Piece::Fence(Order::Acquire));
+                }
+                last.push(match self.options.plain && self.random.percent(50) {
+                    true => self.plain_access(),
+                    false => self.piece(1),
+                });
+                let drops = [
+                    Piece::Rmw(count, RmwKind::Sub, Operand::Const(1), order),
+                    Piece::If(1, last, Vec::new()),
+                ];
+                code.splice(at..at, drops);
+                at += 2;
+            }
         }
     }
 
