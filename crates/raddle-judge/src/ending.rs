@@ -1,9 +1,11 @@
 //! What the end of an execution means: complete, blocked, a deadlock.
 
+use crate::interleavings::other_choices;
 use crate::verdict::{BlockedBy, Glance, Waiting};
-use raddle_memory::{Ending, Machine, MicroStep, Readiness, StepEnd};
+use raddle_memory::{Ending, Machine, Mark, MicroStep, Readiness, StepEnd};
 use raddle_program::{ChoiceOf, Limit, Op, Program, SrcId, StateId, Stop, SyncAction, ThreadId};
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// Every thread id that may have been started.
 pub fn threads(machine: &Machine) -> impl Iterator<Item = ThreadId> + use<> {
@@ -50,6 +52,8 @@ pub struct Blockade {
     pub cause: BlockedBy,
     /// The threads that wait for good; empty if that is no deadlock.
     pub waiting: Vec<Waiting>,
+    /// Whether they wait for good was not found out: that takes too many steps.
+    pub is_open: bool,
 }
 
 /// The threads that wait for good, if that is a deadlock. For executions in which no thread is ready but to go round a loop.
@@ -97,6 +101,7 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
     }
     let anybody = helpful.contains(&true);
     let mut waiting = Vec::new();
+    let (mut takes_back, mut waits_alone) = (false, false);
     for thread in threads(machine) {
         let readiness = machine.readiness(program, thread);
         let Some(state) = machine.thread_state(thread) else {
@@ -112,6 +117,15 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
             }
             Readiness::Ready => match spin_iteration(program, machine, thread) {
                 SpinIteration::Pure(reads) => iteration = reads,
+                SpinIteration::TakesBack(_) if anybody => {
+                    helpful[thread.index()] = true;
+                    continue;
+                }
+                SpinIteration::TakesBack(reads) => {
+                    iteration = reads;
+                    takes_back = true;
+                }
+                SpinIteration::Waits => waits_alone = true,
                 SpinIteration::GoesOn => return Blockade::of(cause.min(BlockedBy::Unfinished)),
             },
             Readiness::Ended(_) | Readiness::NotStarted => continue,
@@ -136,7 +150,25 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
     }
     keep_helpless(&mut waiting, helpful);
     in_order_of_names(program, &mut waiting);
-    Blockade { cause, waiting }
+    if waits_alone && !takes_back {
+        return Blockade::of(cause.min(BlockedBy::Unfinished));
+    }
+    let mut is_open = false;
+    if takes_back && !waiting.is_empty() {
+        match Together::new(machine).go_on(program, machine) {
+            Some(false) => {}
+            Some(true) => return Blockade::of(cause.min(BlockedBy::Unfinished)),
+            None => {
+                waiting.clear();
+                is_open = true;
+            }
+        }
+    }
+    Blockade {
+        cause,
+        waiting,
+        is_open,
+    }
 }
 
 /// The threads that wait for good, whatever the others do that are ready: the owners of what they wait for wait as well, or
@@ -183,6 +215,7 @@ impl Blockade {
         Self {
             cause,
             waiting: Vec::new(),
+            is_open: false,
         }
     }
 }
@@ -260,19 +293,28 @@ const LONGEST_ITERATION: usize = 1 << 16;
 enum SpinIteration {
     /// Iterations of a loop that change nothing, and will not end as long as nobody else does anything: what one reads.
     Pure(Vec<Glance>),
+    /// The same, but it changes memory and takes that back: others may go on meanwhile.
+    TakesBack(Vec<Glance>),
+    /// It comes to where it has to wait, for what another one may hold that takes it and gives it back.
+    Waits,
     /// Something else.
     GoesOn,
 }
 
 /// Does the thread, which is ready, go round a loop as long as nobody else does anything?
 pub fn goes_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> bool {
-    !matches!(
+    matches!(
         spin_iteration(program, machine, thread),
-        SpinIteration::GoesOn
+        SpinIteration::Pure(_) | SpinIteration::TakesBack(_)
     )
 }
 
-/// Does the thread, running alone, come back to a state without having changed memory?
+/// An iteration that changes memory more often is not taken for one that takes everything back.
+const MOST_CHANGES: usize = 32;
+/// A thread comes back to a state so often before memory holds what it held. A mutex that is taken for the first time learns its kind.
+const MOST_TIMES: usize = 3;
+
+/// Does the thread, running alone, come back to a state with memory as it was?
 fn spin_iteration(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> SpinIteration {
     let start = machine.mark();
     let turn = go_round(program, machine, thread);
@@ -286,24 +328,36 @@ fn go_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> S
     if threads(machine).any(any_delayed) {
         return SpinIteration::GoesOn;
     }
-    // How many steps there were when the thread was in a state.
-    let mut left: FxHashMap<StateId, usize> = FxHashMap::default();
+    // The machine when the thread was in a state.
+    let mut left: FxHashMap<StateId, Mark> = FxHashMap::default();
+    let (mut changes, mut times, mut attempts) = (0, 0, false);
     for _ in 0..LONGEST_ITERATION {
         let Some(state) = machine.thread_state(thread) else {
             return SpinIteration::GoesOn;
         };
         if let Some(&first) = left.get(&state) {
-            return round_of(program, &machine.steps()[first..]);
+            let is_back = machine.changed_since(first).is_some_and(|it| it.is_empty());
+            if is_back {
+                return round_of(program, &machine.steps()[first.steps()..], changes > 0);
+            }
+            times += 1;
+            left.clear();
         }
-        if machine.readiness(program, thread) != Readiness::Ready {
-            return SpinIteration::GoesOn;
+        match machine.readiness(program, thread) {
+            Readiness::Ready if times <= MOST_TIMES => {}
+            Readiness::Waiting => return SpinIteration::Waits,
+            _ => return SpinIteration::GoesOn,
         }
         let mark = machine.mark();
-        left.insert(state, mark.steps());
+        left.insert(state, mark);
         let end = machine.step(program, thread, &[]);
-        let mut steps = machine.steps()[mark.steps()..].iter();
-        let chose = steps.any(|step| may_lead_elsewhere(program.op(step.state)));
-        if end != StepEnd::Done || chose || !machine.is_pure_since(mark) {
+        let steps = || machine.steps()[mark.steps()..].iter();
+        let chose = steps().any(|step| may_lead_elsewhere(program.op(step.state)));
+        attempts |= steps().any(|step| matches!(program.op(step.state), Op::Choice { .. }));
+        changes += usize::from(!machine.is_pure_since(mark));
+        // What is known of attempts is known of iterations that change nothing.
+        let is_open = chose || attempts && changes > 0;
+        if end != StepEnd::Done || is_open || changes > MOST_CHANGES {
             return SpinIteration::GoesOn;
         }
     }
@@ -316,13 +370,102 @@ fn may_lead_elsewhere(op: &Op) -> bool {
     matches!(op, Op::Choice { of, .. } if *of != ChoiceOf::Failing)
 }
 
-/// An iteration that changed nothing.
-fn round_of(program: &Program, steps: &[MicroStep]) -> SpinIteration {
+/// What threads do from the end of an execution on, all of them in whatever order.
+struct Together {
+    start: Mark,
+    seen: FxHashMap<Moment, usize>,
+    /// Which moments lead to which.
+    edges: Vec<(usize, usize)>,
+}
+
+/// Local states and memory, as far as it is not what it was in the beginning.
+type Moment = (Vec<Option<StateId>>, Vec<(u32, u8)>);
+
+/// More moments are not looked at.
+const MOST_MOMENTS: usize = 4096;
+
+/// Why threads were not followed any further.
+enum NoRound {
+    /// One of them comes to its end, or does what is no part of going round a loop.
+    Ends,
+    /// There are too many moments.
+    TooMany,
+}
+
+impl Together {
+    fn new(machine: &Machine) -> Self {
+        Self {
+            start: machine.mark(),
+            seen: FxHashMap::default(),
+            edges: Vec::new(),
+        }
+    }
+
+    /// Does any thread do something else than going round, or have they not come yet to where they go round for good? None if that is not found out.
+    fn go_on(mut self, program: &mut Program, machine: &mut Machine) -> Option<bool> {
+        match self.walk(program, machine) {
+            Ok(_) => Some(!self.all_come_back()),
+            Err(NoRound::Ends) => Some(true),
+            Err(NoRound::TooMany) => None,
+        }
+    }
+
+    /// The number of the machine's moment, and with it all that come after it.
+    fn walk(&mut self, program: &mut Program, machine: &mut Machine) -> Result<usize, NoRound> {
+        let changed = machine.changed_since(self.start).ok_or(NoRound::Ends)?;
+        let states: Vec<_> = threads(machine)
+            .map(|thread| machine.thread_state(thread))
+            .collect();
+        let number = self.seen.len();
+        match self.seen.entry((states, changed)) {
+            Entry::Occupied(known) => return Ok(*known.get()),
+            Entry::Vacant(_) if number >= MOST_MOMENTS => return Err(NoRound::TooMany),
+            Entry::Vacant(new) => new.insert(number),
+        };
+        let mark = machine.mark();
+        for thread in threads(machine) {
+            if machine.readiness(program, thread) != Readiness::Ready {
+                continue;
+            }
+            let mut next = Some(Vec::new());
+            while let Some(choices) = next {
+                let end = machine.step(program, thread, &choices);
+                next = other_choices(machine);
+                let has_ended = end != StepEnd::Done
+                    || matches!(machine.readiness(program, thread), Readiness::Ended(_));
+                let to = match has_ended {
+                    true => Err(NoRound::Ends),
+                    false => self.walk(program, machine),
+                };
+                machine.undo_to(mark);
+                self.edges.push((number, to?));
+            }
+        }
+        Ok(number)
+    }
+
+    /// Do all moments lead back to the first one?
+    fn all_come_back(&self) -> bool {
+        let mut leads_back = vec![false; self.seen.len()];
+        leads_back[0] = true;
+        let mut is_news = true;
+        while std::mem::take(&mut is_news) {
+            for &(from, to) in &self.edges {
+                is_news |= leads_back[to] && !leads_back[from];
+                leads_back[from] |= leads_back[to];
+            }
+        }
+        !leads_back.contains(&false)
+    }
+}
+
+/// An iteration behind which memory is what it was.
+fn round_of(program: &Program, steps: &[MicroStep], takes_back: bool) -> SpinIteration {
     let mut reads: Vec<Glance> = Vec::new();
     for step in steps {
         let is_read = match program.op(step.state) {
             Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } => true,
-            Op::Sync { action, .. } => action.is_try(),
+            Op::Sync { action, .. } => takes_back || action.is_try(),
             _ => false,
         };
         if is_read {
@@ -332,8 +475,14 @@ fn round_of(program: &Program, steps: &[MicroStep]) -> SpinIteration {
             });
         }
     }
+    // What is taken and given back is not what the thread waits for.
+    let is_load = |glance: &Glance| matches!(program.op(glance.state), Op::Load { .. });
+    if takes_back && reads.iter().any(is_load) {
+        reads.retain(is_load);
+    }
     match reads.as_slice() {
         [] => SpinIteration::GoesOn,
+        _ if takes_back => SpinIteration::TakesBack(reads),
         _ => SpinIteration::Pure(reads),
     }
 }

@@ -51,6 +51,9 @@ const FIRST_MILESTONE: u64 = 1 << 16;
 const BETWEEN_MILESTONES: u64 = 8;
 /// Or after so many threads of one execution: what is kept of an event grows with their number.
 const THREADS_AT_FIRST_MILESTONE: u64 = 512;
+/// What is not looked for where that takes too many steps ([`ending::Blockade`]).
+const GOING_ROUND: &str =
+    "threads that wait for good in loops which take something and give it back";
 
 /// Judges the executions of one search.
 pub struct Frame {
@@ -696,7 +699,14 @@ impl Listener for Frame {
             self.count(None);
             self.gathered.any_end = true;
         } else {
-            let ending::Blockade { cause, waiting } = ending::blockade(program, machine);
+            let ending::Blockade {
+                cause,
+                waiting,
+                is_open,
+            } = ending::blockade(program, machine);
+            if is_open {
+                return self.stop(Reason::NotLookedFor { what: GOING_ROUND });
+            }
             self.count(Some(cause));
             self.gathered.blocked(program, machine);
             self.left_in_loop |= cause == BlockedBy::Unfinished;

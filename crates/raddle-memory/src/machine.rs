@@ -29,6 +29,7 @@ use raddle_program::{
     AccessKind, Fault, LocId, LocInfo, Misuse, Op, Program, StateId, StopId, SyncAction, Tables,
     ThreadId, Value,
 };
+use std::collections::BTreeMap;
 
 /// One operation that was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,6 +259,25 @@ impl Machine {
                 Undo::Memory { arena, size, old } => read_bytes(&self.memory, arena, size) == old,
                 Undo::Flags { .. } | Undo::Started { .. } | Undo::Buffer(_) => false,
             })
+    }
+
+    /// The bytes of memory that differ from what they were at `mark`, ascending, with what they are now. None if something else
+    /// changed than memory and the local states of threads.
+    #[must_use]
+    pub fn changed_since(&self, mark: Mark) -> Option<Vec<(u32, u8)>> {
+        let mut then: BTreeMap<u32, u8> = BTreeMap::new();
+        for undo in self.undo[mark.undo as usize..].iter().rev() {
+            let Undo::Memory { arena, size, old } = *undo else {
+                return None;
+            };
+            let bytes = old.to_le_bytes();
+            for (at, &byte) in (arena..).zip(&bytes[..usize::from(size)]) {
+                then.insert(at, byte);
+            }
+        }
+        let now = |at: u32| self.memory[at as usize];
+        let differs = then.into_iter().filter(|&(at, byte)| byte != now(at));
+        Some(differs.map(|(at, _)| (at, now(at))).collect())
     }
 
     /// Can `thread` take a step now?

@@ -146,8 +146,12 @@ impl Uses {
                 let found = self.of(loc);
                 (loc, found.plainly_written || found.plainly_read)
             }
-            // One to a location that others access at the same time is part of no pure iteration.
-            Op::Store { loc, .. } => (loc, false),
+            // A plain one to a location that others access at the same time is part of no iteration without effect.
+            Op::Store { loc, order, .. } => {
+                let found = self.of(loc);
+                let meets = found.plainly_written || found.plainly_read;
+                (loc, order != Order::Plain && meets)
+            }
             Op::Sync { cell, .. } => (cell, false),
             _ => return false,
         };
@@ -317,7 +321,8 @@ impl Program {
                 if known.is_plainly_written(*loc) != met.is_plainly_written(*loc)
                     || known.is_mixed(*loc) != met.is_mixed(*loc));
             let is_store = matches!(op, Op::Store { loc, .. }
-                if known.is_private(*loc) != met.is_private(*loc));
+                if known.is_private(*loc) != met.is_private(*loc)
+                    || known.is_mixed(*loc) != met.is_mixed(*loc));
             is_read || is_store || known.may_race(tables, op) != met.may_race(tables, op)
         };
         let changed: Vec<StateId> = (0..self.state_count())

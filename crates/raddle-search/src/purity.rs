@@ -9,7 +9,8 @@
 //! section III, found in the automaton instead of the text, so that the shape of the loop does not matter.
 
 use raddle_memory::Machine;
-use raddle_program::{LocId, Op, Program, StateId, ThreadId, Value};
+use raddle_memory::sync::SyncStep;
+use raddle_program::{LocId, Op, Order, Program, RmwKind, StateId, SyncAction, ThreadId, Value};
 use smallvec::SmallVec;
 
 /// An operation that changes memory only if it succeeds.
@@ -169,48 +170,272 @@ impl Stores {
     }
 }
 
+/// What an event of a thread did to memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Did {
+    /// It left memory as it was, or stored to memory that no other thread accesses at the same time.
+    Nothing,
+    /// It changed one location, which may be changed back.
+    Change(Change),
+    /// Something else.
+    Other,
+}
+
+/// A change of a location that other threads access.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change {
+    pub(crate) loc: LocId,
+    pub(crate) before: Value,
+    pub(crate) after: Value,
+    /// Was the last write before it the thread's own?
+    pub(crate) is_own: bool,
+    /// And has no other thread accessed the location since?
+    pub(crate) is_alone: bool,
+}
+
+/// What the operation of `state` leaves at its location if that holds `before`, if it is one that an iteration may change back.
+pub(crate) fn leaves(
+    program: &Program,
+    machine: &mut Machine,
+    (thread, state): (ThreadId, StateId),
+    before: Value,
+) -> Option<(LocId, Value)> {
+    let (loc, after) = match *program.op(state) {
+        Op::Store { loc, value, order } if order != Order::Plain || program.is_private(loc) => {
+            (loc, value)
+        }
+        // Additions whose results nobody uses are in no order.
+        Op::Rmw {
+            kind: RmwKind::Add | RmwKind::Sub,
+            ..
+        } if program.ignores_result(state) => return None,
+        Op::Rmw {
+            loc, kind, operand, ..
+        } => (
+            loc,
+            kind.apply(before, operand, program.tables().loc_info(loc).size),
+        ),
+        Op::Cas {
+            loc, expected, new, ..
+        } if before == expected => (loc, new),
+        Op::Sync { cell, action } if is_lock(action) => {
+            match machine.sync_step(before, action, thread) {
+                SyncStep::Done { word, .. } => (cell, word),
+                SyncStep::Wait | SyncStep::Misuse(_) => return None,
+            }
+        }
+        _ => return None,
+    };
+    (!program.is_mixed(loc)).then_some((loc, after))
+}
+
+/// What an operation that led from `state` to `after` may have changed, as far as its thread knows: others are taken to be elsewhere. For engines whose classes of
+/// executions do not say who accessed a location in between.
+pub(crate) fn seems_to_change(program: &Program, state: StateId, after: StateId) -> Did {
+    let change = |loc: LocId, before, after| match program.is_mixed(loc) {
+        true => Did::Other,
+        false => Did::Change(Change {
+            loc,
+            before,
+            after,
+            is_own: true,
+            is_alone: true,
+        }),
+    };
+    match *program.op(state) {
+        // What was there before is for an earlier change to say.
+        Op::Store { loc, value, order } if order != Order::Plain => change(loc, !value, value),
+        Op::Rmw {
+            loc, kind, operand, ..
+        } => match program.returned(state, after) {
+            Some(found) => {
+                let size = program.tables().loc_info(loc).size;
+                change(loc, found, kind.apply(found, operand, size))
+            }
+            None => Did::Other,
+        },
+        Op::Cas {
+            loc, expected, new, ..
+        } => change(loc, expected, new),
+        Op::Sync { cell, action } if is_lock(action) => match acquires(action) {
+            true => change(cell, 0, 1),
+            false => change(cell, 1, 0),
+        },
+        _ => Did::Other,
+    }
+}
+
+/// Operations that take something or give it back: what they do is said by the word of their cell alone.
+fn is_lock(action: SyncAction) -> bool {
+    let gives_back = matches!(
+        action,
+        SyncAction::Unlock { .. } | SyncAction::RwUnlock | SyncAction::SemPost
+    );
+    gives_back || acquires(action)
+}
+
+fn acquires(action: SyncAction) -> bool {
+    matches!(
+        action,
+        SyncAction::Lock { .. }
+            | SyncAction::TryLock { .. }
+            | SyncAction::ReadLock
+            | SyncAction::TryReadLock
+            | SyncAction::WriteLock
+            | SyncAction::TryWriteLock
+            | SyncAction::SemWait
+            | SyncAction::SemTryWait
+    )
+}
+
+/// A location that an iteration changes, walked backwards.
+#[derive(Clone, Copy, Debug)]
+struct Changed {
+    loc: LocId,
+    /// What it holds behind the iteration.
+    left: Value,
+    /// What it held before the first change met so far; whether nobody else accessed it since the one before; and whether
+    /// what was published there before is known to the thread.
+    first: Value,
+    is_alone: bool,
+    learns: bool,
+    /// Whoever reads what is left there learns what the thread knew at some change met so far.
+    publishes: bool,
+}
+
+/// The changes of an iteration that is walked backwards: zero net effect (docs/purity.md).
+#[derive(Default)]
+struct Changes {
+    locs: SmallVec<[Changed; 2]>,
+    any: bool,
+}
+
+impl Changes {
+    /// The change before. False if the iteration has an effect, whatever else it does.
+    fn step_back(&mut self, program: &Program, state: StateId, change: Change) -> bool {
+        self.any = true;
+        let Change {
+            loc,
+            before,
+            after,
+            is_own,
+            is_alone,
+        } = change;
+        // Who else accesses private memory does so before the thread starts and behind its end.
+        let is_private = program.is_private(loc);
+        let (acquires, releases, is_update) = match *program.op(state) {
+            Op::Store { order, .. } => (is_private, order.releases() || is_private, false),
+            Op::Rmw { order, .. } => (order.acquires(), order.releases(), true),
+            Op::Cas { success, .. } => (success.acquires(), success.releases(), true),
+            Op::Sync { action, .. } => (acquires(action), !acquires(action), true),
+            _ => return false,
+        };
+        let learns = acquires || is_own;
+        let found = self.locs.iter_mut().find(|changed| changed.loc == loc);
+        let publishes = match found {
+            Some(later) => {
+                if !later.is_alone {
+                    return false;
+                }
+                (later.first, later.is_alone, later.learns) = (before, is_alone, learns);
+                later.publishes |= releases;
+                later.publishes
+            }
+            None => {
+                self.locs.push(Changed {
+                    loc,
+                    left: after,
+                    first: before,
+                    is_alone,
+                    learns,
+                    publishes: releases,
+                });
+                releases
+            }
+        };
+        // What a plain or relaxed store leaves there continues nothing that was published before.
+        publishes || is_update
+    }
+
+    /// Is everything as it was before the first change? Then begins another iteration.
+    fn come_to_nothing(&mut self) -> bool {
+        let is_back = |changed: &Changed| {
+            changed.first == changed.left && changed.learns && changed.publishes
+        };
+        let all = self.locs.iter().all(is_back);
+        self.locs.clear();
+        all
+    }
+}
+
 /// Does a pure step from `state` to `next` complete a pure iteration that can be left out? `history` tells of the thread's
 /// events before it, the last one first: which state each left, and whether it was pure.
+pub(crate) fn completes_iteration(
+    program: &Program,
+    state: StateId,
+    next: StateId,
+    history: impl Iterator<Item = (StateId, bool)>,
+) -> bool {
+    let history = history.map(|(state, is_pure)| match is_pure {
+        true => (state, Did::Nothing),
+        false => (state, Did::Other),
+    });
+    comes_to_nothing(program, (state, Did::Nothing), next, history)
+}
+
+/// Does a step from a state to `next` complete an iteration without effect that can be left out? It is pure, or its changes are taken back. `history` tells of the thread's
+/// events before it, the last one first: which state each left, and what it did.
 ///
 /// An iteration is not left out for the first time if one of its accesses can be in a data race. Whoever races with it may do so
 /// because of what the thread does later: other iterations need not make that access. Once is enough: of an execution with a
 /// race, all pure iterations can be left out but the one that the race is about, and then no state is left for the third time.
 ///
-/// An iteration that stores is recognised at a step that leads back to a state which was known before the step was
+/// An iteration that stores, or changes something and takes it back, is recognised at a step that leads back to a state which was known before the step was
 /// ([`Program::leads_back`]). Where several steps lead to a state in the middle of a loop, whether it is one that threads come back to is found out
-/// late; an engine that goes the same way again must find the thread blocked, or not, where it was before.
+/// late; an engine that goes the same way again must find the thread blocked, or not, where it was before. If the step itself takes back what was changed, it
+/// does not matter what is known of the automaton: that the thread was there before is told by its history alone. (Of two threads that wait with a lock in hand, but for a
+/// moment, each has what the other does inside of that moment.)
 ///
 /// The first access of an iteration, the one at `next`, makes no difference. Whenever the thread goes on it makes that access
 /// again; what was not ordered after the first access is not ordered after the second, nor before it unless the thread learnt
 /// something in between, and then it had not left the iteration. For the same reason nothing is to be minded if the
 /// iteration is one access.
-pub(crate) fn completes_iteration(
+pub(crate) fn comes_to_nothing(
     program: &Program,
-    state: StateId,
+    (state, did): (StateId, Did),
     next: StateId,
-    mut history: impl Iterator<Item = (StateId, bool)>,
+    mut history: impl Iterator<Item = (StateId, Did)>,
 ) -> bool {
-    if !program.is_reentered(next) {
+    let mut effects = Effects::default();
+    if matches!(did, Did::Change(_)) {
+        effects.ends_with_change = true;
+    } else if !program.is_reentered(next) {
         return false;
     }
-    let mut stores = Stores::default();
-    if !stores.step_back(program, state, next) {
+    if !effects.step_back(program, (state, did), next) {
         return false;
     }
     if next == state {
-        return stores.are_silent(program, (state, next), state, history);
+        return effects.come_to_nothing()
+            && effects.are_none(program, (state, next), state, history);
     }
     let mut may_race = program.may_race(state);
     let mut was_left = false;
     let mut after = state;
-    while let Some((left, is_pure)) = history.next() {
-        if !is_pure || !stores.step_back(program, left, after) {
+    let mut steps = 0;
+    while let Some((left, did)) = history.next() {
+        steps += 1;
+        let is_long = steps > LONGEST_OF_CHANGES && effects.changes.any;
+        if is_long || !effects.step_back(program, (left, did), after) {
             return false;
         }
         after = left;
         if left == next {
+            if !effects.come_to_nothing() {
+                return false;
+            }
             if was_left || !may_race {
-                return stores.are_silent(program, (state, next), left, history);
+                return effects.are_none(program, (state, next), left, history);
             }
             was_left = true;
         } else if !was_left {
@@ -218,4 +443,50 @@ pub(crate) fn completes_iteration(
         }
     }
     false
+}
+
+/// Longer iterations that change something and take it back are not recognised.
+const LONGEST_OF_CHANGES: usize = 1024;
+
+/// What an iteration that is walked backwards did to memory.
+#[derive(Default)]
+struct Effects {
+    stores: Stores,
+    changes: Changes,
+    ends_with_change: bool,
+}
+
+impl Effects {
+    fn step_back(
+        &mut self,
+        program: &Program,
+        (left, did): (StateId, Did),
+        after: StateId,
+    ) -> bool {
+        match did {
+            Did::Nothing => self.stores.step_back(program, left, after),
+            Did::Change(change) => {
+                let is_stored = |&(loc, _): &(LocId, Value)| loc == change.loc;
+                !self.stores.open.iter().any(is_stored)
+                    && self.changes.step_back(program, left, change)
+            }
+            Did::Other => false,
+        }
+    }
+
+    fn come_to_nothing(&mut self) -> bool {
+        self.changes.come_to_nothing()
+    }
+
+    fn are_none(
+        mut self,
+        program: &Program,
+        ends: (StateId, StateId),
+        after: StateId,
+        history: impl Iterator<Item = (StateId, Did)>,
+    ) -> bool {
+        self.stores.any |= self.changes.any && !self.ends_with_change;
+        let history = history.map(|(state, did)| (state, matches!(did, Did::Nothing)));
+        self.stores.are_silent(program, ends, after, history)
+    }
 }

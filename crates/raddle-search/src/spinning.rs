@@ -280,6 +280,121 @@ pub(crate) fn caching(seed: u64) -> BuiltProgram {
     b.build()
 }
 
+/// A program whose threads wait in loops that take a lock, look, and give it back; others look whether it is taken.
+pub(crate) fn taking(seed: u64) -> BuiltProgram {
+    let mut random = Random::new(seed);
+    let mut b = ProgramBuilder::new(&format!("taking {seed}"));
+    let vars = [b.var("x", 4), b.var("d", 4)];
+    let (y, word) = (b.var("y", 4), b.var("s", 4));
+    let locks = [b.mutex("m"), b.mutex("n")];
+    let rw = b.rwlock("rw");
+    let threads = 2 + random.below(4) / 3;
+    for i in 0..threads {
+        let count = 1 + random.below(if threads == 2 { 3 } else { 2 });
+        let plan: Vec<[u64; 5]> = (0..count)
+            .map(|_| [16, 2, 2, 2, 4].map(|below| random.below(below)))
+            .collect();
+        b.thread(&format!("t{i}"), |t| {
+            for [kind, var, value, lock, order] in plan {
+                let (x, m) = (vars[var as usize], locks[lock as usize]);
+                let order =
+                    [Order::Plain, Order::Relaxed, Order::Acquire, Order::SeqCst][order as usize];
+                match kind {
+                    0 => t.store(x, value),
+                    1 | 2 => {
+                        t.lock(m);
+                        t.store_plain(x, value);
+                        t.unlock(m);
+                    }
+                    3 | 4 => t.loop_(|t| {
+                        t.lock(m);
+                        let found = t.load_order(x, order);
+                        t.unlock(m);
+                        t.if_(found.is(value), ThreadBuilder::break_);
+                    }),
+                    // It waits with the lock in hand, but for a moment.
+                    5 => {
+                        t.lock(m);
+                        t.while_(
+                            |t| t.load_order(x, order).differs(value),
+                            |t| {
+                                t.unlock(m);
+                                t.lock(m);
+                            },
+                        );
+                        t.unlock(m);
+                    }
+                    6 => {
+                        t.while_(|t| t.cas(word, 0, 1).1.is(0), |_| {});
+                        t.store_plain(x, value);
+                        t.store_order(word, 0, Order::Release);
+                    }
+                    7 => t.loop_(|t| {
+                        t.while_(|t| t.cas(word, 0, 1).1.is(0), |_| {});
+                        let found = t.load_order(x, order);
+                        t.store_order(word, 0, Order::Release);
+                        t.if_(found.is(value), ThreadBuilder::break_);
+                    }),
+                    // It looks whether the lock is free before it tries.
+                    8 => t.loop_(|t| {
+                        t.while_(
+                            |t| t.cas(word, 0, 1).1.is(0),
+                            |t| t.while_(|t| t.load(word).is(1), |_| {}),
+                        );
+                        let found = t.load_order(x, order);
+                        t.exchange(word, 0);
+                        t.if_(found.is(value), ThreadBuilder::break_);
+                    }),
+                    // Others may be seen with the lock in hand.
+                    9 => {
+                        let got = t.try_lock(m);
+                        t.if_else(got.is(1), |t| t.unlock(m), |t| t.store(y, 1));
+                    }
+                    10 => {
+                        let found = t.load(word);
+                        t.if_(found.is(1), |t| t.store(y, 1));
+                    }
+                    11 => t.loop_(|t| {
+                        t.lock(m);
+                        let found = t.load_order(x, order);
+                        t.unlock(m);
+                        t.if_(found.is(value), ThreadBuilder::break_);
+                        let found = t.load(y);
+                        t.if_(found.is(1), ThreadBuilder::break_);
+                    }),
+                    // It keeps the lock.
+                    12 => t.loop_(|t| {
+                        t.lock(m);
+                        let found = t.load_order(x, order);
+                        t.if_(found.is(value), ThreadBuilder::break_);
+                        t.unlock(m);
+                    }),
+                    // Two of these would see each other for ever.
+                    13 if i == 0 => t.loop_(|t| {
+                        t.read_lock(rw);
+                        let found = t.load_order(x, order);
+                        t.rw_unlock(rw);
+                        t.if_(found.is(value), ThreadBuilder::break_);
+                    }),
+                    14 => {
+                        t.write_lock(rw);
+                        t.store_plain(x, value);
+                        t.rw_unlock(rw);
+                    }
+                    _ => {
+                        t.lock(m);
+                        let found = t.load_order(x, order);
+                        t.if_(found.is(value), |t| t.store(y, 1));
+                        t.unlock(m);
+                    }
+                }
+            }
+        });
+    }
+    b.no_joins();
+    b.build()
+}
+
 /// Can the operation be a part of a pure iteration at all?
 fn is_attempt(op: &Op) -> bool {
     match op {

@@ -1,6 +1,6 @@
 //! Executions that are graphs: there is no machine that runs them, so their engine says what became of them.
 
-use super::{BETWEEN_MILESTONES, EVENTS_BETWEEN_LOOKS, FIRST_MILESTONE, Frame};
+use super::{BETWEEN_MILESTONES, EVENTS_BETWEEN_LOOKS, FIRST_MILESTONE, Frame, GOING_ROUND};
 use crate::checks::ViolationKey;
 use crate::ending;
 use crate::replay::{self, Found, Mismatch, Schedule};
@@ -176,7 +176,14 @@ impl Frame {
         if ending::is_complete(program, machine) {
             return self.graph_complete();
         }
-        let ending::Blockade { cause, waiting } = ending::blockade(program, machine);
+        let ending::Blockade {
+            cause,
+            waiting,
+            is_open,
+        } = ending::blockade(program, machine);
+        if is_open {
+            return self.stop(Reason::NotLookedFor { what: GOING_ROUND });
+        }
         self.count(Some(cause));
         self.gathered.blocked(program, machine);
         self.left_in_loop |= cause == BlockedBy::Unfinished;

@@ -1,7 +1,9 @@
 //! Awaits: reads that would only complete a pure loop iteration are not done. What is pure is decided in [`crate::purity`].
+//! Where an iteration takes something and gives it back, whether others saw that is told by the execution: they would have accessed the location
+//! in between, which every execution of the same class agrees on.
 
 use super::execution::{EventId, Execution, NO_EVENT};
-use crate::purity::{Attempt, completes_iteration};
+use crate::purity::{Attempt, Change, Did, comes_to_nothing, leaves};
 use raddle_memory::Machine;
 use raddle_program::{Program, StateId, ThreadId, Value};
 
@@ -21,16 +23,107 @@ pub(super) fn awaits_with(
         return false;
     };
     let next = program.after(state, result);
+    completes(
+        program,
+        machine,
+        execution,
+        (thread, state, last),
+        next,
+        Did::Nothing,
+    )
+}
+
+/// Does a step of `thread` from `state` to `next` complete an iteration without effect?
+fn completes(
+    program: &Program,
+    machine: &mut Machine,
+    execution: &Execution,
+    (thread, state, last): (ThreadId, StateId, EventId),
+    next: StateId,
+    did: Did,
+) -> bool {
     let mut event = last;
     let history = std::iter::from_fn(|| {
         if event == NO_EVENT {
             return None;
         }
-        let done = execution.event(event);
+        let id = event;
+        let done = execution.event(id);
         event = done.parent;
-        (done.thread == thread).then_some((done.state, done.is_pure))
+        (done.thread == thread).then(|| (done.state, what_it_did(program, machine, execution, id)))
     });
-    completes_iteration(program, state, next, history)
+    comes_to_nothing(program, (state, did), next, history)
+}
+
+fn what_it_did(
+    program: &Program,
+    machine: &mut Machine,
+    execution: &Execution,
+    id: EventId,
+) -> Did {
+    let event = execution.event(id);
+    let held = execution.held_before(id);
+    match held.and_then(|held| change(program, machine, (event.thread, event.state), held)) {
+        Some(change) => {
+            let (is_own, is_alone) = execution.found_own(id, change.loc);
+            Did::Change(Change {
+                is_own,
+                is_alone,
+                ..change
+            })
+        }
+        None if event.is_pure => Did::Nothing,
+        None => Did::Other,
+    }
+}
+
+/// What an operation of a thread changes if its location holds `held`. Who was there before is not told.
+fn change(
+    program: &Program,
+    machine: &mut Machine,
+    at: (ThreadId, StateId),
+    before: Value,
+) -> Option<Change> {
+    let (loc, after) = leaves(program, machine, at, before)?;
+    (before != after).then_some(Change {
+        loc,
+        before,
+        after,
+        is_own: false,
+        is_alone: false,
+    })
+}
+
+/// Has the event that `thread` has just done from `state`, where its location held `held`, taken back what an iteration had changed? It is not part of the
+/// execution yet.
+pub(super) fn takes_back(
+    program: &Program,
+    machine: &mut Machine,
+    execution: &Execution,
+    (thread, state): (ThreadId, StateId),
+    held: Value,
+) -> bool {
+    let Some(next) = machine.thread_state(thread) else {
+        return false;
+    };
+    let Some(change) = change(program, machine, (thread, state), held) else {
+        return false;
+    };
+    let (is_own, is_alone) = execution.finds_own(thread, change.loc);
+    let did = Did::Change(Change {
+        is_own,
+        is_alone,
+        ..change
+    });
+    let last = execution.last_of(thread);
+    completes(
+        program,
+        machine,
+        execution,
+        (thread, state, last),
+        next,
+        did,
+    )
 }
 
 /// What becomes of the next step of a thread.

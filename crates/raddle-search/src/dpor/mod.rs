@@ -19,7 +19,7 @@ mod wakeup;
 use crate::driver::Reductions;
 use crate::listener::Listener;
 use crate::purity::Attempt;
-use awaits::{Closing, closing};
+use awaits::{Closing, closing, takes_back};
 use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::{Op, Program, StateId, Tables, ThreadId};
@@ -349,7 +349,7 @@ impl Search {
         let op = *program.op(state);
         let before = self.look_before(program, op);
         let in_block = self.machine.is_in_block(thread);
-        let ends_thread = self.blocks_behind(program, thread, state);
+        let mut ends_thread = self.blocks_behind(program, thread, state);
         let end = self
             .machine
             .step(program, thread, self.execution.choices(choices));
@@ -379,6 +379,13 @@ impl Search {
                 None => matches!(op, Op::Fence { .. }),
             };
         let before = before.filter(|_| !is_block);
+        if self.reductions.purity
+            && let Some([held, _]) = before
+            && end == StepEnd::Done
+        {
+            let (machine, execution) = (&mut self.machine, &self.execution);
+            ends_thread |= takes_back(program, machine, execution, (thread, state), held);
+        }
         let new = NewEvent {
             thread,
             state,

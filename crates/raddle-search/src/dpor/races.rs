@@ -128,15 +128,17 @@ impl Search {
 
     /// Lines 7-22 for a thread that waits at the end of the execution.
     fn reverse_waiting(&mut self, program: &mut Program, thread: ThreadId) {
+        // One that is blocked behind an iteration may stand where it would have to wait.
+        if self.execution.ends_thread(thread) {
+            return;
+        }
         let Some(state) = self.machine.thread_state(thread) else {
             return;
         };
         let op = *program.op(state);
         let loc = match (op, self.machine.readiness(program, thread)) {
             (Op::Sync { cell, .. }, Readiness::Waiting) => cell,
-            (_, Readiness::Ready)
-                if !self.execution.ends_thread(thread) && self.is_awaiting(program, thread) =>
-            {
+            (_, Readiness::Ready) if self.is_awaiting(program, thread) => {
                 match Attempt::of(program, state) {
                     Some(attempt) => attempt.loc,
                     None => return,

@@ -17,13 +17,13 @@ use crate::mcr::{self, Setup};
 use crate::replay::stop_of;
 use crate::rf;
 use crate::rvf::{self, RvfOptions};
-use crate::spinning::{caching, glancing};
+use crate::spinning::{caching, glancing, taking};
 use crate::verdict::{self, Checks, EngineKind, Verdict, ViolationKind, Waiting};
 use raddle_memory::{Ending, Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{LocId, Op, Program, SrcId, StateId, Stop, ThreadId, Value};
 use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder};
 use raddle_testing::generate::GenOptions;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// All that the future depends on.
@@ -121,7 +121,11 @@ impl Reached {
             let mut seen = FxHashSet::default();
             let memory = State::of(program, machine).memory;
             let is_doomed = never_changes(program, machine, &memory, &mut seen);
-            assert_eq!(is_doomed, waiting.is_some());
+            assert!(!is_doomed || waiting.is_some());
+            // Where threads still change something, somewhere else is where they wait in the end.
+            if !is_doomed {
+                return;
+            }
         }
         let Some(waiting) = waiting else {
             return;
@@ -468,18 +472,25 @@ fn lose_no_race(built: &BuiltProgram) {
     for reductions in reductions() {
         let found = found_by(EngineKind::Dpor, &mut program, reductions, true);
         let (found, _) = sorted_out(&found);
-        let places = |key: &ViolationKey| match *key {
-            ViolationKey::Race(a, b) => [a, b],
-            _ => [SrcId::NOWHERE; 2],
-        };
-        for lost in races.found.difference(&found) {
-            let at = places(lost);
-            let known = found
-                .iter()
-                .flat_map(places)
-                .any(|place| at.contains(&place));
-            assert!(known, "{reductions:?} loses {lost:?}");
-        }
+        lose_none(&races.found, &found, reductions);
+    }
+}
+
+/// Of several accesses that race with one, one is found at least.
+fn lose_none(
+    races: &FxHashSet<ViolationKey>,
+    found: &FxHashSet<ViolationKey>,
+    reductions: Reductions,
+) {
+    let places = |key: &ViolationKey| match *key {
+        ViolationKey::Race(a, b) => [a, b],
+        _ => [SrcId::NOWHERE; 2],
+    };
+    for lost in races.difference(found) {
+        let at = places(lost);
+        let mut known = found.iter().flat_map(places);
+        let is_known = known.any(|place| at.contains(&place));
+        assert!(is_known, "{reductions:?} loses {lost:?}");
     }
 }
 
@@ -510,4 +521,190 @@ fn the_order_of_writes_that_nobody_reads_counts() {
             assert_eq!(spinning.len(), 1, "{engine:?}, {reductions:?}");
         }
     }
+}
+
+/// All states that a program can be in, and which of them lead to which.
+#[derive(Default)]
+struct States {
+    indices: FxHashMap<State, usize>,
+    /// By state: who has not ended, and whether somebody can end in the next step.
+    unended: Vec<Vec<ThreadId>>,
+    ends: Vec<bool>,
+    edges: Vec<(usize, usize)>,
+    local_states: BTreeSet<StateId>,
+}
+
+impl States {
+    /// The index of the machine's state; none if there are too many.
+    fn walk(&mut self, program: &mut Program, machine: &mut Machine) -> Option<usize> {
+        let state = State::of(program, machine);
+        if let Some(&index) = self.indices.get(&state) {
+            return Some(index);
+        }
+        let index = self.indices.len();
+        if index >= 4_000 {
+            return None;
+        }
+        self.indices.insert(state, index);
+        let threads = ending::threads(machine);
+        let is_unended = |&thread: &ThreadId| {
+            matches!(
+                machine.readiness(program, thread),
+                Readiness::Ready | Readiness::Waiting
+            )
+        };
+        self.unended.push(threads.filter(is_unended).collect());
+        self.ends.push(false);
+        let mark = machine.mark();
+        for thread in ending::threads(machine) {
+            if let Some(state) = machine.thread_state(thread) {
+                self.local_states.insert(state);
+            }
+            if machine.readiness(program, thread) != Readiness::Ready {
+                continue;
+            }
+            let end = machine.step(program, thread, &[]);
+            assert_eq!(end, StepEnd::Done);
+            if matches!(machine.readiness(program, thread), Readiness::Ended(_)) {
+                self.ends[index] = true;
+            }
+            let to = self.walk(program, machine);
+            machine.undo_to(mark);
+            self.edges.push((index, to?));
+        }
+        Some(index)
+    }
+
+    /// Who waits for good where nobody can end any more.
+    fn waiting_for_good(&self) -> BTreeSet<Vec<ThreadId>> {
+        let mut ends = self.ends.clone();
+        loop {
+            let before = ends.iter().filter(|&&it| it).count();
+            for &(from, to) in self.edges.iter().rev() {
+                ends[from] |= ends[to];
+            }
+            if ends.iter().filter(|&&it| it).count() == before {
+                break;
+            }
+        }
+        let doomed = (0..ends.len()).filter(|&state| !ends[state]);
+        let waiting = doomed.map(|state| self.unended[state].clone());
+        waiting.filter(|threads| !threads.is_empty()).collect()
+    }
+}
+
+fn all_states(program: &mut Program) -> Option<States> {
+    loop {
+        let before = program.tables().loc_count();
+        let mut states = States::default();
+        states.walk(program, &mut Machine::new(program))?;
+        if program.tables().loc_count() == before {
+            return Some(states);
+        }
+    }
+}
+
+/// Loops that take a lock and give it back: the same local states as all interleavings have, and the same threads wait for good.
+#[test]
+fn nothing_is_lost_where_threads_take_and_give_back() {
+    let (mut waiting, mut not_waiting) = (0, 0);
+    for_each_of(300, taking, |_, built| {
+        let mut program = built.program();
+        let Some(states) = all_states(&mut program) else {
+            return;
+        };
+        let expected = states.waiting_for_good();
+        waiting += u32::from(!expected.is_empty());
+        not_waiting += u32::from(expected.is_empty());
+        for engine in [EngineKind::Dpor, EngineKind::Rf] {
+            for reductions in reductions() {
+                let found = found_by(engine, &mut built.program(), reductions, false);
+                let threads = found.iter().map(|violation| match &violation.kind {
+                    ViolationKind::Deadlock { waiting } => {
+                        let mut threads: Vec<_> = waiting.iter().map(|it| it.thread).collect();
+                        threads.sort_unstable();
+                        threads
+                    }
+                    other => panic!("{other:?}"),
+                });
+                let threads: BTreeSet<_> = threads.collect();
+                assert_eq!(threads, expected, "{engine:?}, {reductions:?}");
+            }
+        }
+        program.learn_uses(false);
+        for reductions in reductions() {
+            let mut summary = Summary::default();
+            let _ = dpor::Search::new(&program, reductions).run(&mut program, &mut summary);
+            assert_eq!(summary.given_up, 0);
+            assert_eq!(summary.local_states, states.local_states, "{reductions:?}");
+        }
+    });
+    assert!(waiting > 10 && not_waiting > 10);
+}
+
+/// Races of all interleavings in which no thread takes more than so many steps.
+struct RacesOfFew {
+    machine: Machine,
+    detector: RaceDetector,
+    found: FxHashSet<ViolationKey>,
+    taken: Vec<u32>,
+    left: u32,
+}
+
+impl RacesOfFew {
+    fn walk(&mut self, program: &mut Program) {
+        let mark = self.machine.mark();
+        for thread in ending::threads(&self.machine) {
+            if self.left == 0 {
+                return;
+            }
+            if self.machine.readiness(program, thread) != Readiness::Ready {
+                continue;
+            }
+            self.taken
+                .resize(self.machine.thread_count().max(self.taken.len()), 0);
+            if self.taken[thread.index()] >= 12 {
+                continue;
+            }
+            self.left -= 1;
+            self.taken[thread.index()] += 1;
+            let _ = self.machine.step(program, thread, &[]);
+            for index in mark.steps()..self.machine.steps().len() {
+                let step = self.machine.steps()[index];
+                if let Some(race) = self.detector.push(program, step) {
+                    let at = race.second.at;
+                    let kind = ViolationKind::Race(race);
+                    self.found.insert(ViolationKey::new(&kind, at));
+                }
+            }
+            self.walk(program);
+            self.taken[thread.index()] -= 1;
+            self.machine.undo_to(mark);
+            self.detector.truncate(mark.steps());
+        }
+    }
+}
+
+#[test]
+fn no_race_is_lost_where_threads_take_and_give_back() {
+    let mut any = 0;
+    for_each_of(200, taking, |_, built| {
+        let mut program = built.program();
+        let mut races = RacesOfFew {
+            machine: Machine::new(&program),
+            detector: RaceDetector::new(),
+            found: FxHashSet::default(),
+            taken: Vec::new(),
+            left: number("RADDLE_PROPTEST_STEPS", 40_000) as u32,
+        };
+        races.walk(&mut program);
+        any += u32::from(!races.found.is_empty());
+        for reductions in reductions() {
+            // Places have the same numbers in the same program only.
+            let found = found_by(EngineKind::Dpor, &mut program, reductions, true);
+            let (found, _) = sorted_out(&found);
+            lose_none(&races.found, &found, reductions);
+        }
+    });
+    assert!(any > 10);
 }

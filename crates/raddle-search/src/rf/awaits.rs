@@ -26,10 +26,10 @@ use super::trace::Trace;
 use super::{Alternative, Node, Search};
 use crate::driver::Reductions;
 use crate::listener::Listener;
-use crate::purity::{Attempt, completes_iteration};
+use crate::purity::{Attempt, Did, comes_to_nothing, completes_iteration, seems_to_change};
 use raddle_memory::consistency::Phases;
 use raddle_memory::{Machine, Readiness};
-use raddle_program::{LocId, Program, StateId, ThreadId, Value};
+use raddle_program::{LocId, Op, Order, Program, StateId, ThreadId, Value};
 use smallvec::SmallVec;
 
 /// What becomes of a step that would only complete an iteration without effect.
@@ -114,6 +114,29 @@ impl Search {
         let history = self.history(event.thread, event.parent);
         completes_iteration(program, event.state, event.after, history)
             .then(|| self.spin(program, attempt))
+    }
+
+    /// Does the event seem to complete an iteration that takes something and gives it back? Whether others saw that is for an engine to say that orders
+    /// all accesses.
+    pub(super) fn takes_back(&self, program: &Program, event: &Event) -> bool {
+        if !self.awaits.purity || event.is_block || !program.is_reentered(event.after) {
+            return false;
+        }
+        let mut after = event.after;
+        let mut did = |state: StateId, is_pure: bool| {
+            let to = std::mem::replace(&mut after, state);
+            // What a store found is not told: it may give back what was taken.
+            let is_store =
+                matches!(program.op(state), Op::Store { order, .. } if *order != Order::Plain);
+            match is_pure && !is_store {
+                true => (state, Did::Nothing),
+                false => (state, seems_to_change(program, state, to)),
+            }
+        };
+        let last = did(event.state, event.is_pure);
+        let history = self.history(event.thread, event.parent);
+        let history = history.map(|(state, is_pure)| did(state, is_pure));
+        comes_to_nothing(program, last, event.after, history)
     }
 
     fn spin(&mut self, program: &Program, attempt: Attempt) -> Spin {

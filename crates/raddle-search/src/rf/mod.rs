@@ -147,6 +147,8 @@ pub(crate) struct Search {
     choice_ids: FxHashMap<Box<[u32]>, ChoiceId>,
     phases: Phases,
     awaits: Awaits,
+    /// It is for another engine to go on ([`Listener::order_matters`]).
+    gives_up: bool,
     /// Buffers of `try_alternative`.
     guide: Vec<Pos>,
     moved: Vec<Pos>,
@@ -177,6 +179,7 @@ impl Search {
             choice_ids: std::iter::once((none, 0)).collect(),
             phases: Phases::default(),
             awaits: Awaits::new(reductions),
+            gives_up: false,
         }
     }
 
@@ -188,13 +191,17 @@ impl Search {
     ) -> ControlFlow<()> {
         loop {
             self.extend(program, listener)?;
-            if !self.awaits.is_outdated() {
+            if !self.gives_up && !self.awaits.is_outdated() {
                 listener.ended(program, &mut self.machine)?;
                 self.detect(program, listener)?;
                 if self.may_close_barrier(program) {
                     listener.order_matters();
                 }
                 listener.explored(|| self.fraction());
+            }
+            if self.gives_up {
+                listener.order_matters();
+                return ControlFlow::Continue(());
             }
             if self.awaits.is_outdated() {
                 self.restart(program, listener);
@@ -269,7 +276,12 @@ impl Search {
                     continue;
                 }
                 Some(Spin::Ends) => event.ends_thread = true,
-                None => {}
+                None => {
+                    if self.takes_back(program, &event) {
+                        self.gives_up = true;
+                        break;
+                    }
+                }
             }
             if !self.machine.chosen().is_empty() {
                 let chosen = self.machine.chosen().iter();

@@ -129,7 +129,7 @@ impl Search {
         match self.spins(program, &event) {
             Some(Spin::Waits) => return None,
             Some(Spin::Ends) => event.ends_thread = true,
-            None => {}
+            None => self.gives_up |= self.takes_back(program, &event),
         }
         Some(event)
     }
