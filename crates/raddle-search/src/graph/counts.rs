@@ -218,10 +218,11 @@ impl Search {
                 high += adds;
                 continue;
             }
-            let matching = beside
-                .iter()
-                .copied()
-                .find(|&inc| members[inc].adds >= -adds && !taken[inc] && is_before(inc, other));
+            // The last one: the others may be all that those have who know of fewer.
+            let matching =
+                beside.iter().copied().rev().find(|&inc| {
+                    members[inc].adds >= -adds && !taken[inc] && is_before(inc, other)
+                });
             match matching {
                 Some(inc) => taken[inc] = true,
                 None => low += adds,

@@ -19,6 +19,8 @@ pub(super) struct Visited {
     pub(super) graphs: Vec<CanonicalGraph>,
     /// Locations at which additions were left in any order.
     pub(super) unordered: BTreeSet<LocId>,
+    /// At one of these, another update adds something in an order of its own: without the order of additions, graphs look the same that are not.
+    pub(super) has_others: bool,
 }
 
 /// Every final graph of a program as often as it is visited, in ascending order. The program is one that has been checked with the same
@@ -33,6 +35,7 @@ pub(super) fn visited(
     let mut search = Search::new(program, memory, reductions, &frame);
     let mut graphs = Vec::new();
     let mut unordered = BTreeSet::new();
+    let mut has_others = false;
     loop {
         let step = match search.next(program) {
             Some(thread) => search.extend(program, &mut frame, thread),
@@ -42,6 +45,7 @@ pub(super) fn visited(
                     let locs = (0..program.tables().loc_count() as u32).map(LocId);
                     let has = |loc: &LocId| search.graph.has_additions(Here::of(*loc));
                     unordered.extend(locs.filter(has));
+                    has_others |= search.has_ordered_updates(program);
                 }
                 ControlFlow::Continue(Step::Dropped)
             }
@@ -56,7 +60,11 @@ pub(super) fn visited(
         }
     }
     graphs.sort_unstable();
-    Visited { graphs, unordered }
+    Visited {
+        graphs,
+        unordered,
+        has_others,
+    }
 }
 
 /// Does the operation of a state add something, in any order with others?
@@ -131,6 +139,20 @@ impl Search {
         (0..self.graph.threads.len()).all(|thread| {
             let read = self.waiting_read(thread);
             read.is_none_or(|read| !self.waits_in_vain(program, read))
+        })
+    }
+
+    /// Is there an update beside additions, at their location, that is ordered and none of those that come behind all others?
+    fn has_ordered_updates(&self, program: &Program) -> bool {
+        let threads = self.graph.threads.iter();
+        threads.flat_map(|thread| &thread.events).any(|event| {
+            event.kind == Kind::Read
+                && tells_outcome(program, event.state)
+                && self.graph.has_additions(event.place)
+                && self
+                    .graph
+                    .additions_up_to(event.place, event.source)
+                    .is_empty()
         })
     }
 
