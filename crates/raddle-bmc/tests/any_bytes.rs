@@ -4,10 +4,10 @@
 //! Programs look at the lowest bit of each byte only, so two values of a byte are enough.
 
 use raddle_bmc::BmcOptions;
-use raddle_order::rng::Rng;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
 use raddle_program::{FirstBytes, Made, Program, Seen, ThreadName};
+use raddle_random::Random32 as Rng;
 use raddle_search::driver::{Limits, SearchOptions};
 use raddle_search::{Checks, EngineKind, MemoryModel, Verdict};
 use std::fmt::Write;
