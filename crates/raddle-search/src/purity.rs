@@ -308,6 +308,8 @@ struct Changed {
 struct Changes {
     locs: SmallVec<[Changed; 2]>,
     any: bool,
+    /// Is one of them an update? Whoever takes something makes one. Iterations that only store are explored, as in the paper: its counts are those.
+    takes: bool,
 }
 
 impl Changes {
@@ -330,6 +332,7 @@ impl Changes {
             Op::Sync { action, .. } => (acquires(action), !acquires(action), true),
             _ => return false,
         };
+        self.takes |= is_update;
         let learns = acquires || is_own;
         let found = self.locs.iter_mut().find(|changed| changed.loc == loc);
         let publishes = match found {
@@ -364,7 +367,7 @@ impl Changes {
         };
         let all = self.locs.iter().all(is_back);
         self.locs.clear();
-        all
+        all && (self.takes || !self.any)
     }
 }
 
