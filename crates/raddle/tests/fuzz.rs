@@ -95,6 +95,18 @@ fn run(built: &BuiltProgram, engine: EngineKind, memory: MemoryModel) -> Result<
     check(&mut program, engine, options).map_err(|error| format!("{engine:?}: {error}"))
 }
 
+/// Does an engine say what is expected? What comes of a data race is not defined, and `graph` does not go after all of it: the race is what it must find then.
+fn is_as(expected: &Answer, engine: EngineKind, found: &Answer) -> bool {
+    match (expected, found) {
+        (Answer::Violations(all), Answer::Violations(some))
+            if engine == EngineKind::Graph && all.contains("race") =>
+        {
+            some.contains("race") && some.is_subset(all)
+        }
+        _ => expected == found,
+    }
+}
+
 /// All of these say the same; those that refuse programs may refuse this one.
 fn agree(
     built: &BuiltProgram,
@@ -107,10 +119,10 @@ fn agree(
         if found == Answer::Refused && !engine.handles_everything(MemoryModel::Sc) {
             continue;
         }
-        if let Some((first, expected)) = outcomes.first()
-            && answer(expected) != found
+        let expected = outcomes.first().map(|(first, it)| (*first, answer(it)));
+        if let Some((first, expected)) = expected
+            && !is_as(&expected, engine, &found)
         {
-            let expected = answer(expected);
             return Err(format!("{first:?}: {expected:?}, {engine:?}: {found:?}"));
         }
         outcomes.push((engine, outcome));
@@ -149,7 +161,8 @@ fn compare_models(built: &BuiltProgram) -> Result<usize, String> {
         return Ok(1);
     }
     let (strong, weak) = (strong.violations(), weak.violations());
-    match strong.is_subset(&weak) {
+    let is_racy = strong.contains("race") && weak.contains("race");
+    match is_racy || strong.is_subset(&weak) {
         true => Ok(2),
         false => Err(format!("sc has {strong:?}, c11 has {weak:?}")),
     }
@@ -269,5 +282,7 @@ fn what_fails_is_made_small() {
     };
     let seed = (0..).find(fails).expect("some program unlocks");
     let told = family.failure(seed, "it unlocks");
-    assert!(told.lines().count() < 20, "{told}");
+    // Objects and threads that nothing happens to are shown, too: what happens is taking a mutex and giving it back.
+    let does = |line: &&str| line.contains("= ") || line.contains("lock m");
+    assert!(told.lines().filter(does).count() <= 3, "{told}");
 }

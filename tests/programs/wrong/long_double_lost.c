@@ -1,14 +1,19 @@
-// A sum in `long double` that two threads add to without a lock: one of them is lost.
+// A sum in `long double` that is read under one lock and written under another taking of it: one of two additions is lost.
 // bmc: refused
 #include <assert.h>
 #include <pthread.h>
-#include <stdatomic.h>
 
-static _Atomic long double total;
+static long double total;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *add(void *amount) {
-    long double seen = atomic_load(&total);
-    atomic_store(&total, seen + *(long double *)amount);
+    pthread_mutex_lock(&lock);
+    long double seen = total;
+    pthread_mutex_unlock(&lock);
+    seen += *(long double *)amount;
+    pthread_mutex_lock(&lock);
+    total = seen;
+    pthread_mutex_unlock(&lock);
     return 0;
 }
 
