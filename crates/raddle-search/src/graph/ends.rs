@@ -28,8 +28,8 @@ impl Steps {
     pub(super) fn next(&self, graph: &Graph, thread: usize) -> Option<Ev> {
         let events = graph.threads[thread].events.iter().enumerate();
         let mut rest = events.skip(self.count(thread));
-        let (index, _) = rest.find(|(_, event)| !event.waits())?;
-        Some(Ev::new(thread, index))
+        let (index, event) = rest.find(|(_, event)| !event.waits())?;
+        (!event.is_refused).then(|| Ev::new(thread, index))
     }
 
     /// If a write is an addition: of those that it stands among, the last in the order of steps.

@@ -98,6 +98,8 @@ pub(super) struct Event {
     pub(super) is_addition: bool,
     /// The thread goes no further: what it met is wrong.
     pub(super) is_fault: bool,
+    /// The same, but only `graph` does not know what it met: it is no step of a schedule.
+    pub(super) is_refused: bool,
     pub(super) place: Place,
     /// When it was added: the order `<` of the algorithm.
     pub(super) stamp: u32,
@@ -143,6 +145,7 @@ impl Event {
             is_cell: false,
             is_addition: false,
             is_fault: false,
+            is_refused: false,
             place: Place::NOWHERE,
             stamp: 0,
             value: 0,

@@ -121,7 +121,7 @@ impl Search {
         thread: usize,
         fault: Fault,
     ) -> ControlFlow<(), Step> {
-        let at = self.halt(program, thread);
+        let at = self.halt(program, thread, false);
         frame.graph_fault(
             program,
             ThreadId::from_index(thread),
@@ -139,7 +139,7 @@ impl Search {
         thread: usize,
         what: Unsupported,
     ) -> ControlFlow<(), Step> {
-        let at = self.halt(program, thread);
+        let at = self.halt(program, thread, true);
         let stop = raddle_program::Stop::Unsupported(what);
         frame.graph_stop(program, ThreadId::from_index(thread), at, stop, |program| {
             self.schedule(program)
@@ -147,12 +147,18 @@ impl Search {
         ControlFlow::Continue(Step::Done)
     }
 
-    fn halt(&mut self, program: &Program, thread: usize) -> raddle_program::SrcId {
+    fn halt(
+        &mut self,
+        program: &Program,
+        thread: usize,
+        is_refused: bool,
+    ) -> raddle_program::SrcId {
         let cursor = self.graph.threads[thread].cursor;
         let mut event = Event::new(cursor.state, cursor.part, Kind::Other);
         let index = self.graph.threads[thread].events.len();
         self.graph.inherit(&mut event, thread, index);
         event.is_fault = true;
+        event.is_refused = is_refused;
         let halted = Cursor {
             halt: Halt::Fault,
             ..cursor
