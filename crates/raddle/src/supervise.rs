@@ -261,7 +261,8 @@ mod tests {
 
     #[test]
     fn a_job_that_does_not_listen_is_left_alone() {
-        let limit = Duration::from_millis(10);
+        // Long enough for the job to begin on a busy machine.
+        let limit = Duration::from_millis(500);
         let job = Job::new(Some(limit), None);
         let ended = job.run(&never(), |job| {
             job.watch.enter(Phase::Encoding);
