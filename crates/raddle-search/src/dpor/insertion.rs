@@ -246,8 +246,8 @@ impl Search {
                 }
             }
         }
-        for position in 0..items.len() {
-            if !needed[position] {
+        for (position, &is_needed) in needed.iter().enumerate() {
+            if !is_needed {
                 self.buffers.sequence.take(position);
             }
         }

@@ -11,6 +11,10 @@ use raddle_program::Journal;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+/// After so many pieces it is asked whether they are worth it: to get to one takes as long as so many executions.
+const PIECES_BEFORE_DOUBT: u64 = 256;
+const WORTH_A_PIECE: u64 = 24;
+
 /// Why the search is begun anew by one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
@@ -20,6 +24,8 @@ pub(super) enum Failure {
     Indivisible,
     /// A piece was not found in the tree.
     Diverged,
+    /// Pieces are so small that it takes longer to get to them than to explore them.
+    TooSmall,
     /// The program could not be made again, or no thread could be started.
     NoWorker,
 }
@@ -50,6 +56,8 @@ pub(super) struct State {
     pub(super) is_stopped: bool,
     pub(super) failure: Option<Failure>,
     pub(super) findings: Vec<Findings>,
+    /// How many pieces were taken.
+    taken: u64,
 }
 
 impl State {
@@ -75,6 +83,7 @@ impl Room {
                 is_stopped: false,
                 failure: None,
                 findings: Vec::new(),
+                taken: 0,
             }),
             changed: Condvar::new(),
             links: (0..workers).map(|_| Arc::default()).collect(),
@@ -84,6 +93,12 @@ impl Room {
     /// What is behind the lock is whole at any time, whoever panicked.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many executions there were so far.
+    fn counted(&self) -> u64 {
+        let counts = self.links.iter().map(|link| link.counts());
+        counts.map(|(complete, blocked)| complete + blocked).sum()
     }
 
     fn call_all(&self) {
@@ -105,7 +120,13 @@ impl Room {
                 self.changed.notify_all();
                 return None;
             }
+            if state.taken >= PIECES_BEFORE_DOUBT && self.counted() < state.taken * WORTH_A_PIECE {
+                state.failure = Some(Failure::TooSmall);
+                self.call_all();
+                continue;
+            }
             if let Some(way) = state.tree.take() {
+                state.taken += 1;
                 state.idle -= 1;
                 state.busy += 1;
                 return Some((way, state.tree.version()));
