@@ -77,6 +77,7 @@ engines! {
     Dpor {
         name: "dpor",
         knows_purity: true,
+        has_workers: true,
     }
     Rf {
         name: "rf",

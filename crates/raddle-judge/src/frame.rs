@@ -615,7 +615,11 @@ impl Listener for Frame {
         }
         self.midway = true;
         self.events_since_look += 1;
-        if self.events_since_look >= EVENTS_BETWEEN_LOOKS && self.look_around().is_break() {
+        // Whoever calls waits until the execution has ended.
+        if self.events_since_look >= EVENTS_BETWEEN_LOOKS
+            && self.look_around().is_break()
+            && !self.take_call()
+        {
             self.endless = ending::goes_round_without_end(program, machine.steps());
             return ControlFlow::Break(());
         }

@@ -115,5 +115,5 @@ fn division(
     options: &SearchOptions,
 ) -> Option<Division> {
     let is_sequential = options.limits.executions.is_some() || options.milestones.is_some();
-    division.filter(|it| kind.descriptor().has_checkpoints && it.is_wanted() && !is_sequential)
+    division.filter(|it| kind.descriptor().has_workers && it.is_wanted() && !is_sequential)
 }

@@ -41,7 +41,8 @@ const EXPLORING: &[(EngineKind, Explore)] = &[
         interleavings::explore(program, setup.memory, Sequence::Ascending, frame)
     }),
     (EngineKind::Dpor, |setup, program, frame| {
-        dpor::Search::new(program, setup.reductions).run(program, frame)
+        let division = setup.options.division.as_ref();
+        dpor::explore(program, setup.reductions, frame, division)
     }),
     (EngineKind::Rf, |setup, program, frame| {
         let mut search = rf::Search::new(program, setup.reductions);

@@ -154,7 +154,7 @@ impl fmt::Display for Error {
             ),
             Self::SingleWorker { engine } => write!(
                 f,
-                "engine `{engine}` has one worker only: `--jobs` is for engines `graph` and `mcr`"
+                "engine `{engine}` has one worker only: `--jobs` is for engines `graph`, `dpor` and `mcr`"
             ),
             Self::OnlyForGraph { option, engine } => {
                 write!(

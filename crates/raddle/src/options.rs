@@ -367,7 +367,7 @@ mod tests {
         for (args, message) in [
             (
                 vec!["--engine", "rf", "--jobs", "2"],
-                "engine `rf` has one worker only: `--jobs` is for engines `graph` and `mcr`",
+                "engine `rf` has one worker only: `--jobs` is for engines `graph`, `dpor` and `mcr`",
             ),
             (
                 vec!["--checkpoint", "search.checkpoint"],

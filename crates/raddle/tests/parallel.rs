@@ -54,6 +54,32 @@ fn the_answer_does_not_depend_on_the_number_of_workers() {
     }
 }
 
+/// What several workers of `dpor` find is told by one.
+#[test]
+fn workers_of_dpor_give_the_answers_of_one() {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs");
+    let files = [
+        (benchmark("fib-bench"), "-DN=3"),
+        (benchmark("lastzero"), "-DN=8"),
+        (benchmark("sigma"), "-DN=4"),
+        (programs.join("wrong/kind_of_mutex_in_block.c"), "-DN=1"),
+    ];
+    for (file, size) in files {
+        assert!(file.exists(), "{}", file.display());
+        for more in [[].as_slice(), &["--keep-going"], &["--unroll", "2"]] {
+            let ask = |jobs| {
+                let args = ["--engine", "dpor", "--pieces-after", "0", "--jobs", jobs];
+                json(&file, &[args.as_slice(), more, &["--", size]].concat())
+            };
+            let alone = ask("1");
+            for jobs in ["2", "3", "8"] {
+                let name = file.display();
+                assert_eq!(ask(jobs), alone, "{name}, {more:?}, {jobs} workers");
+            }
+        }
+    }
+}
+
 /// What programs are found to do late, and what makes a search begin anew, is the same for everybody.
 #[test]
 fn small_programs_have_the_same_answers_in_pieces() {

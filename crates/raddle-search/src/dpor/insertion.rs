@@ -16,10 +16,14 @@ pub(super) struct Buffers {
     pub(super) sequence: Sequence,
     /// The nodes on the way to a leaf, the last one first.
     pub(super) path: Vec<NodeId>,
+    /// For each of the sequence's events: is it needed? See [`Search::shorten`].
+    pub(super) needed: Vec<bool>,
     /// What these access, and maybe more.
     summary: Summary,
     /// One bit for each of 64 sets of threads: those that run in the sequence, and maybe more.
     threads: u64,
+    /// The sequence before anything was taken out to find its place, where others have to know it.
+    pub(super) whole: Vec<EventId>,
 }
 
 /// The bit of a thread in [`Buffers::threads`].
@@ -122,6 +126,36 @@ impl Search {
     /// Lines 34-44: inserts the sequence in the buffer, followed by `goal`, into the wakeup tree of the prefix before
     /// `first`.
     pub(super) fn insert(&mut self, tables: &Tables, first: EventId, goal: &Goal) -> Settled {
+        let is_shared = (first as usize) < self.cut;
+        if is_shared {
+            let Buffers {
+                sequence, whole, ..
+            } = &mut self.buffers;
+            whole.clear();
+            whole.extend(sequence.events());
+        }
+        let (node, mut walk) = match self.place(tables, first, goal) {
+            Place::Covered(settled) => return settled,
+            Place::Open(..) if is_shared => {
+                self.postpone(first, *goal);
+                return Settled::No;
+            }
+            Place::Open(node, walk) => (node, walk),
+        };
+        if let Some(event) = self.buffers.sequence.events().last() {
+            walk.events = walk.events.max(event + 1);
+        }
+        walk.guard = Guard::Last;
+        if self.company.is_some() {
+            self.shorten(tables, first, node, walk.last.as_ref());
+        }
+        let leaf = self.append(node, walk.last);
+        walk.reached(Some(leaf))
+    }
+
+    /// Lines 35-42: where in the wakeup tree of the prefix before `first` the sequence in the buffer, followed by `goal`, goes.
+    #[inline]
+    pub(super) fn place(&mut self, tables: &Tables, first: EventId, goal: &Goal) -> Place {
         let mut walk = Walk::new(first, *goal);
         let mut node = self.levels[first as usize].root;
         'descend: loop {
@@ -133,26 +167,111 @@ impl Search {
                         child = self.trees.next_sibling(current);
                         continue;
                     }
-                    Position::Absent => return walk.stopped_by(step),
+                    Position::Absent => return Place::Covered(walk.stopped_by(step)),
                     position => walk.take(position, &mut self.buffers.sequence),
                 }
                 if self.trees.first_child(current).is_none() {
-                    return walk.reached(Some(current));
+                    return Place::Covered(walk.reached(Some(current)));
                 }
                 if walk.last.is_none() && self.buffers.sequence.is_empty() {
-                    return Settled::No;
+                    return Place::Covered(Settled::No);
                 }
                 node = current;
                 continue 'descend;
             }
-            break;
+            return Place::Open(node, walk);
         }
-        if let Some(event) = self.buffers.sequence.events().last() {
-            walk.events = walk.events.max(event + 1);
+    }
+
+    /// Leaves of the sequence in the buffer, which goes below `parent`, what its last event needs, and what wakes everybody who would be asleep below
+    /// `parent`. That is a sequence of the same kind: all that begins with the whole one begins with it, too, and nobody sleeps at its end. The shorter
+    /// it is, the more is behind it for one worker to explore.
+    pub(super) fn shorten(
+        &mut self,
+        tables: &Tables,
+        first: EventId,
+        parent: NodeId,
+        last: Option<&Goal>,
+    ) {
+        let root = self.levels[first as usize].root;
+        let mut needed = std::mem::take(&mut self.buffers.needed);
+        let mut path = std::mem::take(&mut self.buffers.path);
+        path.clear();
+        path.extend(self.trees.path(root, parent));
+        let footprints = &self.execution.footprints;
+        let items = &self.buffers.sequence.items;
+        let is_there = |item: &Item| item.thread != TAKEN;
+        needed.clear();
+        needed.extend(items.iter().map(|item| {
+            let event = self.execution.event(item.event);
+            is_there(item)
+                && last.is_some_and(|goal| {
+                    item.thread == goal.second.thread.0
+                        || !footprints.independent(tables, event.footprint, goal.footprint)
+                        || self.leads_to(item.event, goal.second)
+                })
+        }));
+        let mut wake = |step: &Step| {
+            let waker = items.iter().position(|item| {
+                let event = self.execution.event(item.event);
+                is_there(item)
+                    && (item.thread == step.thread.0
+                        || !footprints.independent(tables, step.footprint, event.footprint))
+            });
+            if let Some(waker) = waker {
+                needed[waker] = true;
+            }
+        };
+        for &sleeper in self.sleep_set(first as usize) {
+            wake(&self.sleepers[sleeper as usize].step);
         }
-        walk.guard = Guard::Last;
-        let leaf = self.append(node, walk.last);
-        walk.reached(Some(leaf))
+        let mut node = root;
+        loop {
+            let next = path.pop();
+            let mut child = self.trees.first_child(node);
+            while let Some(sibling) = child.filter(|&child| Some(child) != next) {
+                wake(self.trees.step(sibling));
+                child = self.trees.next_sibling(sibling);
+            }
+            match next {
+                Some(next) => node = next,
+                None => break,
+            }
+        }
+        for late in (0..items.len()).rev() {
+            if needed[late] {
+                for early in 0..late {
+                    let before = self.execution.before(items[early].event, items[late].event);
+                    needed[early] |= is_there(&items[early]) && before;
+                }
+            }
+        }
+        for (position, &is_needed) in needed.iter().enumerate() {
+            if !is_needed {
+                self.buffers.sequence.take(position);
+            }
+        }
+        (self.buffers.needed, self.buffers.path) = (needed, path);
+    }
+
+    /// Makes these events the sequence in the buffer.
+    pub(super) fn rebuild_sequence(&mut self, events: &[EventId]) {
+        let execution = &self.execution;
+        let Buffers {
+            sequence,
+            summary,
+            threads,
+            ..
+        } = &mut self.buffers;
+        sequence.clear();
+        *summary = Summary::default();
+        *threads = 0;
+        for &id in events {
+            let event = execution.event(id);
+            sequence.push(id, event.thread);
+            summary.join(execution.footprints.summary(event.footprint));
+            *threads |= thread_bit(event.thread);
+        }
     }
 
     /// Line 38: is the thread of `step`, a node of the tree, a weak initial of the sequence, and where does it run there?
@@ -222,7 +341,7 @@ impl Search {
     }
 
     /// Line 43.
-    fn append(&mut self, mut node: NodeId, last: Option<Goal>) -> NodeId {
+    pub(super) fn append(&mut self, mut node: NodeId, last: Option<Goal>) -> NodeId {
         for event in self.buffers.sequence.events() {
             let event = self.execution.event(event);
             let step = Step {
@@ -238,6 +357,14 @@ impl Search {
             None => node,
         }
     }
+}
+
+/// Where a sequence goes in a wakeup tree.
+pub(super) enum Place {
+    /// It need not be there.
+    Covered(Settled),
+    /// What is left of it, below this node.
+    Open(NodeId, Walk),
 }
 
 /// A way down a wakeup tree with a sequence: what was taken from the sequence so far.

@@ -15,6 +15,7 @@ mod settled;
 #[cfg(test)]
 pub(crate) mod tests;
 mod wakeup;
+mod workers;
 
 use crate::driver::Reductions;
 use crate::listener::Listener;
@@ -25,6 +26,8 @@ use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::{Op, Program, StateId, Tables, ThreadId};
 use std::ops::ControlFlow;
 use wakeup::{NodeId, Step, WakeupTrees};
+use workers::Company;
+pub(crate) use workers::explore;
 
 /// A thread that need not be explored from some prefix on, because that was done before: a member of a sleep set.
 #[derive(Debug)]
@@ -77,6 +80,9 @@ pub(crate) struct Search {
     unfinished: bool,
     buffers: insertion::Buffers,
     reductions: Reductions,
+    /// What comes after so many events is this search's own affair: all, but for one that explores a piece.
+    cut: usize,
+    company: Option<Box<Company>>,
 }
 
 impl Search {
@@ -102,6 +108,8 @@ impl Search {
             unfinished: false,
             buffers: insertion::Buffers::default(),
             reductions,
+            cut: 0,
+            company: None,
         }
     }
 
@@ -145,6 +153,9 @@ impl Search {
     /// After an execution: to the next one. False if there is none.
     fn go_on(&mut self, program: &mut Program, listener: &mut impl Listener) -> bool {
         self.reverse_races(program);
+        if self.cut > 0 {
+            self.tell_found(program);
+        }
         let more = self.backtrack(program, listener);
         if more {
             listener.explored(|| self.fraction());
@@ -152,11 +163,11 @@ impl Search {
         more
     }
 
-    /// How much of the tree of executions has been explored, if all branches of a prefix were equally large and none were to
+    /// How much of the tree of executions, or of the piece, has been explored, if all branches of a prefix were equally large and none were to
     /// come: Knuth's estimate along the present path. Later races add branches, so it is too large at first.
     fn fraction(&self) -> f64 {
         let (mut share, mut explored) = (1.0, 0.0);
-        for (index, level) in self.levels.iter().enumerate() {
+        for (index, level) in self.levels.iter().enumerate().skip(self.cut) {
             let next = self.levels.get(index + 1);
             let sleepers = next.map_or(self.sleepers.len(), |next| next.first_sleeper as usize);
             let done = sleepers - level.first_sleeper as usize;
@@ -437,7 +448,7 @@ impl Search {
 
     /// Lines 32-33: leaves explored children until a prefix has another one. False if there is none.
     fn backtrack(&mut self, program: &Program, listener: &mut impl Listener) -> bool {
-        while self.execution.len() > 0 {
+        while self.execution.len() > self.cut {
             let level = self.levels.pop().expect("one level more than events");
             self.sleeping.truncate(level.first_sleeping as usize);
             self.held.truncate(level.first_sleeping as usize);

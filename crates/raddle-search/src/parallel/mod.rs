@@ -17,7 +17,7 @@
 mod room;
 mod saved;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod worker;
 
 pub use raddle_judge::frame::Setup;
@@ -82,7 +82,7 @@ pub struct Checkpoints {
 }
 
 /// Workers run what the program's threads do, however deep they call.
-const STACK_BYTES: usize = 256 << 20;
+pub(crate) const STACK_BYTES: usize = 256 << 20;
 /// The leader looks at the clock this often.
 const MOMENT: Duration = Duration::from_millis(100);
 

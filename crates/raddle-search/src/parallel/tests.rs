@@ -14,18 +14,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A number that people may set to try more.
-fn number(name: &str, default: u64) -> u64 {
+pub(crate) fn number(name: &str, default: u64) -> u64 {
     let text = std::env::var(name).ok();
     text.and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
 /// Makes a program again and again, in any thread.
-fn source(make: impl Fn() -> BuiltProgram + Send + Sync + 'static) -> ProgramSource {
+pub(crate) fn source(make: impl Fn() -> BuiltProgram + Send + Sync + 'static) -> ProgramSource {
     Arc::new(move || Some(make().program()))
 }
 
 /// Cut into pieces as soon as anybody looks around.
-fn early(source: &ProgramSource, workers: usize) -> Division {
+pub(crate) fn early(source: &ProgramSource, workers: usize) -> Division {
     Division {
         warm_up: 0,
         ..Division::new(Arc::clone(source), workers)
@@ -82,14 +82,16 @@ fn told(program: &Program, outcome: &Outcome) -> String {
     )
 }
 
-struct Question {
-    memory: MemoryModel,
-    checks: Checks,
-    keep_going: bool,
+pub(crate) struct Question {
+    pub(crate) engine: EngineKind,
+    pub(crate) memory: MemoryModel,
+    pub(crate) checks: Checks,
+    pub(crate) keep_going: bool,
 }
 
 fn check_in_pieces(
     program: &mut Program,
+    engine: EngineKind,
     division: Option<Division>,
     options: SearchOptions,
 ) -> Outcome {
@@ -97,7 +99,7 @@ fn check_in_pieces(
         division,
         ..EngineOptions::default()
     };
-    check_with(program, EngineKind::Graph, engine_options, options).unwrap()
+    check_with(program, engine, engine_options, options).unwrap()
 }
 
 impl Question {
@@ -110,7 +112,7 @@ impl Question {
             ..SearchOptions::default()
         };
         let mut program = program(source);
-        let mut outcome = check_in_pieces(&mut program, division, options);
+        let mut outcome = check_in_pieces(&mut program, self.engine, division, options);
         let is_found = matches!(outcome.verdict, Verdict::Violation(_));
         if is_found && !self.keep_going {
             // Others were further than the one that found it.
@@ -120,7 +122,7 @@ impl Question {
     }
 
     /// With one worker and with several, however the pieces come about.
-    fn assert_same(&self, source: &ProgramSource, name: &str) {
+    pub(crate) fn assert_same(&self, source: &ProgramSource, name: &str) {
         let alone = self.ask(source, None);
         for workers in [1, 2, 3, 8] {
             let mut division = early(source, workers);
@@ -134,7 +136,7 @@ impl Question {
     }
 }
 
-const NO_CHECKS: Checks = Checks {
+pub(crate) const NO_CHECKS: Checks = Checks {
     assertions: false,
     memory: false,
     races: false,
@@ -145,15 +147,16 @@ const NO_CHECKS: Checks = Checks {
     only_error_calls: false,
 };
 
-fn sc() -> Question {
+pub(crate) fn sc() -> Question {
     Question {
+        engine: EngineKind::Graph,
         memory: MemoryModel::Sc,
         checks: Checks::default(),
         keep_going: false,
     }
 }
 
-fn samples() -> Vec<(&'static str, ProgramSource)> {
+pub(crate) fn samples() -> Vec<(&'static str, ProgramSource)> {
     vec![
         ("fib_bench", source(|| samples::fib_bench(4))),
         ("casrot", source(|| samples::casrot(6))),
@@ -235,6 +238,7 @@ fn generated_programs_with_weak_orderings_do_as_well() {
         let source = source(move || generate_c11(seed, &C11Options::default()));
         for keep_going in [false, true] {
             let question = Question {
+                engine: EngineKind::Graph,
                 memory: MemoryModel::C11,
                 checks: Checks::default(),
                 keep_going,
@@ -274,7 +278,7 @@ fn stopped(
         watch.raise(Cause::Interrupted);
     });
     let mut program = program(source);
-    let outcome = check_in_pieces(&mut program, Some(division), options);
+    let outcome = check_in_pieces(&mut program, EngineKind::Graph, Some(division), options);
     clock.join().unwrap();
     let is_left = matches!(outcome.verdict, Verdict::Inconclusive(_));
     (told(&program, &outcome), left.take().filter(|_| is_left))
@@ -318,7 +322,7 @@ fn a_limit_of_executions_means_the_first_ones() {
             ..SearchOptions::default()
         };
         let mut program = program(&source);
-        let outcome = check_in_pieces(&mut program, division, options);
+        let outcome = check_in_pieces(&mut program, EngineKind::Graph, division, options);
         told(&program, &outcome)
     };
     assert_eq!(counts(Some(early(&source, 3))), counts(None));
