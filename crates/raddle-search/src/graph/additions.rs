@@ -12,6 +12,7 @@ use crate::frame::Frame;
 use raddle_memory::MemoryModel;
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{LocId, Op, Order, Program, RmwKind, StateId, Value};
+use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
 impl Search {
@@ -108,7 +109,6 @@ impl Search {
         place: Place,
         after: StateId,
     ) -> ControlFlow<(), Ev> {
-        self.meet_fences(program, thread, place)?;
         self.has_commuted = true;
         let state = self.graph.threads[thread].cursor.state;
         let index = self.graph.threads[thread].events.len();
@@ -128,30 +128,8 @@ impl Search {
         };
         let position = self.graph.writes(place).len() + 1;
         let write = self.graph.add(program, thread, event, position, cursor);
+        self.look_at_block(program, place, write)?;
         ControlFlow::Continue(write)
-    }
-
-    /// What comes behind a fence that acquires may depend on what an addition before it found, and so on an addition that comes later and is not known to it.
-    fn meet_fences(&self, program: &mut Program, thread: usize, place: Place) -> ControlFlow<()> {
-        if !self.minds_knowledge() {
-            return ControlFlow::Continue(());
-        }
-        let known = self.graph.known(thread);
-        for other in (0..self.graph.threads.len()).filter(|&other| other != thread) {
-            let mut at = self.graph.last_here(place, other);
-            while let Some(event) = at {
-                if self.graph.is_known(event, known) {
-                    break;
-                }
-                let later = &self.graph.threads[other].events[event.at()..];
-                let acquires = |event: &Event| event.kind == Kind::Fence && event.order.acquires();
-                if self.graph.event(event).is_addition && later.iter().any(acquires) {
-                    return Self::tell_apart(program, place);
-                }
-                at = self.graph.before_here(event);
-            }
-        }
-        ControlFlow::Continue(())
     }
 
     /// An access that is no addition: all additions must be known to its thread.
@@ -210,19 +188,13 @@ impl Search {
         }
     }
 
-    /// A fence that acquires makes its thread learn from what its additions found: from all that may have come before these. Under C11, one that is sequentially consistent
-    /// also puts events before and behind it into one order; all additions are told apart in a program with such fences.
-    pub(super) fn meet_fence(
-        &mut self,
-        program: &mut Program,
-        thread: usize,
-        order: Order,
-    ) -> ControlFlow<()> {
-        if !order.acquires() || !self.minds_knowledge() {
-            return ControlFlow::Continue(());
-        }
+    // ---- fences that acquire
+
+    /// Under C11, a fence that is sequentially consistent puts events before and behind it into one order: all additions are told apart in a program with such
+    /// fences.
+    pub(super) fn meet_fence(&mut self, program: &mut Program, order: Order) -> ControlFlow<()> {
         if order != Order::SeqCst || self.judge.memory != MemoryModel::C11 {
-            return self.meet_acquire_fence(program, thread);
+            return ControlFlow::Continue(());
         }
         let is_new = program.tell_all_additions_apart();
         if is_new && self.has_commuted {
@@ -232,26 +204,71 @@ impl Search {
         ControlFlow::Continue(())
     }
 
-    fn meet_acquire_fence(&mut self, program: &mut Program, thread: usize) -> ControlFlow<()> {
-        let Some(&last) = self.graph.threads[thread].events.last() else {
+    /// Looks at the additions before a fence of their thread.
+    pub(super) fn look_at_fence(&self, program: &mut Program, fence: Ev) -> ControlFlow<()> {
+        if !self.has_commuted || !self.graph.event(fence).order.acquires() {
             return ControlFlow::Continue(());
-        };
-        let known = self.graph.clocks.joined(last.known, last.pending);
-        for index in 0..self.graph.threads[thread].events.len() {
-            let own = self.graph.threads[thread].events[index];
-            if !own.is_addition {
+        }
+        let mut seen: Option<&[Ev]> = None;
+        for (index, event) in self.graph.threads[fence.of()].events.iter().enumerate() {
+            let own = Ev::new(fence.of(), index);
+            if event.is_addition && !seen.is_some_and(|block| block.contains(&own)) {
+                self.look_at_block(program, event.place, own)?;
+                seen = Some(self.graph.block_of(event.place, own));
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// A fence that acquires makes its thread learn from what its additions found. A block has an order in which no fence tells anything by that, or its additions are
+    /// told apart (docs/engines/graph.md, additions and fences). `member` is one of the block.
+    fn look_at_block(&self, program: &mut Program, place: Place, member: Ev) -> ControlFlow<()> {
+        if !self.minds_knowledge() {
+            return ControlFlow::Continue(());
+        }
+        let block = self.graph.block_of(place, member);
+        // Fences of threads that would learn from additions behind their own, and the last of these.
+        let mut deaf: SmallVec<[(Ev, Ev); 4]> = SmallVec::new();
+        for (at, &first) in block.iter().enumerate() {
+            if block[..at].iter().any(|other| other.thread == first.thread) {
                 continue;
             }
-            for at in 0..self.graph.writes(own.place).len() {
-                let other = self.graph.writes(own.place)[at];
-                let event = *self.graph.event(other);
-                if event.is_addition
-                    && other.of() != thread
-                    && !self.graph.is_known(other, known)
-                    && self.graph.clocks.joined(known, event.message) != known
-                {
-                    return Self::tell_apart(program, own.place);
+            let mut own = first;
+            for index in first.at() + 1..self.graph.threads[first.of()].events.len() {
+                let fence = Ev::new(first.of(), index);
+                let event = self.graph.event(fence);
+                if event.is_addition && block.contains(&fence) {
+                    own = fence;
                 }
+                if event.kind != Kind::Fence || !event.order.acquires() {
+                    continue;
+                }
+                let mut unheard = block
+                    .iter()
+                    .filter(|&&other| self.graph.is_deaf_to(fence, other));
+                let mut is_deaf = false;
+                let must_come_first = unheard.any(|other| {
+                    is_deaf = true;
+                    self.judge.memory != MemoryModel::C11
+                        || other.index < self.graph.clocks.get(event.past, other.thread)
+                });
+                if must_come_first {
+                    return Self::tell_apart(program, place);
+                }
+                if is_deaf {
+                    deaf.push((fence, own));
+                }
+            }
+        }
+        for &(later, _) in &deaf {
+            let Event { stamp, known, .. } = *self.graph.event(later);
+            let is_bad = |&(fence, own): &(Ev, Ev)| {
+                fence.thread != later.thread
+                    && self.graph.event(fence).stamp < stamp
+                    && !self.graph.is_known(own, known)
+            };
+            if deaf.iter().any(is_bad) {
+                return Self::tell_apart(program, place);
             }
         }
         ControlFlow::Continue(())
@@ -259,6 +276,34 @@ impl Search {
 }
 
 impl Graph {
+    /// The additions that no other access separates from one.
+    pub(super) fn block_of(&self, place: Place, addition: Ev) -> &[Ev] {
+        let writes = self.writes(place);
+        let at = self.position(place, addition) - 1;
+        let is_other = |write: &Ev| !self.event(*write).is_addition;
+        let start = writes[..at].iter().rposition(is_other).map_or(0, |other| other + 1);
+        let end = writes[at..].iter().position(is_other).map_or(writes.len(), |other| at + other);
+        &writes[start..end]
+    }
+
+    /// Does an event know neither an addition of another thread nor what it publishes?
+    fn is_deaf_to(&self, event: Ev, addition: Ev) -> bool {
+        let known = self.event(event).known;
+        addition.thread != event.thread
+            && !self.is_known(addition, known)
+            && !self.clocks.covers(known, self.event(addition).message)
+    }
+
+    /// Must the first of two additions of a block come before the second, because a fence behind the first acquires nothing from the second?
+    pub(super) fn comes_first(&self, first: Ev, second: Ev) -> bool {
+        let events = self.threads[first.of()].events.iter().enumerate();
+        let mut later = events.skip(first.at() + 1);
+        later.any(|(index, event)| {
+            let acquires = event.kind == Kind::Fence && event.order.acquires();
+            acquires && self.is_deaf_to(Ev::new(first.of(), index), second)
+        })
+    }
+
     /// What a location holds after an addition.
     #[cold]
     pub(super) fn sum(&self, program: &Program, place: Place, addition: Ev) -> Value {

@@ -56,8 +56,6 @@ pub(super) struct Location {
     last: SmallVec<[u32; 6]>,
     /// How many of them are additions.
     additions: u32,
-    /// In some graph, a later store of a thread has continued a release sequence of it.
-    pub(super) continues: bool,
 }
 
 /// An object that comes and goes.
@@ -110,8 +108,6 @@ pub(super) struct Mark {
 pub(super) struct Graph {
     pub(super) threads: Vec<Thread>,
     pub(super) locations: Vec<Location>,
-    /// [`Location::continues`] of any.
-    pub(super) continues_any: bool,
     lives: Vec<Life>,
     /// By thread: who joined or detached it.
     pub(super) claimed: Vec<Ev>,

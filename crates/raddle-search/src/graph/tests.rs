@@ -6,7 +6,7 @@ use super::exact::{self, Visited};
 use crate::driver::{Limits, Reductions, SearchOptions, ViolationKey, check};
 use crate::oracle::c11::{CanonicalGraph, GraphEnd, GraphOptions, final_graphs};
 use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, Violation, ViolationKind};
-use raddle_program::{Order, Program, RmwKind};
+use raddle_program::{Order, Program, ReleaseSequences, RmwKind};
 use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder};
 use raddle_testing::generate::{C11Options, Features, GenOptions, generate, generate_c11};
 use raddle_testing::samples;
@@ -153,6 +153,10 @@ fn compare_with_brute_force(family: &C11Options, budget: u64) {
     for seed in first..first + number("COUNT", budget) {
         let built = generate_c11(seed, family);
         let mut program = built.program();
+        program.set_release_sequences(match seed % 2 {
+            0 => ReleaseSequences::UpdatesOnly,
+            _ => ReleaseSequences::SameThread,
+        });
         let options = GraphOptions {
             most: 20_000,
             ..GraphOptions::default()
