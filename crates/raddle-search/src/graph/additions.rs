@@ -220,43 +220,32 @@ impl Search {
         ControlFlow::Continue(())
     }
 
-    /// A fence that acquires makes its thread learn from what its additions found. A block has an order in which no fence tells anything by that, or its additions are
-    /// told apart (docs/engines/graph.md, additions and fences). `member` is one of the block.
+    /// A fence that acquires makes its thread learn from what its additions found. Blocks have orders in which no fence learns anything by that, or the additions are
+    /// told apart (docs/engines/graph.md, additions). `member` is one of a block that is new, or before a fence that is.
     fn look_at_block(&self, program: &mut Program, place: Place, member: Ev) -> ControlFlow<()> {
         if !self.minds_knowledge() {
             return ControlFlow::Continue(());
         }
+        let mut deaf = Deaf::new();
         let block = self.graph.block_of(place, member);
-        // Fences of threads that would learn from additions behind their own, and the last of these.
-        let mut deaf: SmallVec<[(Ev, Ev); 4]> = SmallVec::new();
-        for (at, &first) in block.iter().enumerate() {
-            if block[..at].iter().any(|other| other.thread == first.thread) {
-                continue;
-            }
-            let mut own = first;
-            for index in first.at() + 1..self.graph.threads[first.of()].events.len() {
-                let fence = Ev::new(first.of(), index);
-                let event = self.graph.event(fence);
-                if event.is_addition && block.contains(&fence) {
-                    own = fence;
-                }
-                if event.kind != Kind::Fence || !event.order.acquires() {
-                    continue;
-                }
-                let mut unheard = block
-                    .iter()
-                    .filter(|&&other| self.graph.is_deaf_to(fence, other));
-                let mut is_deaf = false;
-                let must_come_first = unheard.any(|other| {
-                    is_deaf = true;
-                    self.judge.memory != MemoryModel::C11
-                        || other.index < self.graph.clocks.get(event.past, other.thread)
-                });
-                if must_come_first {
-                    return Self::tell_apart(program, place);
-                }
-                if is_deaf {
-                    deaf.push((fence, own));
+        if !self.graph.find_deaf(block, &mut deaf) {
+            return Self::tell_apart(program, place);
+        }
+        if deaf.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        if self.judge.memory != MemoryModel::C11 {
+            return Self::tell_apart(program, place);
+        }
+        let others = self.graph.locations.iter();
+        for location in others.filter(|location| location.has_additions()) {
+            let is_addition = |write: &Ev| self.graph.event(*write).is_addition;
+            for other in location
+                .writes
+                .chunk_by(|a, b| is_addition(a) && is_addition(b))
+            {
+                if is_addition(&other[0]) && other[0] != block[0] {
+                    self.graph.find_deaf(other, &mut deaf);
                 }
             }
         }
@@ -275,15 +264,53 @@ impl Search {
     }
 }
 
+/// Fences that would learn from additions behind those of their own thread, and the last of these in a block.
+type Deaf = SmallVec<[(Ev, Ev); 4]>;
+
 impl Graph {
     /// The additions that no other access separates from one.
     pub(super) fn block_of(&self, place: Place, addition: Ev) -> &[Ev] {
         let writes = self.writes(place);
         let at = self.position(place, addition) - 1;
         let is_other = |write: &Ev| !self.event(*write).is_addition;
-        let start = writes[..at].iter().rposition(is_other).map_or(0, |other| other + 1);
-        let end = writes[at..].iter().position(is_other).map_or(writes.len(), |other| at + other);
+        let start = writes[..at]
+            .iter()
+            .rposition(is_other)
+            .map_or(0, |other| other + 1);
+        let end = writes[at..]
+            .iter()
+            .position(is_other)
+            .map_or(writes.len(), |other| at + other);
         &writes[start..end]
+    }
+
+    /// Adds the fences behind additions of a block that are deaf to others of it. False if one depends on what it is deaf to.
+    fn find_deaf(&self, block: &[Ev], deaf: &mut Deaf) -> bool {
+        for (at, &first) in block.iter().enumerate() {
+            if block[..at].iter().any(|other| other.thread == first.thread) {
+                continue;
+            }
+            let mut own = first;
+            for index in first.at() + 1..self.threads[first.of()].events.len() {
+                let fence = Ev::new(first.of(), index);
+                let event = self.event(fence);
+                if event.is_addition && block.contains(&fence) {
+                    own = fence;
+                }
+                if event.kind != Kind::Fence || !event.order.acquires() {
+                    continue;
+                }
+                let mut unheard = block.iter().filter(|&&other| self.is_deaf_to(fence, other));
+                let depends = |other: &Ev| other.index < self.clocks.get(event.past, other.thread);
+                if let Some(other) = unheard.next() {
+                    if depends(other) || unheard.any(depends) {
+                        return false;
+                    }
+                    deaf.push((fence, own));
+                }
+            }
+        }
+        true
     }
 
     /// Does an event know neither an addition of another thread nor what it publishes?

@@ -58,6 +58,12 @@ pub(super) struct Location {
     additions: u32,
 }
 
+impl Location {
+    pub(super) fn has_additions(&self) -> bool {
+        self.additions > 0
+    }
+}
+
 /// An object that comes and goes.
 #[derive(Debug)]
 pub(super) struct Life {
@@ -188,7 +194,7 @@ impl Graph {
     #[inline]
     pub(super) fn has_additions(&self, place: Place) -> bool {
         let location = self.locations.get(place.index());
-        location.is_some_and(|location| location.additions > 0)
+        location.is_some_and(Location::has_additions)
     }
 
     /// Where a write stands in the modification order, counting from 1; 0 is the initial one.

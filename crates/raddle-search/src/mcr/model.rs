@@ -12,9 +12,7 @@ use super::plain::is_weak;
 use crate::purity::{Attempt, completes_iteration};
 use raddle_memory::Machine;
 use raddle_memory::sync::SyncStep;
-use raddle_program::{
-    LocId, Op, Program, ReleaseSequences, SrcId, StateId, Stop, ThreadId, Value,
-};
+use raddle_program::{LocId, Op, Program, ReleaseSequences, SrcId, StateId, Stop, ThreadId, Value};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 

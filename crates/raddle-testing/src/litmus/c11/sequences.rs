@@ -79,10 +79,7 @@ fn sequences() -> Vec<C11Test> {
             &[
                 (&[w(X, 1, RLX), w(Y, 1, REL), w(Y, 2, RLX)], &[]),
                 (&[w(Y, 3, RLX)], &[]),
-                (
-                    &[r(Y, RLX), r(Y, RLX), r(Y, ACQ), r(X, RLX)],
-                    &[1, 3, 2, 0],
-                ),
+                (&[r(Y, RLX), r(Y, RLX), r(Y, ACQ), r(X, RLX)], &[1, 3, 2, 0]),
             ],
             &[],
             SINCE_20,
