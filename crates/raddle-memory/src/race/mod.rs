@@ -35,8 +35,9 @@ mod tests;
 
 use crate::access::sync_mode;
 use crate::machine::{Effect, MicroStep};
+use crate::sync::order::{Opening, Released};
 use clock::{Clock, Clocks};
-use history::{Cell, Class, History, Message, Opened, Slot};
+use history::{Class, History, Message, Slot};
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{LocId, ObjectId, Op, Order, Program, SrcId, StateId, Tables, ThreadId};
 use smallvec::SmallVec;
@@ -110,7 +111,7 @@ enum Undo {
     Begun(LocId, ThreadId, Clock),
     Object(ObjectId, u32, Option<Slot>),
     Free(ObjectId, u32, Option<Slot>),
-    Cell(LocId, Cell),
+    Cell(LocId, Released<Clock>),
     Opened,
     BlockBegun,
     BlockGrown(u32, Clock),
@@ -136,8 +137,8 @@ pub struct RaceDetector {
     counts: Vec<u32>,
     locations: Vec<Location>,
     objects: Vec<Block>,
-    cells: Vec<Cell>,
-    opened: Vec<Opened>,
+    cells: Vec<Released<Clock>>,
+    opened: Vec<Opening<Clock>>,
     /// What each atomic block publishes: all that happened before its last step so far.
     blocks: Vec<Clock>,
     /// In the order in which they were done.
