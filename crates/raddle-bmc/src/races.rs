@@ -89,7 +89,7 @@ impl Problem {
         self.reach_along_barriers(&reached);
         self.reach_along_reads(&reached);
         if self.release_sequences == ReleaseSequences::SameThread {
-            self.reach_along_stores(&reached, asked);
+            self.reach_along_stores(&reached);
         }
         self.select(&candidates, &reached, asked);
         let open = self.encoding.any_open_block();
@@ -470,9 +470,8 @@ impl Problem {
         }
     }
 
-    /// A relaxed store publishes what an earlier write of its thread does, unless a store comes between that is none of the
-    /// thread's atomic ones.
-    fn reach_along_stores(&mut self, reached: &Reached, asked: Lit) {
+    /// A relaxed store publishes what an earlier write of its thread to the location does.
+    fn reach_along_stores(&mut self, reached: &Reached) {
         let mut cells: BTreeMap<Cell, Vec<Candidate>> = BTreeMap::new();
         for candidates in self.memory_writes() {
             cells.entry(candidates.0).or_default().push(candidates.1);
@@ -486,7 +485,9 @@ impl Problem {
                 for head in writes {
                     let is_earlier = head.thread == later.thread && head.step < later.step;
                     if is_earlier && reached.own[head.step] != Lit::FALSE {
-                        self.continue_sequence(reached, asked, writes, (head, later));
+                        let happen = [head, later].map(|write| self.lit(write.guard));
+                        let published = [reached.own[head.step], happen[0], happen[1]];
+                        self.implies(&published, reached.published[later.step]);
                     }
                 }
             }
@@ -516,38 +517,6 @@ impl Problem {
             }
         }
         writes
-    }
-
-    fn continue_sequence(
-        &mut self,
-        reached: &Reached,
-        asked: Lit,
-        writes: &[Candidate],
-        (head, later): (&Candidate, &Candidate),
-    ) {
-        let global = self.memory.global();
-        let happen = [head.guard, later.guard].map(|guard| self.lit(guard));
-        let mut clause = vec![!asked, !reached.own[head.step], !happen[0], !happen[1]];
-        for between in writes {
-            let is_store = self.encoding.steps[between.step].what == StepKind::Store;
-            let is_own = between.thread == head.thread;
-            if !is_store || is_own && !between.is_plain {
-                continue;
-            }
-            if is_own && !(head.step..later.step).contains(&between.step) {
-                continue;
-            }
-            let breaks = self.solver.new_lit();
-            let guard = self.lit(between.guard);
-            self.implies(&[breaks], guard);
-            self.solver
-                .order_if(global, head.event, between.event, breaks);
-            self.solver
-                .order_if(global, between.event, later.event, breaks);
-            clause.push(breaks);
-        }
-        clause.push(reached.published[later.step]);
-        self.solver.clause(&clause);
     }
 
     /// Every operation on a cell passes on what was handed on before it.

@@ -61,8 +61,7 @@ pub struct Frame {
     watch: Arc<Watch>,
     statistics: Statistics,
     detector: RaceDetector,
-    /// The engine says that the order of writes matters that it leaves unordered, or a predicted execution does: see
-    /// [`Replayed::minds_order_of_writes`](replay::Replayed).
+    /// The engine says that the order of writes matters that it leaves unordered.
     minds_order: bool,
     uninit: UninitDetector,
     /// Has a plain access been seen that could be in a race? Before that there is no need to look for any.
@@ -438,9 +437,9 @@ impl Frame {
         ControlFlow::Continue(())
     }
 
-    /// May a race depend on the order of writes that nobody reads, or anything else on it?
+    /// May what happens depend on the order of writes that the engine leaves unordered?
     pub fn minds_order_of_writes(&self) -> bool {
-        self.minds_order || self.detector.depends_on_order_of_writes()
+        self.minds_order
     }
 
     /// Feeds the race detector.
@@ -742,7 +741,6 @@ impl Listener for Frame {
             debug_assert!(false, "what is predicted can be run");
             return ControlFlow::Continue(());
         };
-        self.minds_order |= replayed.minds_order_of_writes;
         for race in replayed.races {
             let (thread, at) = (race.second.thread, race.second.at);
             let kind = ViolationKind::Race(race);

@@ -202,8 +202,6 @@ pub struct Replayed {
     /// All faults that memory found, and the steps that committed them. Where executions are sequences only that of the last step.
     pub faults: Vec<(usize, Fault)>,
     pub races: Vec<RaceInfo>,
-    /// May there be other races if writes that nobody reads come in another order?
-    pub minds_order_of_writes: bool,
     /// What depends on memory that nobody has written, and the step that does.
     pub uninitialised: Vec<(usize, Fault)>,
     /// Number of micro-steps after each event.
@@ -263,7 +261,6 @@ impl Run {
                 .collect(),
             fault: self.fault,
             races: self.races,
-            minds_order_of_writes: self.detector.depends_on_order_of_writes(),
             uninitialised: self.uninitialised,
             ends: self.ends,
         }

@@ -140,7 +140,7 @@ const TOPICS: &[Topic] = &[
                least one not atomic, which no synchronisation orders. In C and C++ a data race is undefined behaviour: \
                protect both accesses by a mutex, or make them atomic. What a release store publishes is also learnt from \
                later read-modify-writes of the same variable (its release sequence); up to C17 and C++17 from later atomic stores of the \
-               same thread, too, as long as no other thread stores there. `-std=` decides which rule holds; without it programs \
+               same thread, too. `-std=` decides which rule holds; without it programs \
                are C17 and C++17, and Rust follows C++20.",
     },
     Topic {

@@ -87,7 +87,7 @@ fn small_programs_have_the_same_answers_in_pieces() {
     for name in [
         "wrong/kind_of_mutex_in_block.c",
         "wrong/kind_of_mutex_misused_in_block.c",
-        "wrong/release_sequence_broken.c",
+        "correct/release_sequence_behind_others.c",
     ] {
         let file = programs.join(name);
         assert!(file.exists(), "{name}");

@@ -417,7 +417,6 @@ impl GraphRun {
             ends: (1..=self.steps.len() as u32).collect(),
             fault: self.faults.last().map(|(_, fault)| fault.clone()),
             faults: self.faults,
-            minds_order_of_writes: false,
             uninitialised: self.uninitialised,
             machine: self.machine,
         })

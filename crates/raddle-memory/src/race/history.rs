@@ -3,7 +3,6 @@
 use super::clock::Clock;
 use raddle_program::ThreadId;
 use smallvec::SmallVec;
-use std::num::NonZeroU32;
 
 /// How an access takes part in races.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,17 +109,6 @@ pub(super) struct Message {
     pub(super) stamp: u32,
     /// What an acquiring read of it learns: what its release sequences publish.
     pub(super) clock: Clock,
-    /// Who publishes that, if writes of the same thread continue release sequences: the last of [`Head`].
-    pub(super) heads: Option<NonZeroU32>,
     /// The atomic block it is in, which publishes to reads in other blocks.
     pub(super) block: Option<u32>,
-}
-
-/// A write that begins a release sequence, and what it publishes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Head {
-    pub(super) thread: ThreadId,
-    pub(super) clock: Clock,
-    /// Another one whose sequence reaches as far: one more than its position.
-    pub(super) below: Option<NonZeroU32>,
 }

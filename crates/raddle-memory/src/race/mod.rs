@@ -7,7 +7,7 @@
 //!   of an initialiser → calls that find it run. An operation that fails (`EBUSY`, …) orders nothing, nor do initialisation
 //!   and destruction;
 //! - a release write → an acquire read of it or of a later write in its release sequence. Read-modify-writes of any thread
-//!   continue one; in C up to C17 and C++ up to C++17 so do atomic stores of the thread that began it
+//!   continue one; in C up to C17 and C++ up to C++17 so do later atomic stores of the thread that began it, to the same location
 //!   ([`ReleaseSequences`](raddle_program::ReleaseSequences)). A release fence makes relaxed writes after it release
 //!   what came before the fence, an acquire fence makes relaxed reads before it acquire. Sequentially consistent fences are
 //!   both. Where accesses of several sizes meet, a read acquires from the last write of each of its bytes;
@@ -37,9 +37,10 @@ use crate::access::sync_mode;
 use crate::machine::{Effect, MicroStep};
 use crate::sync::order::{Opening, Released};
 use clock::{Clock, Clocks};
-use history::{Class, Head, History, Message, Slot};
+use history::{Class, History, Message, Slot};
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{LocId, ObjectId, Op, Order, Program, SrcId, StateId, Tables, ThreadId};
+use smallvec::SmallVec;
 
 /// One side of a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +77,22 @@ struct Knowledge {
 struct Location {
     history: History,
     message: Message,
+    /// What each thread has published by its own writes, if these continue release sequences.
+    begun: SmallVec<[(ThreadId, Clock); 2]>,
+}
+
+impl Location {
+    fn begun(&self, thread: ThreadId) -> Clock {
+        let found = self.begun.iter().find(|(of, _)| *of == thread);
+        found.map_or(Clock::default(), |&(_, clock)| clock)
+    }
+
+    fn begin(&mut self, thread: ThreadId, clock: Clock) {
+        match self.begun.iter_mut().find(|(of, _)| *of == thread) {
+            Some((_, begun)) => *begun = clock,
+            None => self.begun.push((thread, clock)),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -91,6 +108,7 @@ enum Undo {
     Knowledge(ThreadId, Knowledge),
     Access(LocId, u32, Option<Slot>),
     Message(LocId, Message),
+    Begun(LocId, ThreadId, Clock),
     Object(ObjectId, u32, Option<Slot>),
     Free(ObjectId, u32, Option<Slot>),
     Cell(LocId, Released<Clock>),
@@ -121,9 +139,6 @@ pub struct RaceDetector {
     objects: Vec<Block>,
     cells: Vec<Released<Clock>>,
     opened: Vec<Opening<Clock>>,
-    heads: Vec<Head>,
-    /// By location: has a store of one thread continued a release sequence, and who stores there atomically? Not undone.
-    stores: Vec<Stores>,
     /// What each atomic block publishes: all that happened before its last step so far.
     blocks: Vec<Clock>,
     /// In the order in which they were done.
@@ -139,15 +154,6 @@ pub struct RaceDetector {
 struct Before {
     undo: u32,
     clocks: u32,
-    heads: u32,
-}
-
-/// Atomic stores to a location, in all executions so far.
-#[derive(Clone, Copy, Debug, Default)]
-struct Stores {
-    by: Option<ThreadId>,
-    by_several: bool,
-    continued: bool,
 }
 
 /// The entry of an id, made if there is none yet.
@@ -177,15 +183,9 @@ impl RaceDetector {
 
     /// Forgets all steps but the first `length`.
     pub fn truncate(&mut self, length: usize) {
-        let Some(&Before {
-            undo,
-            clocks,
-            heads,
-        }) = self.marks.get(length)
-        else {
+        let Some(&Before { undo, clocks }) = self.marks.get(length) else {
             return;
         };
-        self.heads.truncate(heads as usize);
         for step in &self.steps[length..] {
             self.counts[step.thread.index()] -= 1;
         }
@@ -205,6 +205,7 @@ impl RaceDetector {
                 self.locations[loc.index()].history.restore(index, old);
             }
             Undo::Message(loc, old) => self.locations[loc.index()].message = old,
+            Undo::Begun(loc, thread, old) => self.locations[loc.index()].begin(thread, old),
             Undo::Object(object, index, old) => {
                 self.objects[object.index()].history.restore(index, old);
             }
@@ -226,21 +227,12 @@ impl RaceDetector {
         }
     }
 
-    /// Does what happens before what depend on the order of writes that nobody need read? A store that continues a release
-    /// sequence of its thread does not if another thread's comes between.
-    #[must_use]
-    pub fn depends_on_order_of_writes(&self) -> bool {
-        let mut stores = self.stores.iter();
-        stores.any(|stores| stores.continued && stores.by_several)
-    }
-
     /// Takes the next step of the execution. Returns a race of this step with an earlier one: the latest such.
     pub fn push(&mut self, program: &Program, step: MicroStep) -> Option<RaceInfo> {
         let thread = step.thread;
         self.marks.push(Before {
             undo: self.undo.len() as u32,
             clocks: self.clocks.count(),
-            heads: self.heads.len() as u32,
         });
         self.steps.push(step);
         *entry(&mut self.counts, thread.index()) += 1;

@@ -1,13 +1,12 @@
 //! What threads learn of each other.
 
 use super::clock::Clock;
-use super::history::{Head, Message};
+use super::history::Message;
 use super::{Delayed, RaceDetector, Undo, entry};
 use crate::machine::{Effect, MicroStep};
 use crate::sync::order::releases;
 use raddle_program::{LocId, LocInfo, Op, Order, ReleaseSequences, SyncAction, Tables, ThreadId};
 use smallvec::SmallVec;
-use std::num::NonZeroU32;
 
 impl RaceDetector {
     pub(super) fn synchronise(&mut self, tables: &Tables, step: MicroStep, op: Op) {
@@ -70,11 +69,10 @@ impl RaceDetector {
         }
     }
 
-    fn write(&mut self, thread: ThreadId, loc: LocId, clock: Clock, heads: Option<NonZeroU32>) {
+    fn write(&mut self, thread: ThreadId, loc: LocId, clock: Clock) {
         let new = Message {
             stamp: self.steps.len() as u32,
             clock,
-            heads,
             block: self.threads[thread.index()].block,
         };
         let location = entry(&mut self.locations, loc.index());
@@ -88,72 +86,35 @@ impl RaceDetector {
             thread,
             loc,
             order,
-            mut clock,
+            clock,
             ..
         } = store;
-        if !order.is_atomic() || tables.release_sequences == ReleaseSequences::UpdatesOnly {
-            self.write(thread, loc, clock, None);
-            return;
-        }
-        let stores = entry(&mut self.stores, loc.index());
-        let is_other = |other| other != thread;
-        stores.by_several |= stores.by.is_some_and(is_other) || tables.loc_info(loc).mixed;
-        stores.by = Some(thread);
-        // A release publishes all that the thread published before.
-        if !order.releases() {
-            let continued = self.begun_by(tables, thread, loc);
-            if !self.clocks.covers(clock, continued) {
-                clock = self.clocks.joined(clock, continued);
-                self.stores[loc.index()].continued = true;
-            }
-        }
-        let heads = self.head(thread, clock, None);
-        self.write(thread, loc, clock, heads);
+        let clock = self.continued(tables, thread, loc, (order, clock));
+        self.write(thread, loc, clock);
     }
 
-    fn head(
+    /// What an atomic write publishes with what its thread published at the location before, if writes of the same thread continue release sequences.
+    fn continued(
         &mut self,
+        tables: &Tables,
         thread: ThreadId,
-        clock: Clock,
-        below: Option<NonZeroU32>,
-    ) -> Option<NonZeroU32> {
-        if clock == Clock::default() {
-            return below;
+        loc: LocId,
+        (order, published): (Order, Clock),
+    ) -> Clock {
+        if !order.is_atomic() || tables.release_sequences == ReleaseSequences::UpdatesOnly {
+            return published;
         }
-        self.heads.push(Head {
-            thread,
-            clock,
-            below,
-        });
-        NonZeroU32::new(self.heads.len() as u32)
-    }
-
-    /// What a thread publishes by the release sequences that the last writes of a location's bytes belong to.
-    fn begun_by(&mut self, tables: &Tables, thread: ThreadId, loc: LocId) -> Clock {
-        let mut all: SmallVec<[Clock; 8]> = SmallVec::new();
-        self.for_heads(tables, loc, |head| {
-            if head.thread == thread {
-                all.push(head.clock);
-            }
-        });
-        let joined = |all, clock| self.clocks.joined(all, clock);
-        all.into_iter().fold(Clock::default(), joined)
-    }
-
-    fn for_heads(&self, tables: &Tables, loc: LocId, mut f: impl FnMut(&Head)) {
-        self.for_last_writes(
-            tables,
-            loc,
-            |_| false,
-            |message| {
-                let mut next = message.heads;
-                while let Some(position) = next {
-                    let head = &self.heads[position.get() as usize - 1];
-                    f(head);
-                    next = head.below;
-                }
-            },
-        );
+        let before = entry(&mut self.locations, loc.index()).begun(thread);
+        // A release publishes all that the thread published before.
+        let own = match order.releases() {
+            true => published,
+            false => self.clocks.joined(published, before),
+        };
+        if own != before {
+            self.locations[loc.index()].begin(thread, own);
+            self.undo.push(Undo::Begun(loc, thread, before));
+        }
+        own
     }
 
     pub(super) fn flush(&mut self, tables: &Tables, store: u32) {
@@ -197,29 +158,12 @@ impl RaceDetector {
 
     /// The write part continues every release sequence that the read part reads from.
     fn update(&mut self, tables: &Tables, thread: ThreadId, loc: LocId, order: Order) {
-        let continued = self.message(tables, thread, loc);
+        let read = self.message(tables, thread, loc);
         self.read(tables, thread, loc, order);
         let published = self.published(thread, order);
-        let clock = self.clocks.joined(published, continued);
-        let heads = match tables.release_sequences {
-            ReleaseSequences::UpdatesOnly => None,
-            ReleaseSequences::SameThread => {
-                let heads = self.heads_at(tables, loc);
-                self.head(thread, published, heads)
-            }
-        };
-        self.write(thread, loc, clock, heads);
-    }
-
-    /// The heads of the release sequences that an update of a location continues.
-    fn heads_at(&mut self, tables: &Tables, loc: LocId) -> Option<NonZeroU32> {
-        if !tables.loc_info(loc).mixed {
-            return self.locations.get(loc.index())?.message.heads;
-        }
-        let mut all: SmallVec<[Head; 8]> = SmallVec::new();
-        self.for_heads(tables, loc, |&head| all.push(head));
-        let begin = |below, head: Head| self.head(head.thread, head.clock, below);
-        all.into_iter().fold(None, begin)
+        let own = self.continued(tables, thread, loc, (order, published));
+        let clock = self.clocks.joined(own, read);
+        self.write(thread, loc, clock);
     }
 
     /// What the last writes of a location's bytes publish.

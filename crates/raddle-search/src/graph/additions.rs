@@ -12,6 +12,7 @@ use crate::frame::Frame;
 use raddle_memory::MemoryModel;
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{LocId, Op, Order, Program, RmwKind, StateId, Value};
+use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
 impl Search {
@@ -108,7 +109,6 @@ impl Search {
         place: Place,
         after: StateId,
     ) -> ControlFlow<(), Ev> {
-        self.meet_fences(program, thread, place)?;
         self.has_commuted = true;
         let state = self.graph.threads[thread].cursor.state;
         let index = self.graph.threads[thread].events.len();
@@ -128,30 +128,8 @@ impl Search {
         };
         let position = self.graph.writes(place).len() + 1;
         let write = self.graph.add(program, thread, event, position, cursor);
+        self.look_at_block(program, place, write)?;
         ControlFlow::Continue(write)
-    }
-
-    /// What comes behind a fence that acquires may depend on what an addition before it found, and so on an addition that comes later and is not known to it.
-    fn meet_fences(&self, program: &mut Program, thread: usize, place: Place) -> ControlFlow<()> {
-        if !self.minds_knowledge() {
-            return ControlFlow::Continue(());
-        }
-        let known = self.graph.known(thread);
-        for other in (0..self.graph.threads.len()).filter(|&other| other != thread) {
-            let mut at = self.graph.last_here(place, other);
-            while let Some(event) = at {
-                if self.graph.is_known(event, known) {
-                    break;
-                }
-                let later = &self.graph.threads[other].events[event.at()..];
-                let acquires = |event: &Event| event.kind == Kind::Fence && event.order.acquires();
-                if self.graph.event(event).is_addition && later.iter().any(acquires) {
-                    return Self::tell_apart(program, place);
-                }
-                at = self.graph.before_here(event);
-            }
-        }
-        ControlFlow::Continue(())
     }
 
     /// An access that is no addition: all additions must be known to its thread.
@@ -210,19 +188,13 @@ impl Search {
         }
     }
 
-    /// A fence that acquires makes its thread learn from what its additions found: from all that may have come before these. Under C11, one that is sequentially consistent
-    /// also puts events before and behind it into one order; all additions are told apart in a program with such fences.
-    pub(super) fn meet_fence(
-        &mut self,
-        program: &mut Program,
-        thread: usize,
-        order: Order,
-    ) -> ControlFlow<()> {
-        if !order.acquires() || !self.minds_knowledge() {
-            return ControlFlow::Continue(());
-        }
+    // ---- fences that acquire
+
+    /// Under C11, a fence that is sequentially consistent puts events before and behind it into one order: all additions are told apart in a program with such
+    /// fences.
+    pub(super) fn meet_fence(&mut self, program: &mut Program, order: Order) -> ControlFlow<()> {
         if order != Order::SeqCst || self.judge.memory != MemoryModel::C11 {
-            return self.meet_acquire_fence(program, thread);
+            return ControlFlow::Continue(());
         }
         let is_new = program.tell_all_additions_apart();
         if is_new && self.has_commuted {
@@ -232,33 +204,133 @@ impl Search {
         ControlFlow::Continue(())
     }
 
-    fn meet_acquire_fence(&mut self, program: &mut Program, thread: usize) -> ControlFlow<()> {
-        let Some(&last) = self.graph.threads[thread].events.last() else {
+    /// Looks at the additions before a fence of their thread.
+    pub(super) fn look_at_fence(&self, program: &mut Program, fence: Ev) -> ControlFlow<()> {
+        if !self.has_commuted || !self.graph.event(fence).order.acquires() {
             return ControlFlow::Continue(());
-        };
-        let known = self.graph.clocks.joined(last.known, last.pending);
-        for index in 0..self.graph.threads[thread].events.len() {
-            let own = self.graph.threads[thread].events[index];
-            if !own.is_addition {
-                continue;
+        }
+        let mut seen: Option<&[Ev]> = None;
+        for (index, event) in self.graph.threads[fence.of()].events.iter().enumerate() {
+            let own = Ev::new(fence.of(), index);
+            if event.is_addition && !seen.is_some_and(|block| block.contains(&own)) {
+                self.look_at_block(program, event.place, own)?;
+                seen = Some(self.graph.block_of(event.place, own));
             }
-            for at in 0..self.graph.writes(own.place).len() {
-                let other = self.graph.writes(own.place)[at];
-                let event = *self.graph.event(other);
-                if event.is_addition
-                    && other.of() != thread
-                    && !self.graph.is_known(other, known)
-                    && self.graph.clocks.joined(known, event.message) != known
-                {
-                    return Self::tell_apart(program, own.place);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// A fence that acquires makes its thread learn from what its additions found. Blocks have orders in which no fence learns anything by that, or the additions are
+    /// told apart (docs/engines/graph.md, additions). `member` is one of a block that is new, or before a fence that is.
+    fn look_at_block(&self, program: &mut Program, place: Place, member: Ev) -> ControlFlow<()> {
+        if !self.minds_knowledge() {
+            return ControlFlow::Continue(());
+        }
+        let mut deaf = Deaf::new();
+        let block = self.graph.block_of(place, member);
+        if !self.graph.find_deaf(block, &mut deaf) {
+            return Self::tell_apart(program, place);
+        }
+        if deaf.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        if self.judge.memory != MemoryModel::C11 {
+            return Self::tell_apart(program, place);
+        }
+        let others = self.graph.locations.iter();
+        for location in others.filter(|location| location.has_additions()) {
+            let is_addition = |write: &Ev| self.graph.event(*write).is_addition;
+            for other in location
+                .writes
+                .chunk_by(|a, b| is_addition(a) && is_addition(b))
+            {
+                if is_addition(&other[0]) && other[0] != block[0] {
+                    self.graph.find_deaf(other, &mut deaf);
                 }
+            }
+        }
+        for &(later, _) in &deaf {
+            let Event { stamp, known, .. } = *self.graph.event(later);
+            let is_bad = |&(fence, own): &(Ev, Ev)| {
+                fence.thread != later.thread
+                    && self.graph.event(fence).stamp < stamp
+                    && !self.graph.is_known(own, known)
+            };
+            if deaf.iter().any(is_bad) {
+                return Self::tell_apart(program, place);
             }
         }
         ControlFlow::Continue(())
     }
 }
 
+/// Fences that would learn from additions behind those of their own thread, and the last of these in a block.
+type Deaf = SmallVec<[(Ev, Ev); 4]>;
+
 impl Graph {
+    /// The additions that no other access separates from one.
+    pub(super) fn block_of(&self, place: Place, addition: Ev) -> &[Ev] {
+        let writes = self.writes(place);
+        let at = self.position(place, addition) - 1;
+        let is_other = |write: &Ev| !self.event(*write).is_addition;
+        let start = writes[..at]
+            .iter()
+            .rposition(is_other)
+            .map_or(0, |other| other + 1);
+        let end = writes[at..]
+            .iter()
+            .position(is_other)
+            .map_or(writes.len(), |other| at + other);
+        &writes[start..end]
+    }
+
+    /// Adds the fences behind additions of a block that are deaf to others of it. False if one depends on what it is deaf to.
+    fn find_deaf(&self, block: &[Ev], deaf: &mut Deaf) -> bool {
+        for (at, &first) in block.iter().enumerate() {
+            if block[..at].iter().any(|other| other.thread == first.thread) {
+                continue;
+            }
+            let mut own = first;
+            for index in first.at() + 1..self.threads[first.of()].events.len() {
+                let fence = Ev::new(first.of(), index);
+                let event = self.event(fence);
+                if event.is_addition && block.contains(&fence) {
+                    own = fence;
+                }
+                if event.kind != Kind::Fence || !event.order.acquires() {
+                    continue;
+                }
+                let mut unheard = block.iter().filter(|&&other| self.is_deaf_to(fence, other));
+                let depends = |other: &Ev| other.index < self.clocks.get(event.past, other.thread);
+                if let Some(other) = unheard.next() {
+                    if depends(other) || unheard.any(depends) {
+                        return false;
+                    }
+                    deaf.push((fence, own));
+                }
+            }
+        }
+        true
+    }
+
+    /// Does an event know neither an addition of another thread nor what it publishes?
+    fn is_deaf_to(&self, event: Ev, addition: Ev) -> bool {
+        let known = self.event(event).known;
+        addition.thread != event.thread
+            && !self.is_known(addition, known)
+            && !self.clocks.covers(known, self.event(addition).message)
+    }
+
+    /// Must the first of two additions of a block come before the second, because a fence behind the first acquires nothing from the second?
+    pub(super) fn comes_first(&self, first: Ev, second: Ev) -> bool {
+        let events = self.threads[first.of()].events.iter().enumerate();
+        let mut later = events.skip(first.at() + 1);
+        later.any(|(index, event)| {
+            let acquires = event.kind == Kind::Fence && event.order.acquires();
+            acquires && self.is_deaf_to(Ev::new(first.of(), index), second)
+        })
+    }
+
     /// What a location holds after an addition.
     #[cold]
     pub(super) fn sum(&self, program: &Program, place: Place, addition: Ev) -> Value {

@@ -54,8 +54,9 @@ impl Clocks {
         self.counts[row as usize * self.width + thread as usize]
     }
 
+    /// Does the first know all that the second does?
     #[inline]
-    fn covers(&self, a: Row, b: Row) -> bool {
+    pub(super) fn covers(&self, a: Row, b: Row) -> bool {
         a == b || b == Row(0) || std::iter::zip(self.row(a), self.row(b)).all(|(a, b)| a >= b)
     }
 

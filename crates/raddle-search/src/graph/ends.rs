@@ -257,6 +257,10 @@ pub(super) fn can_come(graph: &Graph, program: &Program, steps: &Steps, event: E
             let mut additions = graph.additions_up_to(e.place, e.source).iter();
             steps.has(e.source) && additions.all(|&addition| steps.has(addition))
         }
+        Kind::Write if e.is_addition => {
+            let mut others = graph.block_of(e.place, event).iter();
+            others.all(|&other| steps.has(other) || !graph.comes_first(other, event))
+        }
         Kind::Other => match *program.op(e.state) {
             Op::Join { thread } if !e.is_fault => {
                 let target = thread.index();

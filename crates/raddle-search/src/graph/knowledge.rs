@@ -117,26 +117,14 @@ impl Graph {
             order if order.releases() => self.present(event.known, thread, index),
             _ => event.fence,
         };
-        if program.tables().release_sequences == ReleaseSequences::SameThread
-            && event.order != Order::Plain
-        {
-            // A later store of the thread continues what the thread has released there.
-            let mut before = self.last_here(event.place, thread);
-            while let Some(earlier) = before {
-                if self.event(earlier).kind == Kind::Write {
-                    let head = self.event(earlier).head;
-                    let joined = self.clocks.joined(own, head);
-                    if joined != own {
-                        own = joined;
-                        self.location(event.place).continues = true;
-                        self.continues_any = true;
-                    }
-                    break;
-                }
-                before = self.before_here(earlier);
+        event.head = own;
+        if program.tables().release_sequences == ReleaseSequences::SameThread {
+            let begun = self.begun(event.place, thread);
+            event.head = self.clocks.joined(own, begun);
+            if event.order != Order::Plain {
+                own = event.head;
             }
         }
-        event.head = own;
         event.message = own;
         if let Some(source) = source.filter(|source| source.is_event()) {
             let mut message = self.event(source).message;
@@ -147,31 +135,16 @@ impl Graph {
         }
     }
 
-    /// Does some thread's release sequence at a place perhaps end at a store of another thread between its own? By the standards up to C17 and C++17 one
-    /// is a contiguous part of the modification order; RC11's `[W]; sb|loc; [W]` does not ask for that.
-    pub(super) fn may_break_sequences(&self, place: Place) -> bool {
-        let writes = || {
-            let writes = self.writes(place).iter().copied();
-            writes.filter(|&write| {
-                let event = self.event(write);
-                !event.is_update && !event.is_addition
-            })
-        };
-        (0..self.threads.len()).any(|thread| {
-            let own = || writes().filter(|write| write.of() == thread);
-            let (Some(first), Some(last)) = (
-                own().min_by_key(|write| write.index),
-                own().max_by_key(|write| write.index),
-            ) else {
-                return false;
-            };
-            let between = |write: Ev| {
-                write.of() != thread
-                    && !self.happens_before(write, first)
-                    && !self.happens_before(last, write)
-            };
-            first != last && writes().any(between)
-        })
+    /// What a thread has published by its own writes to a place, which its later ones continue up to C17 and C++17.
+    fn begun(&self, place: Place, thread: usize) -> Row {
+        let mut before = self.last_here(place, thread);
+        while let Some(earlier) = before {
+            if self.event(earlier).kind == Kind::Write {
+                return self.event(earlier).head;
+            }
+            before = self.before_here(earlier);
+        }
+        Row::default()
     }
 
     /// What a write to a synchronisation object publishes that returns `value`.

@@ -401,7 +401,7 @@ impl Search {
         let mut event = Event::new(state, 0, kind);
         self.graph.inherit(&mut event, thread, index);
         if let Op::Fence { order } = op {
-            self.meet_fence(program, thread, order)?;
+            self.meet_fence(program, order)?;
             event.order = order;
         }
         let returned = match self.outcome(program, thread, op, choice) {
@@ -434,6 +434,9 @@ impl Search {
             halt: Halt::No,
         };
         self.graph.add(program, thread, event, 0, cursor);
+        if event.kind == Kind::Fence {
+            self.look_at_fence(program, Ev::new(thread, index))?;
+        }
         if let Op::Free { object } = op {
             self.find_races_of_free(program, frame, Ev::new(thread, index), object)?;
         }

@@ -1,8 +1,8 @@
 //! The search as pieces of work: a part of the tree is explored, given away, or named to be explored later, by whoever has the same program.
 //!
 //! What is explored below a graph depends on that graph, and on nothing that was explored before it. Threads are taken in the order of their names,
-//! since their ids are numbers of whoever met them. What a search remembers of graphs that it has left makes it indivisible: that a store has continued a
-//! release sequence up to C17, and that additions commute, which a later graph may show to be wrong.
+//! since their ids are numbers of whoever met them. What a search remembers of graphs that it has left makes it indivisible: that additions commute, which a
+//! later graph may show to be wrong.
 
 use super::{Level, Search};
 use crate::driver::Reductions;
@@ -86,7 +86,7 @@ impl Search {
 
     /// Does what is explored here depend on what was explored before?
     pub(crate) fn is_indivisible(&self) -> bool {
-        self.graph.continues_any || self.has_commuted
+        self.has_commuted
     }
 
     pub(super) fn is_on_the_way(&self) -> bool {

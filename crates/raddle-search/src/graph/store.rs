@@ -56,8 +56,12 @@ pub(super) struct Location {
     last: SmallVec<[u32; 6]>,
     /// How many of them are additions.
     additions: u32,
-    /// In some graph, a later store of a thread has continued a release sequence of it.
-    pub(super) continues: bool,
+}
+
+impl Location {
+    pub(super) fn has_additions(&self) -> bool {
+        self.additions > 0
+    }
 }
 
 /// An object that comes and goes.
@@ -110,8 +114,6 @@ pub(super) struct Mark {
 pub(super) struct Graph {
     pub(super) threads: Vec<Thread>,
     pub(super) locations: Vec<Location>,
-    /// [`Location::continues`] of any.
-    pub(super) continues_any: bool,
     lives: Vec<Life>,
     /// By thread: who joined or detached it.
     pub(super) claimed: Vec<Ev>,
@@ -192,7 +194,7 @@ impl Graph {
     #[inline]
     pub(super) fn has_additions(&self, place: Place) -> bool {
         let location = self.locations.get(place.index());
-        location.is_some_and(|location| location.additions > 0)
+        location.is_some_and(Location::has_additions)
     }
 
     /// Where a write stands in the modification order, counting from 1; 0 is the initial one.

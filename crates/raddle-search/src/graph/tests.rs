@@ -6,8 +6,8 @@ use super::exact::{self, Visited};
 use crate::driver::{Limits, Reductions, SearchOptions, ViolationKey, check};
 use crate::oracle::c11::{CanonicalGraph, GraphEnd, GraphOptions, final_graphs};
 use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, Violation, ViolationKind};
-use raddle_program::{Order, Program, RmwKind};
-use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder};
+use raddle_program::{Order, Program, ReleaseSequences, RmwKind};
+use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder, ThreadBuilder};
 use raddle_testing::generate::{C11Options, Features, GenOptions, generate, generate_c11};
 use raddle_testing::samples;
 use std::collections::HashSet;
@@ -153,6 +153,10 @@ fn compare_with_brute_force(family: &C11Options, budget: u64) {
     for seed in first..first + number("COUNT", budget) {
         let built = generate_c11(seed, family);
         let mut program = built.program();
+        program.set_release_sequences(match seed % 2 {
+            0 => ReleaseSequences::UpdatesOnly,
+            _ => ReleaseSequences::SameThread,
+        });
         let options = GraphOptions {
             most: 20_000,
             ..GraphOptions::default()
@@ -349,6 +353,70 @@ fn references_are_counted() {
     // Whoever is the last does not know of the others' reads.
     let (_, verdict) = counts(3, Order::Relaxed, false, MemoryModel::C11);
     assert!(matches!(verdict, Verdict::Violation(_)), "{verdict:?}");
+}
+
+/// As an `Arc` that is cloned for each thread: joining one has a fence, which other references' drops may or may not come before.
+#[test]
+fn references_are_counted_beside_fences() {
+    let count = |threads: usize, drops_first: bool, others_fence: bool| {
+        let mut builder = ProgramBuilder::new("arc");
+        let (count, data) = (builder.var("count", 4), builder.var("data", 4));
+        let drop = |t: &mut ThreadBuilder| {
+            t.load_order(data, Order::Plain);
+            let old = t.rmw(count, RmwKind::Sub, 1, Order::Release);
+            t.if_(old.is(1), |t| {
+                t.fence(Order::Acquire);
+                t.store_order(data, 1, Order::Plain);
+            });
+        };
+        let names = ["a", "b", "c", "d"].into_iter().take(threads);
+        let codes: Vec<_> = names
+            .map(|name| {
+                builder.thread(name, |t| {
+                    drop(t);
+                    if others_fence {
+                        t.fence(Order::Acquire);
+                    }
+                })
+            })
+            .collect();
+        builder.main(|t| {
+            t.store_order(count, 1, Order::Plain);
+            let mut handles = Vec::new();
+            for &code in &codes {
+                t.rmw(count, RmwKind::Add, 1, Order::Relaxed);
+                handles.push(t.spawn(code));
+            }
+            if drops_first {
+                drop(t);
+            }
+            for handle in handles {
+                t.join(handle);
+                t.fence(Order::Acquire);
+            }
+            if !drops_first {
+                drop(t);
+            }
+        });
+        let options = SearchOptions {
+            memory: MemoryModel::C11,
+            ..SearchOptions::default()
+        };
+        let built = builder.build();
+        let outcome = check(&mut built.program(), EngineKind::Graph, options).unwrap();
+        assert!(
+            matches!(outcome.verdict, Verdict::Verified { .. }),
+            "{:?}",
+            outcome.verdict
+        );
+        outcome.statistics.complete
+    };
+    for threads in 1..=4 {
+        assert_eq!(count(threads, true, false), threads as u64 + 1);
+        assert_eq!(count(threads, false, false), 1);
+    }
+    // Each of two fences may learn from the addition before the other one.
+    assert_eq!(count(3, false, true), 15);
 }
 
 #[test]

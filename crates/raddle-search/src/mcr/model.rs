@@ -12,7 +12,7 @@ use super::plain::is_weak;
 use crate::purity::{Attempt, completes_iteration};
 use raddle_memory::Machine;
 use raddle_memory::sync::SyncStep;
-use raddle_program::{Op, Program, SrcId, StateId, Stop, ThreadId, Value};
+use raddle_program::{LocId, Op, Program, ReleaseSequences, SrcId, StateId, Stop, ThreadId, Value};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -207,6 +207,7 @@ impl Builder<'_> {
             nodes: Vec::new(),
             pure_run: FxHashMap::default(),
             fences: FxHashMap::default(),
+            released: FxHashMap::default(),
             relaxed: Vec::new(),
         };
         let mut model = Model {
@@ -286,7 +287,12 @@ impl Builder<'_> {
         }
         state.pure_run.insert(thread, pure_run);
         let joined = event.joins.iter();
-        ModelEvent {
+        let sequences = self.program.tables().release_sequences;
+        let begun = |loc: Option<LocId>| match sequences {
+            ReleaseSequences::UpdatesOnly => None,
+            ReleaseSequences::SameThread => state.released.get(&(thread, loc?)).copied(),
+        };
+        let model = ModelEvent {
             thread: thread.0,
             parent,
             after: joined
@@ -302,7 +308,10 @@ impl Builder<'_> {
                         releases: match write.releases {
                             Releases::Nothing => None,
                             Releases::All => index,
-                            Releases::Fence => state.fences.get(&thread).copied(),
+                            // The later one releases what the earlier one does.
+                            Releases::Fence => {
+                                state.fences.get(&thread).copied().max(begun(write.loc))
+                            }
                         },
                         continues: write.continues,
                     })
@@ -314,7 +323,13 @@ impl Builder<'_> {
             choices: event.choices.clone(),
             waits,
             depth: (start, start + event.reads.len() as u32),
+        };
+        for write in &event.writes {
+            if let (Releases::All, Some(loc), Some(index)) = (write.releases, write.loc, index) {
+                state.released.insert((thread, loc), index);
+            }
         }
+        model
     }
 
     /// Fences make relaxed accesses of their thread acquire and release.
@@ -567,6 +582,8 @@ struct Building {
     pure_run: FxHashMap<ThreadId, PureRun>,
     /// The last fence that releases, of each thread.
     fences: FxHashMap<ThreadId, Index>,
+    /// The last release of each thread at a location.
+    released: FxHashMap<(ThreadId, LocId), Index>,
     /// Reads that acquire at the next fence of their thread: thread, event, read, and the fence when it is known.
     relaxed: Vec<(ThreadId, Index, usize, Option<Index>)>,
 }

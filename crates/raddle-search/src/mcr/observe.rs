@@ -72,6 +72,8 @@ pub(super) struct Write {
     pub(super) releases: Releases,
     /// Releases also what the write released that its event read.
     pub(super) continues: bool,
+    /// The location that is written, if it is memory: what its thread released there may be released again.
+    pub(super) loc: Option<LocId>,
 }
 
 /// One event: an operation, or an atomic block.
@@ -184,7 +186,7 @@ impl Observer {
     }
 
     fn write(&mut self, event: &mut Event, cell: Cell, value: Value) {
-        self.write_with(event, cell, value, (Releases::Nothing, false));
+        self.write_with(event, cell, value, (Releases::Nothing, false, None));
     }
 
     fn write_with(
@@ -192,7 +194,7 @@ impl Observer {
         event: &mut Event,
         cell: Cell,
         value: Value,
-        (releases, continues): (Releases, bool),
+        (releases, continues, loc): (Releases, bool, Option<LocId>),
     ) {
         event.writes.retain(|write| write.cell != cell);
         event.writes.push(Write {
@@ -200,6 +202,7 @@ impl Observer {
             value,
             releases,
             continues,
+            loc,
         });
         self.words.insert(cell, value);
     }
@@ -262,7 +265,7 @@ impl Observer {
             _ if order.releases() => Releases::All,
             _ => Releases::Fence,
         };
-        let how = (releases, continues);
+        let how = (releases, continues, Some(loc));
         let info = tables.loc_info(loc);
         if !info.mixed {
             let value = value & mask(info.size);
@@ -423,7 +426,7 @@ impl Observer {
             if !place.fails {
                 let held = machine.known_word(tables, mutex, SyncAction::UNLOCK, held);
                 if let Some(free) = raddle_memory::sync::release_for_wait(held, event.thread) {
-                    self.write_with(event, cell, free, (Releases::All, true));
+                    self.write_with(event, cell, free, (Releases::All, true, None));
                 }
             }
         }
@@ -431,7 +434,7 @@ impl Observer {
             && !place.fails
             && new != word
         {
-            self.write_with(event, cell, new, (releases, true));
+            self.write_with(event, cell, new, (releases, true, None));
         }
     }
 

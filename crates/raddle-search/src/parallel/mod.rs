@@ -11,7 +11,7 @@
 //! - *Uses of locations* ([`Program::learn_uses`]) are asked for as they were known when the search began; the leader learns of all edges that workers
 //!   have walked when it is over, and everything is explored again if that matters, as ever.
 //! - That *kinds of mutexes* must be read ends a search where it is found out, like a violation; then all begins anew.
-//! - If what is explored depends on what was explored before (`graph`: release sequences up to C17, additions that commute), the search is begun anew by
+//! - If what is explored depends on what was explored before (`graph`: additions that commute), the search is begun anew by
 //!   one worker.
 
 mod room;

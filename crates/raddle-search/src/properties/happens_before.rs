@@ -291,13 +291,18 @@ fn heads(steps: &Execution, read: usize) -> Vec<usize> {
 /// The writes whose release sequences a write belongs to.
 fn heads_of(steps: &Execution, write: usize) -> Vec<usize> {
     let step = &steps[write];
-    let is_update = step.reads.is_some();
     let is_atomic = step.writes.is_some_and(Order::is_atomic);
     let mut heads = vec![write];
-    if is_update || is_atomic && steps.rule == ReleaseSequences::SameThread {
+    if is_atomic && steps.rule == ReleaseSequences::SameThread {
+        let is_earlier = |&other: &usize| {
+            let other = &steps[other];
+            other.thread == step.thread && other.writes.is_some() && other.bytes == step.bytes
+        };
+        heads.extend((0..write).filter(is_earlier));
+    }
+    if step.reads.is_some() {
         let earlier = overwritten(steps, write);
-        let continued = earlier.into_iter().flat_map(|write| heads_of(steps, write));
-        heads.extend(continued.filter(|&head| is_update || steps[head].thread == step.thread));
+        heads.extend(earlier.into_iter().flat_map(|write| heads_of(steps, write)));
     }
     heads
 }

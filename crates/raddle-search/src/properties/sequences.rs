@@ -1,4 +1,4 @@
-//! Release sequences by both rules. Whether a store of the same thread continues one may depend on stores that nobody reads.
+//! Release sequences by both rules.
 
 use super::{for_each_of, for_some_executions, happens_before};
 use crate::driver::{SearchOptions, check};
@@ -72,7 +72,7 @@ fn races_are_what_the_definition_says() {
 
 #[test]
 fn engines_agree_on_races() {
-    let (mut differences, mut handed_over) = (0, 0);
+    let mut differences = 0;
     for_each_of(150, messages, |_, built| {
         let races = |engine, rule| {
             let mut program = built.program();
@@ -82,22 +82,17 @@ fn engines_agree_on_races() {
                 ..SearchOptions::default()
             };
             let outcome = check(&mut program, engine, options).expect("violations are reproduced");
-            (
-                matches!(outcome.verdict, Verdict::Violation(_)),
-                outcome.engine,
-            )
+            assert_eq!(outcome.engine, engine, "it has an answer of its own");
+            matches!(outcome.verdict, Verdict::Violation(_))
         };
-        let [newer, older] = RULES.map(|rule| races(EngineKind::Naive, rule).0);
+        let [newer, older] = RULES.map(|rule| races(EngineKind::Naive, rule));
         assert!(newer || !older, "the older rule orders more");
         differences += u32::from(newer != older);
         for engine in EngineKind::exploring(MemoryModel::Sc) {
             for (rule, expected) in RULES.into_iter().zip([newer, older]) {
-                let (found, by) = races(engine, rule);
-                assert_eq!(found, expected, "{}: {rule:?}", engine.name());
-                handed_over += u32::from(by != engine);
+                assert_eq!(races(engine, rule), expected, "{}: {rule:?}", engine.name());
             }
         }
     });
-    println!("{differences} programs differ, {handed_over} checks handed over");
-    assert!(differences > 5 && handed_over > 5);
+    assert!(differences > 5, "{differences} programs differ");
 }

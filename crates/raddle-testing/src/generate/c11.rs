@@ -281,6 +281,10 @@ impl Writer<'_> {
                 ];
                 code.splice(at..at, drops);
                 at += 2;
+                // As dropping something else does.
+                if self.random.percent(25) {
+                    code.insert(at, Piece::Fence(Order::Acquire));
+                }
             }
         }
     }

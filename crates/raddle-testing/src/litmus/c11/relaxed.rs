@@ -395,8 +395,36 @@ fn more_threads() -> Vec<C11Test> {
             why,
         )
     };
+    let w_rwc = |name: &str, store, load, allowed, why| {
+        test(
+            name,
+            &[
+                (&[w(X, 1, store), w(Y, 1, store)], &[]),
+                (&[r(Y, load), r(Z, load)], &[1, 0]),
+                (&[w(Z, 1, store), r(X, load)], &[0]),
+            ],
+            &[],
+            allowed,
+            why,
+        )
+    };
     let nothing = "nothing orders anything";
     vec![
+        w_rwc("W+RWC rlx", RLX, RLX, ALLOWED, nothing),
+        w_rwc(
+            "W+RWC rel acq",
+            REL,
+            ACQ,
+            ALLOWED,
+            "the last thread acquires nothing",
+        ),
+        w_rwc(
+            "W+RWC sc",
+            SC,
+            SC,
+            FORBIDDEN,
+            "SC cycle: sb, the write of y and its read, sb, rb to the write of z, sb, rb to the write of x",
+        ),
         iriw("IRIW rlx", RLX, RLX, ALLOWED, nothing),
         iriw(
             "IRIW rel acq",

@@ -75,6 +75,29 @@ fn sequences() -> Vec<C11Test> {
             "since C++20 only updates continue a release sequence",
         ),
         test(
+            "RS store of another thread between two",
+            &[
+                (&[w(X, 1, RLX), w(Y, 1, REL), w(Y, 2, RLX)], &[]),
+                (&[w(Y, 3, RLX)], &[]),
+                (&[r(Y, RLX), r(Y, RLX), r(Y, ACQ), r(X, RLX)], &[1, 3, 2, 0]),
+            ],
+            &[],
+            SINCE_20,
+            "[W]; sb|loc; [W] goes on behind a store of another thread",
+        ),
+        test(
+            "RS update of a later store, between stores of others",
+            &[
+                (&[w(X, 1, RLX), w(Y, 1, REL), w(Y, 2, RLX)], &[]),
+                (&[add(Y, 5, RLX)], &[2]),
+                (&[w(Y, 9, RLX)], &[]),
+                (&[r(Y, RLX), r(Y, ACQ), r(X, RLX)], &[9, 7, 0]),
+            ],
+            &[],
+            SINCE_20,
+            "the update continues what the second store continues",
+        ),
+        test(
             "RS store of the same thread and update",
             &[
                 (&[w(X, 1, RLX), w(Y, 1, REL), w(Y, 2, RLX)], &[]),

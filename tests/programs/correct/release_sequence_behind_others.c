@@ -1,5 +1,4 @@
-// A relaxed store of the thread that released continues its release sequence in C17, unless another thread's comes between.
-// Nobody reads that one.
+// A relaxed store of the thread that released continues its release sequence in C17, also behind another thread's store (RC11).
 #include <pthread.h>
 #include <stdatomic.h>
 
