@@ -1,8 +1,7 @@
 //! Insertion into wakeup trees: lines 34-44 of algorithm 1.
 
 use super::Search;
-use super::execution::EventId;
-use super::execution::NO_EVENT;
+use super::execution::{ChoiceId, Event, EventId, NO_EVENT};
 use super::footprint::{FootprintId, Summary};
 use super::races::{Goal, Second};
 use super::settled::{Guard, Settled};
@@ -35,11 +34,15 @@ pub(super) struct Sequence {
     start: usize,
 }
 
+/// An event with what is asked about it: the events themselves are far apart.
 #[derive(Clone, Copy, Debug)]
 struct Item {
     event: EventId,
     /// Its thread; [`TAKEN`] if it was taken.
     thread: u32,
+    index: u32,
+    choices: ChoiceId,
+    footprint: FootprintId,
 }
 
 const TAKEN: u32 = u32::MAX;
@@ -50,9 +53,14 @@ impl Sequence {
         self.start = 0;
     }
 
-    fn push(&mut self, event: EventId, thread: ThreadId) {
-        let thread = thread.0;
-        self.items.push(Item { event, thread });
+    fn push(&mut self, id: EventId, event: &Event) {
+        self.items.push(Item {
+            event: id,
+            thread: event.thread.0,
+            index: event.index,
+            choices: event.choices,
+            footprint: event.footprint,
+        });
     }
 
     fn is_empty(&self) -> bool {
@@ -78,15 +86,18 @@ impl Sequence {
     }
 
     /// The events before a position.
-    fn before(&self, position: usize) -> impl Iterator<Item = EventId> {
+    fn before(&self, position: usize) -> impl DoubleEndedIterator<Item = &Item> {
         self.items[self.start..position]
             .iter()
             .filter(|item| item.thread != TAKEN)
-            .map(|item| item.event)
     }
 
-    fn events(&self) -> impl Iterator<Item = EventId> {
+    fn all(&self) -> impl DoubleEndedIterator<Item = &Item> {
         self.before(self.items.len())
+    }
+
+    fn events(&self) -> impl DoubleEndedIterator<Item = EventId> {
+        self.all().map(|item| item.event)
     }
 }
 
@@ -104,7 +115,7 @@ impl Search {
         *summary = Summary::default();
         *threads = 0;
         self.execution.for_independent(first, |id, event| {
-            sequence.push(id, event.thread);
+            sequence.push(id, event);
             summary.join(footprints.summary(event.footprint));
             *threads |= thread_bit(event.thread);
         });
@@ -124,16 +135,19 @@ impl Search {
     pub(super) fn insert(&mut self, tables: &Tables, first: EventId, goal: &Goal) -> Settled {
         let mut walk = Walk::new(first, *goal);
         let mut node = self.levels[first as usize].root;
+        let mut rightmost;
         'descend: loop {
             let mut child = self.trees.first_child(node);
+            rightmost = None;
             while let Some(current) = child {
                 let step = self.trees.step(current);
-                match self.position_of(tables, step, walk.last.as_ref()) {
+                match self.position_of(tables, &step, walk.last.as_ref()) {
                     Position::Dependent => {
+                        rightmost = child;
                         child = self.trees.next_sibling(current);
                         continue;
                     }
-                    Position::Absent => return walk.stopped_by(step),
+                    Position::Absent => return walk.stopped_by(&step),
                     position => walk.take(position, &mut self.buffers.sequence),
                 }
                 if self.trees.first_child(current).is_none() {
@@ -147,11 +161,11 @@ impl Search {
             }
             break;
         }
-        if let Some(event) = self.buffers.sequence.events().last() {
+        if let Some(event) = self.buffers.sequence.events().next_back() {
             walk.events = walk.events.max(event + 1);
         }
         walk.guard = Guard::Last;
-        let leaf = self.append(node, walk.last);
+        let leaf = self.append(node, rightmost, walk.last);
         walk.reached(Some(leaf))
     }
 
@@ -172,11 +186,12 @@ impl Search {
         if threads & thread_bit(step.thread) != 0
             && let Some(position) = sequence.position(step.thread)
         {
-            let event = sequence.items[position].event;
-            let is_initial = execution.event(event).choices == step.choices
+            let Item { event, choices, .. } = sequence.items[position];
+            let clock = execution.clock(event);
+            let is_initial = choices == step.choices
                 && !sequence
                     .before(position)
-                    .any(|earlier| execution.before(earlier, event));
+                    .any(|earlier| clock[earlier.thread as usize] >= earlier.index);
             return if is_initial {
                 Position::At(position)
             } else {
@@ -186,9 +201,9 @@ impl Search {
         let footprints = &execution.footprints;
         let depends = |footprint: FootprintId| {
             footprints.may_conflict(tables, footprint, *summary)
-                && sequence.events().any(|event| {
-                    !footprints.independent(tables, footprint, execution.event(event).footprint)
-                })
+                && sequence
+                    .all()
+                    .any(|item| !footprints.independent(tables, footprint, item.footprint))
         };
         match last {
             Some(last) if last.second.thread == step.thread => {
@@ -221,8 +236,13 @@ impl Search {
             && (event == parent || (event < parent && self.execution.before(event, parent)))
     }
 
-    /// Line 43.
-    fn append(&mut self, mut node: NodeId, last: Option<Goal>) -> NodeId {
+    /// Line 43: a new branch, to the right of the rightmost one.
+    fn append(
+        &mut self,
+        mut node: NodeId,
+        mut rightmost: Option<NodeId>,
+        last: Option<Goal>,
+    ) -> NodeId {
         for event in self.buffers.sequence.events() {
             let event = self.execution.event(event);
             let step = Step {
@@ -231,10 +251,10 @@ impl Search {
                 is_block: event.is_block,
                 footprint: event.footprint,
             };
-            node = self.trees.add_child(node, step);
+            node = self.trees.add_child(node, rightmost.take(), step);
         }
         match last {
-            Some(last) => self.trees.add_child(node, last.to_step()),
+            Some(last) => self.trees.add_child(node, rightmost, last.to_step()),
             None => node,
         }
     }
