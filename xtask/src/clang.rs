@@ -1,4 +1,4 @@
-//! What is needed besides Rust: clang, and for one test a browser.
+//! What is needed besides Rust: clang, and for one test each a browser and valgrind.
 
 use crate::tasks::run;
 use std::process::{Command, Stdio};
@@ -37,24 +37,36 @@ pub(crate) fn setup() -> Result<(), String> {
 
 /// Makes sure that there is a browser for the test of web pages. That is no reason to stop: the test says that it is skipped.
 pub(crate) fn browser() -> bool {
-    let there = || {
-        let names = ["chromium", "chromium-browser", "google-chrome"];
-        names.iter().any(|name| answers(name, "--version"))
-    };
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    wish(&names, "chromium", "the test of web pages")
+}
+
+/// The same for the test that counts instructions.
+pub(crate) fn valgrind() -> bool {
+    wish(
+        &["valgrind"],
+        "valgrind",
+        "the test that counts instructions",
+    )
+}
+
+/// Installs a package if none of the programs is there. Are they there in the end?
+fn wish(programs: &[&str], package: &str, who: &str) -> bool {
+    let there = || programs.iter().any(|name| answers(name, "--version"));
     if there() {
         return true;
     }
-    println!("no chromium found, which the test of web pages needs");
+    println!("no {package} found, which {who} needs");
     if answers("apt-get", "--version") {
         println!("installing it with apt-get");
         let installed = apt_get(&["update"])
-            .and_then(|()| apt_get(&["install", "-y", "--no-install-recommends", "chromium"]));
+            .and_then(|()| apt_get(&["install", "-y", "--no-install-recommends", package]));
         if let Err(message) = installed {
             println!("{message}");
         }
     }
     if !there() {
-        println!("no chromium: the test of web pages will be skipped");
+        println!("no {package}: {who} will be skipped");
     }
     there()
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask`: the one entry for people who work on Raddle, or want to see it work.
 
+mod bench;
 mod clang;
 mod fixtures;
 mod tasks;
@@ -10,11 +11,13 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   demo            install clang if there is none, build Raddle, check the examples
-  test            install clang and chromium if there are none; formatting, lints, all tests
-  setup           install clang and chromium if there are none (apt; with sudo if not root)
+  test            install clang, chromium and valgrind if there are none; formatting, lints, all tests
+  setup           install clang, chromium and valgrind if there are none (apt; with sudo if not root)
   bless           accept what the program tests and report tests print now
   fixtures        write the IR fixtures anew (needs clang 14, 16 and 19, and rustc 1.95)
   bench           build Raddle for speed, and run the programs of benchmarks/
+  bench --against [KIND=]PATH… [--ours PATH] [--engine ENGINE] [--runs N] [--no-history] [PROGRAM…]
+                  measure it beside other tools (genmc, nidhugg, deagle, another raddle), and add what came out to benchmarks/history.jsonl
   fuzz [SECONDS]  compare engines on random programs (60 seconds)
   mutants [COUNT [FIRST [PROGRAM]]]
                   compare engines on mutants of tests/programs (1000, from 0 on) or of one of them, and keep those that fail
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
         ["bless"] => tasks::bless(),
         ["fixtures"] => fixtures::generate(),
         ["bench"] => tasks::bench(),
+        ["bench", rest @ ..] => bench::against(rest, tasks::build_release),
         ["fuzz"] => tasks::fuzz("60"),
         ["fuzz", seconds] => tasks::fuzz(seconds),
         ["mutants"] => tasks::mutants("1000", "0", None),

@@ -22,18 +22,26 @@ pub(crate) fn test() -> Outcome {
     if clang::browser() {
         tests.env("RADDLE_REQUIRE_BROWSER", "1");
     }
+    if clang::valgrind() {
+        tests.env("RADDLE_REQUIRE_VALGRIND", "1");
+    }
     run(&mut tests)
 }
 
 pub(crate) fn setup() -> Outcome {
     clang::setup()?;
     clang::browser();
+    clang::valgrind();
     Ok(())
 }
 
 pub(crate) fn bless() -> Outcome {
     clang::setup()?;
-    for (package, test) in [("raddle-report", "golden"), ("raddle", "programs")] {
+    for (package, test) in [
+        ("raddle-report", "golden"),
+        ("raddle", "programs"),
+        ("raddle-search", "instructions"),
+    ] {
         run(cargo()
             .args(["test", "--package", package, "--test", test])
             .env("RADDLE_BLESS", "1"))?;
@@ -104,7 +112,7 @@ pub(crate) fn mutants(count: &str, first: &str, program: Option<&str>) -> Outcom
     run(&mut cargo)
 }
 
-fn build_release() -> Result<PathBuf, String> {
+pub(crate) fn build_release() -> Result<PathBuf, String> {
     run(cargo().args(["build", "--release", "--package", "raddle"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
     Ok(root().join(target).join("release").join("raddle"))

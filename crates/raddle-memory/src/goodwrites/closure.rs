@@ -9,7 +9,7 @@
 //!
 //! The first contents of a cell are a write before everything.
 
-use super::{CellId, Event, EventId, INIT, NONE, Ordinal, Problem, Read, Visitor, members};
+use super::{CellId, Event, EventId, INIT, NONE, Ordinal, Problem, Read, Visitor};
 use smallvec::SmallVec;
 
 type Found = SmallVec<[EventId; 16]>;
@@ -88,10 +88,9 @@ impl Problem {
     fn close_read(&mut self, place: usize) -> bool {
         let read = self.reads[place];
         let lasts = self.last_before(read.cell, read.event);
-        let words = &self.words[read.first_word as usize..][..read.words as usize];
         let mut candidates = Found::new();
         let mut with_first = false;
-        for ordinal in members(words) {
+        for ordinal in self.good(&read) {
             let Some(write) = (ordinal as usize).checked_sub(1) else {
                 with_first = lasts.is_empty();
                 continue;

@@ -33,24 +33,46 @@ const NONE: u32 = u32::MAX;
 /// The place of a write among the writes of its cell; 0 is the first contents.
 pub type Ordinal = u32;
 
-/// A set of ordinals.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A set of ordinals. They are near each other, mostly, and may be large.
+#[derive(Clone, Debug, Default)]
 pub struct Ordinals {
+    /// So many words are left out at the beginning, because they are empty.
+    skipped: u32,
     words: SmallVec<[u64; 2]>,
 }
 
 impl Ordinals {
     pub fn insert(&mut self, ordinal: Ordinal) {
-        let word = ordinal as usize / 64;
-        if self.words.len() <= word {
-            self.words.resize(word + 1, 0);
+        let word = ordinal / 64;
+        self.make_room(word, word + 1);
+        self.words[(word - self.skipped) as usize] |= 1 << (ordinal % 64);
+    }
+
+    /// Has all words from one up to another afterwards.
+    fn make_room(&mut self, from: u32, to: u32) {
+        if self.words.is_empty() {
+            self.skipped = from;
+        } else if from < self.skipped {
+            let missing = std::iter::repeat_n(0, (self.skipped - from) as usize);
+            self.words.insert_many(0, missing);
+            self.skipped = from;
         }
-        self.words[word] |= 1 << (ordinal % 64);
+        let length = to.saturating_sub(self.skipped) as usize;
+        if self.words.len() < length {
+            self.words.resize(length, 0);
+        }
+    }
+
+    fn word(&self, word: u32) -> u64 {
+        let place = word.checked_sub(self.skipped);
+        place.map_or(0, |place| {
+            self.words.get(place as usize).copied().unwrap_or(0)
+        })
     }
 
     #[must_use]
     pub fn contains(&self, ordinal: Ordinal) -> bool {
-        has(&self.words, ordinal)
+        self.word(ordinal / 64) >> (ordinal % 64) & 1 != 0
     }
 
     #[must_use]
@@ -60,24 +82,35 @@ impl Ordinals {
 
     /// Its members, ascending.
     pub fn iter(&self) -> impl Iterator<Item = Ordinal> + use<'_> {
-        members(&self.words)
+        members(self.skipped, &self.words)
     }
 
     pub fn intersect(&mut self, other: &Self) {
-        for (word, mine) in self.words.iter_mut().enumerate() {
-            *mine &= other.words.get(word).copied().unwrap_or(0);
+        for (word, mine) in (self.skipped..).zip(&mut self.words) {
+            *mine &= other.word(word);
         }
     }
 
     pub fn union(&mut self, other: &Self) {
-        if self.words.len() < other.words.len() {
-            self.words.resize(other.words.len(), 0);
+        if other.words.is_empty() {
+            return;
         }
-        for (mine, theirs) in self.words.iter_mut().zip(&other.words) {
+        self.make_room(other.skipped, other.skipped + other.words.len() as u32);
+        let start = (other.skipped - self.skipped) as usize;
+        for (mine, theirs) in self.words[start..].iter_mut().zip(&other.words) {
             *mine |= theirs;
         }
     }
 }
+
+/// Sets are equal if their members are, whatever words are left out.
+impl PartialEq for Ordinals {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Ordinals {}
 
 impl FromIterator<Ordinal> for Ordinals {
     fn from_iter<I: IntoIterator<Item = Ordinal>>(ordinals: I) -> Self {
@@ -89,23 +122,16 @@ impl FromIterator<Ordinal> for Ordinals {
     }
 }
 
-/// The members of a set, ascending.
-fn members(words: &[u64]) -> impl Iterator<Item = Ordinal> + use<'_> {
-    words.iter().enumerate().flat_map(|(place, &word)| {
+/// The members of a set whose words begin with the given one, ascending.
+fn members(first: u32, words: &[u64]) -> impl Iterator<Item = Ordinal> + use<'_> {
+    (first..).zip(words).flat_map(|(place, &word)| {
         let mut rest = word;
         std::iter::from_fn(move || {
             let bit = (rest != 0).then(|| rest.trailing_zeros())?;
             rest &= rest - 1;
-            Some(place as Ordinal * 64 + bit)
+            Some(place * 64 + bit)
         })
     })
-}
-
-#[inline]
-fn has(words: &[u64], ordinal: Ordinal) -> bool {
-    words
-        .get(ordinal as usize / 64)
-        .is_some_and(|word| word >> (ordinal % 64) & 1 != 0)
 }
 
 /// An event to be added as the last one of its thread.
@@ -140,9 +166,10 @@ struct Event {
 struct Read {
     event: EventId,
     cell: CellId,
-    /// The good writes: `Problem::words[first_word..first_word + words]`.
+    /// The good writes: `Problem::words[first_word..first_word + words]`, as in [`Ordinals`].
     first_word: u32,
     words: u32,
+    skipped: u32,
     /// How many good writes are not in the order yet.
     left: u32,
 }
@@ -350,7 +377,15 @@ impl Problem {
     #[inline]
     fn is_good(&self, read: &Read, ordinal: Ordinal) -> bool {
         let words = &self.words[read.first_word as usize..][..read.words as usize];
-        has(words, ordinal)
+        let word = (ordinal / 64).checked_sub(read.skipped);
+        word.and_then(|word| words.get(word as usize))
+            .is_some_and(|word| word >> (ordinal % 64) & 1 != 0)
+    }
+
+    /// The good writes of a read, ascending.
+    fn good(&self, read: &Read) -> impl Iterator<Item = Ordinal> + use<'_> {
+        let words = &self.words[read.first_word as usize..][..read.words as usize];
+        members(read.skipped, words)
     }
 
     /// Makes room for a thread and cells.
@@ -429,6 +464,7 @@ impl Problem {
             cell,
             first_word,
             words: good.words.len() as u32,
+            skipped: good.skipped,
             left,
         });
         let thread = self.events[event as usize].thread;

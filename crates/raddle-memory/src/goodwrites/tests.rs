@@ -267,3 +267,32 @@ fn many_good_writes_order_nothing() {
     }
     assert_eq!((decisions.guided, decisions.found), (40, 0));
 }
+
+#[test]
+fn sets_of_large_ordinals_are_sets() {
+    let mut random = Random::new(7);
+    for _ in 0..500 {
+        let mut draw = || -> Vec<u32> {
+            let base = 60 * random.below(40) as u32;
+            let some = (0..random.below(6)).map(|_| base + random.below(200) as u32);
+            some.collect()
+        };
+        let (one, other) = (draw(), draw());
+        let of = |members: &[u32]| members.iter().copied().collect::<Ordinals>();
+        let sorted = |members: &mut Vec<u32>| {
+            members.sort_unstable();
+            members.dedup();
+        };
+        let (mut union, mut common) = (of(&one), of(&one));
+        union.union(&of(&other));
+        common.intersect(&of(&other));
+        let mut all: Vec<u32> = one.iter().chain(&other).copied().collect();
+        sorted(&mut all);
+        assert_eq!(union.iter().collect::<Vec<_>>(), all);
+        all.retain(|member| one.contains(member) && other.contains(member));
+        assert_eq!(common.iter().collect::<Vec<_>>(), all);
+        assert_eq!(common.is_empty(), all.is_empty());
+        assert!(one.iter().all(|&member| union.contains(member)));
+        assert!(!union.contains(5000) && !common.contains(5000));
+    }
+}

@@ -42,6 +42,9 @@ fn completes(
     next: StateId,
     did: Did,
 ) -> bool {
+    if !comes_back(execution, state, next) {
+        return false;
+    }
     let mut event = last;
     let history = std::iter::from_fn(|| {
         if event == NO_EVENT {
@@ -53,6 +56,13 @@ fn completes(
         (done.thread == thread).then(|| (done.state, what_it_did(program, machine, execution, id)))
     });
     comes_to_nothing(program, (state, did), next, history)
+}
+
+/// Has the thread been at `next` before, where it comes from `state`? Nothing else can complete an iteration, and without this the history of the thread would be looked through for
+/// each of its events.
+#[inline]
+fn comes_back(execution: &Execution, state: StateId, next: StateId) -> bool {
+    next == state || execution.was_left(next)
 }
 
 fn what_it_did(
@@ -106,6 +116,9 @@ pub(super) fn takes_back(
     let Some(next) = machine.thread_state(thread) else {
         return false;
     };
+    if !comes_back(execution, state, next) {
+        return false;
+    }
     let Some(change) = change(program, machine, (thread, state), held) else {
         return false;
     };

@@ -140,6 +140,8 @@ pub(super) struct Execution {
     serial: u64,
     /// How many events chose.
     chose: u32,
+    /// For each state, how many events left it.
+    left: Vec<u32>,
     pub(super) footprints: Footprints,
     /// Do threads await what they spin on?
     pub(super) awaits: bool,
@@ -177,6 +179,7 @@ impl Execution {
             choices: ChoiceTable::default(),
             serial: 0,
             chose: 0,
+            left: Vec::new(),
             footprints: Footprints::new(additions),
             awaits,
         }
@@ -212,6 +215,12 @@ impl Execution {
     pub(super) fn before(&self, a: EventId, b: EventId) -> bool {
         let Event { thread, index, .. } = self.events[a as usize];
         self.clocks[b as usize * self.width + thread.index()] >= index
+    }
+
+    /// For each thread, how many of its events happen before an event.
+    #[inline]
+    pub(super) fn clock(&self, event: EventId) -> &[u32] {
+        &self.clocks[event as usize * self.width..][..self.width]
     }
 
     /// Does `a` happen before whatever `thread` does next, its next operation's own conflicts left aside?
@@ -263,6 +272,12 @@ impl Execution {
 
     pub(super) fn settle(&mut self, race: usize, settled: Settled) {
         self.races[race].settled = settled;
+    }
+
+    /// Did a thread leave this state before?
+    #[inline]
+    pub(super) fn was_left(&self, state: StateId) -> bool {
+        self.left.get(state.index()).is_some_and(|&count| count > 0)
     }
 
     /// Has any event made a choice?
@@ -372,6 +387,10 @@ impl Execution {
             self.touch(id, self.footprints.accesses(new.footprint)[position]);
         }
         self.last_of_thread[new.thread.index()] = id;
+        if self.left.len() <= new.state.index() {
+            self.left.resize(new.state.index() + 1, 0);
+        }
+        self.left[new.state.index()] += 1;
         self.events.push(Event {
             thread: new.thread,
             index,
@@ -408,6 +427,7 @@ impl Execution {
             self.locs[touch.loc.index()] = touch.before;
         }
         self.chose -= u32::from(event.choices != 0);
+        self.left[event.state.index()] -= 1;
         self.reads.truncate(event.reads as usize);
         self.races.truncate(event.races as usize);
         self.clocks.truncate(self.events.len() * self.width);

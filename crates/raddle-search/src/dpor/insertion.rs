@@ -1,8 +1,7 @@
 //! Insertion into wakeup trees: lines 34-44 of algorithm 1.
 
 use super::Search;
-use super::execution::EventId;
-use super::execution::NO_EVENT;
+use super::execution::{ChoiceId, Event, EventId, NO_EVENT};
 use super::footprint::{FootprintId, Summary};
 use super::races::{Goal, Second};
 use super::settled::{Guard, Settled};
@@ -39,11 +38,15 @@ pub(super) struct Sequence {
     start: usize,
 }
 
+/// An event with what is asked about it: the events themselves are far apart.
 #[derive(Clone, Copy, Debug)]
 struct Item {
     event: EventId,
     /// Its thread; [`TAKEN`] if it was taken.
     thread: u32,
+    index: u32,
+    choices: ChoiceId,
+    footprint: FootprintId,
 }
 
 const TAKEN: u32 = u32::MAX;
@@ -54,9 +57,14 @@ impl Sequence {
         self.start = 0;
     }
 
-    fn push(&mut self, event: EventId, thread: ThreadId) {
-        let thread = thread.0;
-        self.items.push(Item { event, thread });
+    fn push(&mut self, id: EventId, event: &Event) {
+        self.items.push(Item {
+            event: id,
+            thread: event.thread.0,
+            index: event.index,
+            choices: event.choices,
+            footprint: event.footprint,
+        });
     }
 
     fn is_empty(&self) -> bool {
@@ -82,15 +90,18 @@ impl Sequence {
     }
 
     /// The events before a position.
-    fn before(&self, position: usize) -> impl Iterator<Item = EventId> {
+    fn before(&self, position: usize) -> impl DoubleEndedIterator<Item = &Item> {
         self.items[self.start..position]
             .iter()
             .filter(|item| item.thread != TAKEN)
-            .map(|item| item.event)
     }
 
-    fn events(&self) -> impl Iterator<Item = EventId> {
+    fn all(&self) -> impl DoubleEndedIterator<Item = &Item> {
         self.before(self.items.len())
+    }
+
+    fn events(&self) -> impl DoubleEndedIterator<Item = EventId> {
+        self.all().map(|item| item.event)
     }
 }
 
@@ -108,7 +119,7 @@ impl Search {
         *summary = Summary::default();
         *threads = 0;
         self.execution.for_independent(first, |id, event| {
-            sequence.push(id, event.thread);
+            sequence.push(id, event);
             summary.join(footprints.summary(event.footprint));
             *threads |= thread_bit(event.thread);
         });
@@ -134,22 +145,22 @@ impl Search {
             whole.clear();
             whole.extend(sequence.events());
         }
-        let (node, mut walk) = match self.place(tables, first, goal) {
+        let (node, rightmost, mut walk) = match self.place(tables, first, goal) {
             Place::Covered(settled) => return settled,
             Place::Open(..) if is_shared => {
                 self.postpone(first, *goal);
                 return Settled::No;
             }
-            Place::Open(node, walk) => (node, walk),
+            Place::Open(node, rightmost, walk) => (node, rightmost, walk),
         };
-        if let Some(event) = self.buffers.sequence.events().last() {
+        if let Some(event) = self.buffers.sequence.events().next_back() {
             walk.events = walk.events.max(event + 1);
         }
         walk.guard = Guard::Last;
         if self.company.is_some() {
             self.shorten(tables, first, node, walk.last.as_ref());
         }
-        let leaf = self.append(node, walk.last);
+        let leaf = self.append(node, rightmost, walk.last);
         walk.reached(Some(leaf))
     }
 
@@ -158,16 +169,19 @@ impl Search {
     pub(super) fn place(&mut self, tables: &Tables, first: EventId, goal: &Goal) -> Place {
         let mut walk = Walk::new(first, *goal);
         let mut node = self.levels[first as usize].root;
+        let mut rightmost;
         'descend: loop {
             let mut child = self.trees.first_child(node);
+            rightmost = None;
             while let Some(current) = child {
                 let step = self.trees.step(current);
-                match self.position_of(tables, step, walk.last.as_ref()) {
+                match self.position_of(tables, &step, walk.last.as_ref()) {
                     Position::Dependent => {
+                        rightmost = child;
                         child = self.trees.next_sibling(current);
                         continue;
                     }
-                    Position::Absent => return Place::Covered(walk.stopped_by(step)),
+                    Position::Absent => return Place::Covered(walk.stopped_by(&step)),
                     position => walk.take(position, &mut self.buffers.sequence),
                 }
                 if self.trees.first_child(current).is_none() {
@@ -179,7 +193,7 @@ impl Search {
                 node = current;
                 continue 'descend;
             }
-            return Place::Open(node, walk);
+            return Place::Open(node, rightmost, walk);
         }
     }
 
@@ -230,7 +244,7 @@ impl Search {
             let next = path.pop();
             let mut child = self.trees.first_child(node);
             while let Some(sibling) = child.filter(|&child| Some(child) != next) {
-                wake(self.trees.step(sibling));
+                wake(&self.trees.step(sibling));
                 child = self.trees.next_sibling(sibling);
             }
             match next {
@@ -268,7 +282,7 @@ impl Search {
         *threads = 0;
         for &id in events {
             let event = execution.event(id);
-            sequence.push(id, event.thread);
+            sequence.push(id, event);
             summary.join(execution.footprints.summary(event.footprint));
             *threads |= thread_bit(event.thread);
         }
@@ -291,11 +305,12 @@ impl Search {
         if threads & thread_bit(step.thread) != 0
             && let Some(position) = sequence.position(step.thread)
         {
-            let event = sequence.items[position].event;
-            let is_initial = execution.event(event).choices == step.choices
+            let Item { event, choices, .. } = sequence.items[position];
+            let clock = execution.clock(event);
+            let is_initial = choices == step.choices
                 && !sequence
                     .before(position)
-                    .any(|earlier| execution.before(earlier, event));
+                    .any(|earlier| clock[earlier.thread as usize] >= earlier.index);
             return if is_initial {
                 Position::At(position)
             } else {
@@ -305,9 +320,9 @@ impl Search {
         let footprints = &execution.footprints;
         let depends = |footprint: FootprintId| {
             footprints.may_conflict(tables, footprint, *summary)
-                && sequence.events().any(|event| {
-                    !footprints.independent(tables, footprint, execution.event(event).footprint)
-                })
+                && sequence
+                    .all()
+                    .any(|item| !footprints.independent(tables, footprint, item.footprint))
         };
         match last {
             Some(last) if last.second.thread == step.thread => {
@@ -340,8 +355,13 @@ impl Search {
             && (event == parent || (event < parent && self.execution.before(event, parent)))
     }
 
-    /// Line 43.
-    pub(super) fn append(&mut self, mut node: NodeId, last: Option<Goal>) -> NodeId {
+    /// Line 43: a new branch, to the right of the rightmost one.
+    pub(super) fn append(
+        &mut self,
+        mut node: NodeId,
+        mut rightmost: Option<NodeId>,
+        last: Option<Goal>,
+    ) -> NodeId {
         for event in self.buffers.sequence.events() {
             let event = self.execution.event(event);
             let step = Step {
@@ -350,10 +370,10 @@ impl Search {
                 is_block: event.is_block,
                 footprint: event.footprint,
             };
-            node = self.trees.add_child(node, step);
+            node = self.trees.add_child(node, rightmost.take(), step);
         }
         match last {
-            Some(last) => self.trees.add_child(node, last.to_step()),
+            Some(last) => self.trees.add_child(node, rightmost, last.to_step()),
             None => node,
         }
     }
@@ -363,8 +383,8 @@ impl Search {
 pub(super) enum Place {
     /// It need not be there.
     Covered(Settled),
-    /// What is left of it, below this node.
-    Open(NodeId, Walk),
+    /// What is left of it, below this node, to the right of its rightmost child.
+    Open(NodeId, Option<NodeId>, Walk),
 }
 
 /// A way down a wakeup tree with a sequence: what was taken from the sequence so far.

@@ -128,7 +128,7 @@ impl Search {
             if self.trees.first_child(root).is_none() {
                 match self.choose(program) {
                     Choice::Go(step) => {
-                        self.trees.add_child(root, step);
+                        self.trees.add_child(root, None, step);
                     }
                     Choice::Ended => {
                         listener.ended(program, &mut self.machine)?;
@@ -305,7 +305,7 @@ impl Search {
         let child = self.trees.first_child(root).expect("a child was added");
         let Step {
             thread, choices, ..
-        } = *self.trees.step(child);
+        } = self.trees.step(child);
         debug_assert!(
             self.can_go_on(program, thread),
             "a wakeup sequence can be run"
@@ -316,10 +316,13 @@ impl Search {
             .events
             .last()
             .expect("an event was just pushed");
-        let step = self.trees.step_mut(child);
-        step.footprint = event.footprint;
-        step.choices = event.choices;
-        step.is_block = event.is_block;
+        let done = Step {
+            thread,
+            choices: event.choices,
+            is_block: event.is_block,
+            footprint: event.footprint,
+        };
+        self.trees.set_step(child, done);
         self.fall_asleep(program.tables(), child);
         listener.stepped(program, &mut self.machine, thread, end)
     }

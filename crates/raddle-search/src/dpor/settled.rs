@@ -114,7 +114,7 @@ impl Search {
         self.buffers.path.extend(self.trees.path(root, leaf));
         let mut walk = Walk::new(first, goal);
         while let Some(node) = self.buffers.path.pop() {
-            let step = *self.trees.step(node);
+            let step = self.trees.step(node);
             match self.position_of(tables, &step, walk.last.as_ref()) {
                 Position::Dependent => return Settled::No,
                 Position::Absent => return walk.stopped_by(&step),

@@ -42,13 +42,28 @@ pub(super) struct NodeId(u32);
 
 const NONE: NodeId = NodeId(u32::MAX);
 
+/// There may be millions of them: they hold what they must, in 24 bytes.
 #[derive(Debug)]
 struct Node {
-    step: Step,
+    thread: ThreadId,
+    /// The highest bit says that the step is an atomic block.
+    choices: u32,
+    footprint: FootprintId,
     parent: NodeId,
     first_child: NodeId,
-    last_child: NodeId,
     next_sibling: NodeId,
+}
+
+const BLOCK: u32 = 1 << 31;
+
+impl Node {
+    #[inline]
+    fn set_step(&mut self, step: Step) {
+        debug_assert!(step.choices & BLOCK == 0, "so many choices were never met");
+        self.thread = step.thread;
+        self.choices = step.choices | if step.is_block { BLOCK } else { 0 };
+        self.footprint = step.footprint;
+    }
 }
 
 #[derive(Debug, Default)]
@@ -60,13 +75,15 @@ pub(super) struct WakeupTrees {
 impl WakeupTrees {
     /// A new root, or a node that is in no tree yet.
     pub(super) fn new_node(&mut self, step: Step) -> NodeId {
-        let node = Node {
-            step,
+        let mut node = Node {
+            thread: step.thread,
+            choices: 0,
+            footprint: step.footprint,
             parent: NONE,
             first_child: NONE,
-            last_child: NONE,
             next_sibling: NONE,
         };
+        node.set_step(step);
         match self.free.pop() {
             Some(id) => {
                 self.nodes[id.0 as usize] = node;
@@ -80,12 +97,18 @@ impl WakeupTrees {
     }
 
     #[inline]
-    pub(super) fn step(&self, node: NodeId) -> &Step {
-        &self.nodes[node.0 as usize].step
+    pub(super) fn step(&self, node: NodeId) -> Step {
+        let node = &self.nodes[node.0 as usize];
+        Step {
+            thread: node.thread,
+            choices: node.choices & !BLOCK,
+            is_block: node.choices & BLOCK != 0,
+            footprint: node.footprint,
+        }
     }
 
-    pub(super) fn step_mut(&mut self, node: NodeId) -> &mut Step {
-        &mut self.nodes[node.0 as usize].step
+    pub(super) fn set_step(&mut self, node: NodeId, step: Step) {
+        self.nodes[node.0 as usize].set_step(step);
     }
 
     #[inline]
@@ -108,43 +131,49 @@ impl WakeupTrees {
         })
     }
 
-    /// Adds a node as the rightmost child.
-    pub(super) fn add_child(&mut self, parent: NodeId, step: Step) -> NodeId {
+    /// The rightmost child, found by going through all of them.
+    pub(super) fn last_child(&self, node: NodeId) -> Option<NodeId> {
+        std::iter::successors(self.first_child(node), |&child| self.next_sibling(child)).last()
+    }
+
+    /// Adds a node as the rightmost child; `last` is the one that was the rightmost so far.
+    pub(super) fn add_child(&mut self, parent: NodeId, last: Option<NodeId>, step: Step) -> NodeId {
         let child = self.new_node(step);
         self.nodes[child.0 as usize].parent = parent;
-        let last = self.nodes[parent.0 as usize].last_child;
-        if last == NONE {
-            self.nodes[parent.0 as usize].first_child = child;
-        } else {
-            self.nodes[last.0 as usize].next_sibling = child;
+        match last {
+            None => {
+                debug_assert_eq!(self.nodes[parent.0 as usize].first_child, NONE);
+                self.nodes[parent.0 as usize].first_child = child;
+            }
+            Some(last) => {
+                debug_assert_eq!(self.nodes[last.0 as usize].next_sibling, NONE);
+                self.nodes[last.0 as usize].next_sibling = child;
+            }
         }
-        self.nodes[parent.0 as usize].last_child = child;
         child
     }
 
     /// Removes the first child with all that is below it.
     pub(super) fn remove_first_child(&mut self, parent: NodeId) {
         let child = self.nodes[parent.0 as usize].first_child;
-        if child == NONE {
-            return;
+        if child != NONE {
+            self.nodes[parent.0 as usize].first_child = self.nodes[child.0 as usize].next_sibling;
+            self.release(child);
         }
-        let next = self.nodes[child.0 as usize].next_sibling;
-        let node = &mut self.nodes[parent.0 as usize];
-        node.first_child = next;
-        if next == NONE {
-            node.last_child = NONE;
-        }
-        self.release(child);
     }
 
+    /// Sequences may be as long as executions: no recursion.
     fn release(&mut self, node: NodeId) {
-        let mut child = self.nodes[node.0 as usize].first_child;
-        while child != NONE {
-            let next = self.nodes[child.0 as usize].next_sibling;
-            self.release(child);
-            child = next;
-        }
+        let mut next = self.free.len();
         self.free.push(node);
+        while let Some(&node) = self.free.get(next) {
+            next += 1;
+            let mut child = self.nodes[node.0 as usize].first_child;
+            while child != NONE {
+                self.free.push(child);
+                child = self.nodes[child.0 as usize].next_sibling;
+            }
+        }
     }
 }
 

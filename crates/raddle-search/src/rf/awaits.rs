@@ -107,7 +107,11 @@ impl Search {
 
     /// Does the event only complete an iteration without effect?
     pub(super) fn spins(&mut self, program: &Program, event: &Event) -> Option<Spin> {
-        if !event.is_pure || !self.awaits.purity || !program.is_reentered(event.after) {
+        if !event.is_pure
+            || !self.awaits.purity
+            || !program.is_reentered(event.after)
+            || !self.trace.comes_back(event)
+        {
             return None;
         }
         let attempt = Attempt::of(program, event.state)?;
@@ -119,7 +123,11 @@ impl Search {
     /// Does the event seem to complete an iteration that takes something and gives it back? Whether others saw that is for an engine to say that orders
     /// all accesses.
     pub(super) fn takes_back(&self, program: &Program, event: &Event) -> bool {
-        if !self.awaits.purity || event.is_block || !program.is_reentered(event.after) {
+        if !self.awaits.purity
+            || event.is_block
+            || !program.is_reentered(event.after)
+            || !self.trace.comes_back(event)
+        {
             return false;
         }
         let mut after = event.after;

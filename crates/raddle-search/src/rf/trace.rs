@@ -60,6 +60,8 @@ pub(super) struct Trace {
     chained: Vec<LocId>,
     /// The same by location.
     is_chained: Vec<bool>,
+    /// For each state, how many events of the trace left it.
+    left: Vec<u32>,
 }
 
 impl Trace {
@@ -139,12 +141,28 @@ impl Trace {
     pub(super) fn place_stored(&mut self, id: StoreId) {
         let event = self.store.event(id);
         self.names.push((event.thread.0, event.index));
+        let state = event.state.index();
+        if self.left.len() <= state {
+            self.left.resize(state + 1, 0);
+        }
+        self.left[state] += 1;
         self.ids.push(id);
+    }
+
+    /// Does an event come to a state that its thread was in before, or was in when it did the event? No other completes an iteration.
+    #[inline]
+    pub(super) fn comes_back(&self, event: &Event) -> bool {
+        let was_left = self
+            .left
+            .get(event.after.index())
+            .is_some_and(|&count| count > 0);
+        event.after == event.state || was_left
     }
 
     /// Forgets the events from a position on, which have been removed.
     pub(super) fn truncate(&mut self, length: Pos) {
         for id in self.ids.drain(length as usize..) {
+            self.left[self.store.event(id).state.index()] -= 1;
             self.store.release(id);
         }
         self.names.truncate(length as usize);

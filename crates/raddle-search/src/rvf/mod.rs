@@ -351,7 +351,7 @@ impl Search {
             None => Threads::default(),
         };
         if let Some(touches) = &mutation.watching {
-            self.unwatch(program, touches);
+            self.unwatch(program, thread, touches);
         }
         if mutation.watching.is_some() && backtrack {
             self.experience.expect_signal(mutation.state);

@@ -41,10 +41,17 @@ struct Watcher {
     index: u32,
 }
 
+/// Those of one cell who explore events of one thread, in the order of these events: a node deeper in the recursion explores a later one.
+#[derive(Clone, Debug)]
+struct OfThread {
+    thread: ThreadId,
+    watchers: Vec<Watcher>,
+}
+
 /// Who wants to be told of writes to which cells.
 #[derive(Debug, Default)]
 pub(super) struct Watchers {
-    of_cells: Vec<SmallVec<[Watcher; 2]>>,
+    of_cells: Vec<SmallVec<[OfThread; 2]>>,
     /// Those who want to be told of every write.
     of_all: Vec<Watcher>,
 }
@@ -217,18 +224,31 @@ impl Search {
             if lists.len() <= id as usize {
                 lists.resize(id as usize + 1, SmallVec::new());
             }
-            lists[id as usize].push(watcher);
+            let lists = &mut lists[id as usize];
+            match lists.iter_mut().find(|list| list.thread == thread) {
+                Some(OfThread { watchers, .. }) => {
+                    debug_assert!(watchers.last().is_none_or(|last| last.index <= index));
+                    watchers.push(watcher);
+                }
+                None => lists.push(OfThread {
+                    thread,
+                    watchers: vec![watcher],
+                }),
+            }
         }
     }
 
-    /// The node is done with the event.
-    pub(super) fn unwatch(&mut self, program: &Program, touches: &Touches) {
+    /// The node is done with its event, which is one of `thread`.
+    pub(super) fn unwatch(&mut self, program: &Program, thread: ThreadId, touches: &Touches) {
         if touches.everything {
             self.watchers.of_all.pop();
             return;
         }
         for id in self.cells_of(program, &touches.reads) {
-            self.watchers.of_cells[id as usize].pop();
+            let mut lists = self.watchers.of_cells[id as usize].iter_mut();
+            if let Some(list) = lists.find(|list| list.thread == thread) {
+                list.watchers.pop();
+            }
         }
     }
 
@@ -241,10 +261,12 @@ impl Search {
         for read in &event.reads {
             for (cell, _) in self.ids(program.tables(), read.part) {
                 if !read.good.contains(0) {
-                    let writes = (1..).zip(self.problem.writes(cell));
-                    let good = writes.filter(|&(ordinal, _)| read.good.contains(ordinal));
-                    self.causes
-                        .learn_common(id, good.map(|(_, write)| write.event));
+                    let writes = self.problem.writes(cell);
+                    let good = read
+                        .good
+                        .iter()
+                        .filter_map(|good| writes.get(good as usize - 1));
+                    self.causes.learn_common(id, good.map(|write| write.event));
                 }
             }
         }
@@ -265,15 +287,21 @@ impl Search {
 
     fn signal(&mut self, id: CellId, signal: &Signal) {
         let of_cell = self.watchers.of_cells.get(id as usize);
-        let of_cell = of_cell.map_or(&[][..], SmallVec::as_slice);
-        for watcher in of_cell.iter().chain(&self.watchers.of_all) {
-            tell(
-                &mut self.nodes,
-                &self.causes,
-                &mut self.experience,
-                watcher,
-                signal,
-            );
+        for list in of_cell.map_or(&[][..], SmallVec::as_slice) {
+            // What comes after an event of a thread comes after those before it.
+            if list.thread != signal.by {
+                let mut latest_first = list.watchers.iter().rev();
+                while let Some(watcher) = latest_first.next()
+                    && !signal.comes_after(&self.causes, watcher)
+                {
+                    tell(&mut self.nodes, &mut self.experience, watcher, signal);
+                }
+            }
+        }
+        for watcher in &self.watchers.of_all {
+            if watcher.thread != signal.by && !signal.comes_after(&self.causes, watcher) {
+                tell(&mut self.nodes, &mut self.experience, watcher, signal);
+            }
         }
     }
 
@@ -311,14 +339,11 @@ impl Search {
         }
         if touches.everything {
             let lists = self.watchers.of_cells.iter().flatten();
-            for watcher in lists.chain(&self.watchers.of_all) {
-                tell(
-                    &mut self.nodes,
-                    &self.causes,
-                    &mut self.experience,
-                    watcher,
-                    &signal,
-                );
+            let watchers = lists.flat_map(|list| &list.watchers);
+            for watcher in watchers.chain(&self.watchers.of_all) {
+                if watcher.thread != signal.by && !signal.comes_after(&self.causes, watcher) {
+                    tell(&mut self.nodes, &mut self.experience, watcher, &signal);
+                }
             }
         }
     }
@@ -339,20 +364,22 @@ impl Search {
     }
 }
 
-fn tell(
-    nodes: &mut [Node],
-    causes: &Clocks,
-    experience: &mut Experience,
-    watcher: &Watcher,
-    signal: &Signal,
-) {
-    let comes_after = signal.cause != NO_EVENT
-        && causes
-            .of(signal.cause)
-            .get(watcher.thread.index())
-            .is_some_and(|&known| known >= watcher.index);
+impl Signal {
+    /// Does it come after the event of a watcher in any case?
+    #[inline]
+    fn comes_after(&self, causes: &Clocks, watcher: &Watcher) -> bool {
+        self.cause != NO_EVENT
+            && causes
+                .of(self.cause)
+                .get(watcher.thread.index())
+                .is_some_and(|&known| known >= watcher.index)
+    }
+}
+
+/// Tells a watcher, whose event is another thread's and does not come before the signal.
+fn tell(nodes: &mut [Node], experience: &mut Experience, watcher: &Watcher, signal: &Signal) {
     let node = &mut nodes[watcher.node as usize];
-    if watcher.thread != signal.by && !comes_after && signal.possible_from <= node.mark.events() {
+    if signal.possible_from <= node.mark.events() {
         node.signalled.insert(signal.by);
         if let Some(mutation) = &node.mutation {
             experience.expect_signal(mutation.state);

@@ -131,7 +131,8 @@ impl Search {
             if self.machine.readiness(program, thread) != Readiness::Ready {
                 return None;
             }
-            self.trees.add_child(root, step);
+            let rightmost = self.trees.last_child(root);
+            self.trees.add_child(root, rightmost, step);
         }
         for branch in &stage.pending {
             self.add_branch(program, root, branch)?;
@@ -143,7 +144,8 @@ impl Search {
     fn add_branch(&mut self, program: &mut Program, parent: NodeId, branch: &Branch) -> Option<()> {
         let mark = self.scratch.mark();
         let step = self.try_step(program, &branch.step)?;
-        let node = self.trees.add_child(parent, step);
+        let rightmost = self.trees.last_child(parent);
+        let node = self.trees.add_child(parent, rightmost, step);
         for child in &branch.children {
             self.add_branch(program, node, child)?;
         }
@@ -213,7 +215,7 @@ impl Search {
     }
 
     fn name_of(&self, program: &Program, node: NodeId) -> NamedStep {
-        self.name(program, self.trees.step(node))
+        self.name(program, &self.trees.step(node))
     }
 
     fn name(&self, program: &Program, step: &Step) -> NamedStep {
@@ -302,11 +304,11 @@ impl Search {
             goal,
         } = *found;
         self.rebuild_sequence(sequence);
-        let Place::Open(parent, walk) = self.place(program.tables(), first, &goal) else {
+        let Place::Open(parent, rightmost, walk) = self.place(program.tables(), first, &goal) else {
             return Some(());
         };
         self.shorten(program.tables(), first, parent, walk.last.as_ref());
-        let leaf = self.append(parent, walk.last);
+        let leaf = self.append(parent, rightmost, walk.last);
         let root = self.levels[first as usize].root;
         let name = |search: &Self, node| search.name_of(program, node);
         let known = self.trees.path(root, parent).map(|node| name(self, node));
@@ -348,7 +350,7 @@ impl Search {
             let root = self.levels[level].root;
             let mut way: Vec<NodeId> = self.trees.path(root, parent).collect();
             while let Some(node) = way.pop() {
-                let step = *self.trees.step(node);
+                let step = self.trees.step(node);
                 let choices = self.execution.choices(step.choices);
                 self.scratch.step(program, step.thread, choices);
             }
