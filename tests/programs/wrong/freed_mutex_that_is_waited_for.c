@@ -1,4 +1,3 @@
-// engines: naive, dpor, rf, rvf
 // A mutex is freed by its holder while another thread waits for it.
 #include <pthread.h>
 #include <stdlib.h>

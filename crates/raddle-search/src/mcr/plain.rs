@@ -72,7 +72,9 @@ impl Builder<'_> {
         } else {
             (info.offset, info.offset + u64::from(info.size))
         };
-        let is_cas = matches!(self.program.op(step.state), Op::Cas { .. });
+        // A compare-exchange may only read, and an operation on a synchronisation object may have to wait.
+        let op = self.program.op(step.state);
+        let is_conditional = matches!(op, Op::Cas { .. } | Op::Sync { .. });
         Some(PlainAccess {
             event: index,
             thread: event.thread,
@@ -82,7 +84,7 @@ impl Builder<'_> {
             atomic,
             is_free: false,
             in_block: event.is_block,
-            is_conditional: event.is_block || is_cas,
+            is_conditional: event.is_block || is_conditional,
             at: self.program.at(step.state),
         })
     }
