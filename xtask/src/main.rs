@@ -17,7 +17,8 @@ usage: cargo xtask TASK
   bench           build Raddle for speed, and run the programs of benchmarks/
   fuzz [SECONDS]  compare engines on random programs (60 seconds)
   mutants [COUNT [FIRST [PROGRAM]]]
-                  compare engines on mutants of tests/programs (1000, from 0 on) or of one of them, and keep those that fail
+                  compare engines on mutants of tests/programs (1000, from 0 on) or of one of them, keep those that fail, and
+                  tell every 30 seconds how far it has come; a pass that was stopped is taken up with the number that it told
 ";
 
 fn main() -> ExitCode {

@@ -1,4 +1,5 @@
-// A mutex is freed by its holder while another thread waits for it.
+// A mutex is freed by its holder
+// while another thread waits for it.
 #include <pthread.h>
 #include <stdlib.h>
 
