@@ -1,5 +1,5 @@
-// A mutex is freed by its holder
-// while another thread waits for it.
+// engines: naive, dpor, rf, rvf
+// A mutex is freed by its holder while another thread waits for it.
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -75,7 +75,7 @@ pub(super) struct ModelEvent {
     /// Only cells that several threads access.
     pub(super) writes: Vec<ModelWrite>,
     pub(super) is_block: bool,
-    /// What it accesses depends on what it reads, or whether it can be done at all.
+    /// What it accesses depends on what it reads.
     pub(super) is_conditional: bool,
     pub(super) choices: Vec<u32>,
     pub(super) waits: Waits,
@@ -310,10 +310,7 @@ impl Builder<'_> {
                 .collect(),
             is_block: event.is_block,
             is_conditional: event.is_block
-                || matches!(
-                    self.program.op(event.state),
-                    Op::Cas { .. } | Op::Sync { .. }
-                ),
+                || matches!(self.program.op(event.state), Op::Cas { .. }),
             choices: event.choices.clone(),
             waits,
             depth: (start, start + event.reads.len() as u32),

@@ -72,9 +72,7 @@ impl Builder<'_> {
         } else {
             (info.offset, info.offset + u64::from(info.size))
         };
-        // A compare-exchange may only read, and an operation on a synchronisation object may have to wait.
-        let op = self.program.op(step.state);
-        let is_conditional = matches!(op, Op::Cas { .. } | Op::Sync { .. });
+        let is_cas = matches!(self.program.op(step.state), Op::Cas { .. });
         Some(PlainAccess {
             event: index,
             thread: event.thread,
@@ -84,7 +82,7 @@ impl Builder<'_> {
             atomic,
             is_free: false,
             in_block: event.is_block,
-            is_conditional: event.is_block || is_conditional,
+            is_conditional: event.is_block || is_cas,
             at: self.program.at(step.state),
         })
     }

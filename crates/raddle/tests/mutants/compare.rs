@@ -277,9 +277,9 @@ fn answer(outcome: &Outcome) -> Answer {
             Reason::Unrolled { .. } => "bound on loops",
             Reason::NothingEnds { .. } => "nothing ends",
             Reason::Thread { .. } => "limit of a thread",
-            Reason::Interrupted { .. }
-            | Reason::NotLookedFor { .. }
-            | Reason::Unwritten { .. } => "other",
+            Reason::Interrupted { .. } | Reason::NotLookedFor { .. } | Reason::Unwritten { .. } => {
+                "other"
+            }
         }),
     }
 }
