@@ -1,3 +1,4 @@
+// engines: naive, dpor, rf, rvf, mcr, icb, bpor
 // An atomic block takes a lock, signals and posts: whoever is woken finds all of it done.
 #include <assert.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// engines: dpor, rf, rvf, mcr
 // Waits with a condition variable for any lock, behind `while` and with a deadline.
 #include <cassert>
 #include <chrono>
