@@ -1,5 +1,5 @@
-// engines: naive, dpor, rf, rvf, mcr, icb, bpor
 // An atomic block takes a lock, signals and posts: whoever is woken finds all of it done.
+// bmc: refused
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
