@@ -20,7 +20,8 @@ usage: cargo xtask TASK
                   measure it beside other tools (genmc, nidhugg, deagle, another raddle), and add what came out to benchmarks/history.jsonl
   fuzz [SECONDS]  compare engines on random programs (60 seconds)
   mutants [COUNT [FIRST [PROGRAM]]]
-                  compare engines on mutants of tests/programs (1000, from 0 on) or of one of them, and keep those that fail
+                  compare engines on mutants of tests/programs (1000, from 0 on) or of one of them, keep those that fail, and
+                  tell every 30 seconds how far it has come; a pass that was stopped is taken up with the number that it told
 ";
 
 fn main() -> ExitCode {

@@ -105,12 +105,19 @@ fn small_programs_have_the_same_answers_in_pieces() {
     }
 }
 
-/// The last store of each of many threads is wrong, in the last of many executions.
+/// Threads in a ring store and look at their neighbour's store. Only in the last of 511 executions do all of them see it.
 const LATE: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
+    static atomic_int x[9]; static int seen[9];\n\
+    static void *f(void *p) { int k = (int)(long)p; atomic_store(&x[k], 1); seen[k] = atomic_load(&x[(k + 1) % 9]); return 0; }\n\
+    int main(void) { pthread_t t[9]; for (long i = 0; i < 9; i++) pthread_create(&t[i], 0, f, (void *)i);\n\
+    int all = 0; for (int i = 0; i < 9; i++) { pthread_join(t[i], 0); all += seen[i]; } assert(all < 9); }\n";
+
+/// The same, and they count themselves in every order: nobody comes to the end of that.
+const LONG: &str = "#include <pthread.h>\n#include <stdatomic.h>\n\
     static atomic_int x[9], sum;\n\
     static void *f(void *p) { int k = (int)(long)p; atomic_store(&x[k], 1); if (!atomic_load(&x[(k + 1) % 9])) p = atomic_fetch_add(&sum, 1) < 9 ? p : 0; return p; }\n\
     int main(void) { pthread_t t[9]; for (long i = 0; i < 9; i++) pthread_create(&t[i], 0, f, (void *)i);\n\
-    for (int i = 0; i < 9; i++) pthread_join(t[i], 0); assert(atomic_load(&sum) < 8); }\n";
+    for (int i = 0; i < 9; i++) pthread_join(t[i], 0); }\n";
 
 #[test]
 fn the_violation_is_the_first_of_the_sequential_search() {
@@ -129,6 +136,8 @@ fn the_violation_is_the_first_of_the_sequential_search() {
         told
     };
     let alone = ask("1");
+    let before = alone["executions"]["complete"].as_u64().unwrap();
+    assert!(before > 400, "found after {before} executions");
     for jobs in ["2", "3"] {
         assert_eq!(ask(jobs), alone, "{jobs} workers");
     }
@@ -203,7 +212,7 @@ fn a_search_that_is_interrupted_or_killed_goes_on_to_the_same_counts() {
 #[test]
 fn checkpoints_that_do_not_fit_are_refused() {
     let scratch = Scratch::new("parallel-refused");
-    let program = scratch.file("late.c", &LATE.replace("< 8", "< 10"));
+    let program = scratch.file("long.c", LONG);
     let checkpoint = scratch.0.join("search.checkpoint");
     // The compiler may take all of the time on a machine that is busy.
     for seconds in ["2", "4", "8", "16", "32"] {
@@ -243,7 +252,7 @@ fn checkpoints_that_do_not_fit_are_refused() {
         .args(["resume", path, "--time-limit", "1"])
         .output();
     says(&again.unwrap(), 3, &["the time limit of 1 s"]);
-    fs::write(&program, LATE.replace("< 8", "< 11")).unwrap();
+    fs::write(&program, LONG.replace("< 9 ?", "< 8 ?")).unwrap();
     says(
         &resume(&checkpoint),
         2,

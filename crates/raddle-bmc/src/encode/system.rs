@@ -21,6 +21,8 @@ const PASSED: usize = 0xF_FFFB;
 /// Rust's ids of threads that a thread has made, and what runs at its end: under key 1.
 const IDS: usize = 0xF_FFF4;
 const GUARD: usize = 0xF_FFF6;
+/// How many exceptions are being handled, and on their way: under keys 1 and 2.
+const EXCEPTIONS: usize = 0xF_FFF0;
 const KEYS: usize = 0xF_F000;
 const EXIT_FUNCTIONS: usize = 0xF_E000;
 const EXIT_ARGUMENTS: usize = 0xF_D000;
@@ -301,6 +303,7 @@ fn first_position(kind: u32) -> Option<usize> {
         9 => Some(WOKEN),
         10 => Some(IDS),
         11 => Some(GUARD),
+        0x4558_0008 => Some(EXCEPTIONS),
         _ => None,
     }
 }
@@ -309,6 +312,7 @@ fn position(kind: u32, key: u64) -> Result<usize, Stop> {
     let room = match kind {
         1..=3 | 6 | 9 => KEYS_OF_A_KIND,
         10 | 11 => 2,
+        0x4558_0008 => 3,
         _ => 1,
     };
     let first = first_position(kind).filter(|_| key < room as u64);

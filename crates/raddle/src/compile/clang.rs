@@ -155,6 +155,9 @@ impl Clang {
             // Makes libstdc++ check its arguments; and then it does not rely on the code of `std::string` in its binary, which
             // Raddle does not see.
             command.arg("-D_GLIBCXX_ASSERTIONS");
+            // Makes libstdc++ count the owners of a `shared_ptr` down one by one, as it does for ThreadSanitizer. Otherwise it first looks at both
+            // counts with one wide read, to save the last owner two updates: an atomic access of another size, with the same outcome.
+            command.arg("-D_GLIBCXX_TSAN=1");
         }
         if io::stderr().is_terminal() {
             command.arg("-fcolor-diagnostics");

@@ -6,17 +6,21 @@ use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
 use raddle_report::words::violation_kind;
 use raddle_search::driver::{Limits, SearchOptions};
-use raddle_search::{Bound, Checks, EngineKind, MemoryModel, Outcome, Verdict};
+use raddle_search::{Bound, Checks, EngineKind, MemoryModel, Outcome, Reason, Verdict};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use crate::tally::Tally;
 
 /// Beyond this an engine has no say.
 const MOST_EXECUTIONS: u64 = 2_000;
 const MOST_ITERATIONS: u32 = 6;
 const MOST_CONFLICTS: u64 = 5_000;
-/// Against programs that are hard for some engine in a way that is not counted.
-const LONGEST: Duration = Duration::from_secs(10);
+/// Against programs that are hard for some engine in a way that is not counted; what is counted ends nearly all, so that answers do not depend on how busy the
+/// machine is.
+const LONGEST: Duration = Duration::from_secs(60);
 const MOST_MEMORY: u64 = 1 << 30;
 
 const NOTHING: Checks = Checks {
@@ -65,86 +69,90 @@ pub(crate) struct Failure {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Answer {
+pub(crate) enum Answer {
     /// Of all executions.
     Verified,
     Violation(BTreeSet<&'static str>),
-    /// No answer, or one that does not cover everything.
-    Open,
+    /// No answer, or one that does not cover everything, and why.
+    Open(&'static str),
 }
 
-/// How many engines had an answer.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Answered {
-    pub(crate) verified: u32,
-    pub(crate) violation: u32,
-    pub(crate) open: u32,
-}
-
-impl Answered {
-    pub(crate) fn add(&mut self, other: Self) {
-        self.verified += other.verified;
-        self.violation += other.violation;
-        self.open += other.open;
-    }
-}
-
-/// Compares all engines.
-pub(crate) fn compare(text: &str, checks: Checks) -> Result<Answered, Failure> {
-    let mut answered = Answered::default();
+/// Compares all engines, and adds what each of them said to the tally.
+pub(crate) fn compare(text: &str, checks: Checks, tally: &mut Tally) -> Result<(), Failure> {
+    // Those that ran out of time have none for a weaker memory model, under which there are more executions.
+    let mut too_slow = Vec::new();
     for memory in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
-        let mut answers = Vec::new();
-        for engine in EngineKind::exploring(memory) {
-            let answer = explored(text, engine, memory, checks)?;
-            answers.push((engine, answer));
+        let engines = EngineKind::exploring(memory).chain([EngineKind::Bmc]);
+        let mut asked = Vec::new();
+        for engine in engines {
+            if too_slow.contains(&engine) {
+                tally.skip((engine, memory));
+                continue;
+            }
+            let started = Instant::now();
+            let answer = match engine {
+                EngineKind::Bmc => solved(text, memory, checks)?,
+                _ => explored(text, engine, memory, checks)?,
+            };
+            tally.count((engine, memory), &answer, started.elapsed());
+            if answer == Answer::Open(OUT_OF_TIME) {
+                too_slow.push(engine);
+            }
+            asked.push(Asked {
+                engine,
+                answer,
+                is_complete: OnceCell::new(),
+            });
         }
-        answers.push((EngineKind::Bmc, solved(text, memory, checks)?));
-        for (_, answer) in &answers {
-            *match answer {
-                Answer::Verified => &mut answered.verified,
-                Answer::Violation(_) => &mut answered.violation,
-                Answer::Open => &mut answered.open,
-            } += 1;
-        }
-        for (at, (one, first)) in answers.iter().enumerate() {
-            for (other, second) in &answers[at + 1..] {
-                fits(text, memory, (*one, first), (*other, second))?;
+        for (at, one) in asked.iter().enumerate() {
+            for other in &asked[at + 1..] {
+                fits(text, memory, one, other)?;
             }
         }
     }
-    Ok(answered)
+    Ok(())
 }
 
-fn fits(
-    text: &str,
-    memory: MemoryModel,
-    (one, first): (EngineKind, &Answer),
-    (other, second): (EngineKind, &Answer),
-) -> Result<(), Failure> {
+/// An engine that has answered.
+struct Asked {
+    engine: EngineKind,
+    answer: Answer,
+    /// Does it come to the end of all executions? Found out when it matters.
+    is_complete: OnceCell<bool>,
+}
+
+impl Asked {
+    /// Where there are violations the answer does not say so.
+    fn is_complete(&self, text: &str, memory: MemoryModel) -> Result<bool, Failure> {
+        if let Some(&known) = self.is_complete.get() {
+            return Ok(known);
+        }
+        let complete = explored(text, self.engine, memory, NOTHING)? == Answer::Verified;
+        Ok(*self.is_complete.get_or_init(|| complete))
+    }
+}
+
+fn fits(text: &str, memory: MemoryModel, one: &Asked, other: &Asked) -> Result<(), Failure> {
+    let (first, second) = (&one.answer, &other.answer);
     let differ = match (first, second) {
         (Answer::Verified, Answer::Violation(_)) | (Answer::Violation(_), Answer::Verified) => true,
         // It tells of one violation only.
-        (Answer::Violation(all), Answer::Violation(found)) if other == EngineKind::Bmc => {
-            !found.is_subset(all) && is_complete(text, one, memory)?
+        (Answer::Violation(all), Answer::Violation(found)) if other.engine == EngineKind::Bmc => {
+            !found.is_subset(all) && one.is_complete(text, memory)?
         }
         (Answer::Violation(a), Answer::Violation(b)) => {
-            a != b && is_complete(text, one, memory)? && is_complete(text, other, memory)?
+            a != b && one.is_complete(text, memory)? && other.is_complete(text, memory)?
         }
         _ => false,
     };
     if !differ {
         return Ok(());
     }
-    let (one, other, memory) = (one.name(), other.name(), memory.name());
+    let (one, other, memory) = (one.engine.name(), other.engine.name(), memory.name());
     Err(Failure {
         class: format!("{one} and {other} differ under {memory}"),
         detail: format!("{one}: {first:?}, {other}: {second:?} under {memory}"),
     })
-}
-
-/// Does the engine come to the end of all executions? Where there are violations its answer does not say so.
-fn is_complete(text: &str, engine: EngineKind, memory: MemoryModel) -> Result<bool, Failure> {
-    Ok(explored(text, engine, memory, NOTHING)? == Answer::Verified)
 }
 
 fn explored(
@@ -260,6 +268,20 @@ fn answer(outcome: &Outcome) -> Answer {
             let kinds = violations.iter().map(|it| violation_kind(&it.kind));
             Answer::Violation(kinds.collect())
         }
-        _ => Answer::Open,
+        Verdict::Verified(Bound::Unrolled { .. }) => Answer::Open("bound on loops"),
+        Verdict::Unsupported(_) => Answer::Open("unsupported"),
+        Verdict::Inconclusive(reason) => Answer::Open(match reason {
+            Reason::Executions { .. } | Reason::Effort => "effort",
+            Reason::Time { .. } => OUT_OF_TIME,
+            Reason::Memory { .. } => "memory",
+            Reason::Unrolled { .. } => "bound on loops",
+            Reason::NothingEnds { .. } => "nothing ends",
+            Reason::Thread { .. } => "limit of a thread",
+            Reason::Interrupted { .. } | Reason::NotLookedFor { .. } | Reason::Unwritten { .. } => {
+                "other"
+            }
+        }),
     }
 }
+
+const OUT_OF_TIME: &str = "time";

@@ -10,8 +10,9 @@
 mod compare;
 mod ir;
 mod mutate;
+mod tally;
 
-use compare::{Answered, CHECKS, Failure, compare};
+use compare::{CHECKS, Failure, compare};
 use ir::Module;
 use mutate::{Mutation, smaller};
 use raddle_random::RandomIndex as Rng;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
+use tally::{Progress, Tally};
 
 /// The programs whose mutants are tried with the other tests, and how many of each.
 const TRIED: &str = include_str!("tried.txt");
@@ -135,8 +137,10 @@ impl<'a> Mutant<'a> {
         module
     }
 
-    fn check(&self, module: &Module) -> Result<Answered, Failure> {
-        compare(&module.to_string(), CHECKS[self.checks].1)
+    fn check(&self, module: &Module) -> Result<Tally, Failure> {
+        let mut tally = Tally::default();
+        compare(&module.to_string(), CHECKS[self.checks].1, &mut tally)?;
+        Ok(tally)
     }
 
     /// Leaves out mutations, then parts of the program, as long as it fails in the same way.
@@ -175,10 +179,10 @@ struct Kept {
     failure: Failure,
 }
 
-fn try_one(base: &Base, number: u64) -> Result<Answered, Kept> {
+fn try_one(base: &Base, number: u64) -> Result<Tally, Kept> {
     let mut mutant = Mutant::new(base, number);
     let failure = match mutant.check(&mutant.module()) {
-        Ok(answered) => return Ok(answered),
+        Ok(tally) => return Ok(tally),
         Err(failure) => failure,
     };
     let module = mutant.shrink(&failure.class);
@@ -193,37 +197,60 @@ fn try_one(base: &Base, number: u64) -> Result<Answered, Kept> {
     Err(Kept { of, text, failure })
 }
 
-/// Tries mutants, each given by its program and its number.
-fn try_all(mutants: &[(&Base, u64)], failed: &(dyn Fn(&Kept) + Sync)) -> (Answered, Vec<Kept>) {
+/// What has come of mutants so far.
+struct Tried {
+    tally: Tally,
+    failed: Vec<Kept>,
+    progress: Progress,
+}
+
+/// Tries mutants, each given by its program and its number. By hand, it tells how far it has come, as if the first one had this number.
+fn try_all(mutants: &[(&Base, u64)], by_hand: Option<u64>) -> (Tally, Vec<Kept>) {
     let next = AtomicUsize::new(0);
-    let results: Mutex<(Answered, Vec<Kept>)> = Mutex::default();
+    let tried = Mutex::new(Tried {
+        tally: Tally::default(),
+        failed: Vec::new(),
+        progress: Progress::new(mutants.len()),
+    });
     let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     silence_workers();
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(base, number)) = mutants.get(at) else {
+                return;
+            };
+            let result = try_one(base, number);
+            let mut tried = tried.lock().expect("nobody panics with it");
+            match result {
+                Ok(tally) => tried.tally.add(tally),
+                Err(kept) => {
+                    if by_hand.is_some() {
+                        keep(&kept);
+                    }
+                    tried.failed.push(kept);
+                }
+            }
+            let Some(first) = by_hand else { continue };
+            let failed = tried.failed.len();
+            if let Some(line) = tried.progress.done(at, first, failed) {
+                println!("{line}\n{}", tried.tally);
+            }
+        }
+    };
     std::thread::scope(|scope| {
         for _ in 0..workers {
             let worker = std::thread::Builder::new()
                 .name(WORKER.to_owned())
                 .stack_size(STACK_BYTES);
-            let worker = worker.spawn_scoped(scope, || {
-                while let Some(&(base, number)) = mutants.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    let result = try_one(base, number);
-                    let mut results = results.lock().expect("nobody panics with it");
-                    match result {
-                        Ok(answered) => results.0.add(answered),
-                        Err(kept) => {
-                            failed(&kept);
-                            results.1.push(kept);
-                        }
-                    }
-                }
-            });
-            worker.expect("threads can be started");
+            worker
+                .spawn_scoped(scope, work)
+                .expect("threads can be started");
         }
     });
-    let (answered, mut kept) = results.into_inner().expect("nobody panicked");
-    kept.sort_by(|one, other| one.of.cmp(&other.of));
-    (answered, kept)
+    let mut tried = tried.into_inner().expect("nobody panicked");
+    tried.failed.sort_by(|one, other| one.of.cmp(&other.of));
+    (tried.tally, tried.failed)
 }
 
 /// The name of threads whose panics are caught, and told of in the end.
@@ -250,10 +277,11 @@ fn no_engine_contradicts_another() {
     let bases: Vec<Base> = TRIED.lines().map(Base::new).collect();
     let mutants = |base| (0..TRIED_OF_EACH).map(move |number| (base, number));
     let mutants: Vec<(&Base, u64)> = bases.iter().flat_map(mutants).collect();
-    let (answered, failed) = try_all(&mutants, &|_| {});
+    let (tally, failed) = try_all(&mutants, None);
     none_failed(&failed);
     // Comparing nothing would be no test.
-    assert!(answered.verified > 0 && answered.violation > 0);
+    let (verified, violations) = tally.answers();
+    assert!(verified > 0 && violations > 0);
 }
 
 /// `cargo xtask mutants` says which.
@@ -271,8 +299,8 @@ fn no_engine_contradicts_another_by_hand() {
     let each = bases.len() as u64;
     let mutants = (first..first + count).map(|at| (&bases[(at % each) as usize], at / each));
     let mutants: Vec<(&Base, u64)> = mutants.collect();
-    let (answered, failed) = try_all(&mutants, &keep);
-    println!("{count} mutants from {first} on: {answered:?}");
+    let (_, failed) = try_all(&mutants, Some(first));
+    println!("{count} mutants from {first} on: {} failed", failed.len());
     none_failed(&failed);
 }
 
@@ -311,7 +339,7 @@ fn mutants_that_failed_do_not() {
         let named = named.trim_start_matches("; checks: ");
         let checks = CHECKS.iter().find(|(name, _)| *name == named);
         let (_, checks) = checks.unwrap_or_else(|| panic!("{}: no checks", file.display()));
-        if let Err(failure) = compare(&text, *checks) {
+        if let Err(failure) = compare(&text, *checks, &mut Tally::default()) {
             panic!("{}: {}", file.display(), failure.detail);
         }
     }
