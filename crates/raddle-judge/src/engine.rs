@@ -82,12 +82,14 @@ engines! {
         name: "rf",
         knows_purity: true,
         leaves_writes_unordered: true,
+        refuses: &["--reuse-addresses"],
     }
     Rvf {
         name: "rvf",
         knows_purity: true,
         leaves_writes_unordered: true,
         compares_values: true,
+        refuses: &["--reuse-addresses"],
     }
     Mcr {
         name: "mcr",
@@ -95,6 +97,7 @@ engines! {
         leaves_writes_unordered: true,
         compares_values: true,
         has_workers: true,
+        refuses: &["--reuse-addresses"],
     }
     Icb {
         name: "icb",
@@ -111,6 +114,7 @@ engines! {
         knows_purity: true,
         has_workers: true,
         has_checkpoints: true,
+        refuses: &["--reuse-addresses"],
     }
     // It asks a formula, which has one violation or none, and whose blocks of memory are always there.
     Bmc {
@@ -119,7 +123,7 @@ engines! {
         models: &[Sc, Tso, Pso],
         whole_models: &[],
         lacks: &[Check::Livelock],
-        refuses: &["--keep-going", "--max-executions", "--malloc-may-fail"],
+        refuses: &["--keep-going", "--max-executions", "--malloc-may-fail", "--reuse-addresses"],
     }
 }
 

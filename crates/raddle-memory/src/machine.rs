@@ -534,6 +534,9 @@ impl Machine {
                 Ok(0)
             }
             Op::Alloc { object } => {
+                if self.life(program.tables(), object) == DEAD {
+                    self.clear(program.tables(), object);
+                }
                 self.set_life(program.tables(), object, ALIVE);
                 Ok(0)
             }
@@ -601,6 +604,18 @@ impl Machine {
         match tables.object_info(object).life {
             Some(cell) => self.cell_word(tables, cell, SyncAction::SemGet) as u8,
             None => ALIVE,
+        }
+    }
+
+    /// A block that is used again holds zeros, as new ones do, and its synchronisation objects are as new.
+    fn clear(&mut self, tables: &Tables, object: raddle_program::ObjectId) {
+        for loc in tables.locations(object) {
+            let LocInfo { arena, size, .. } = *tables.loc_info(loc);
+            let size = if size == 0 { 8 } else { size };
+            if self.known <= arena as usize {
+                self.grow(tables);
+            }
+            self.write(arena, size, 0);
         }
     }
 

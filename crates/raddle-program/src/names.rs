@@ -205,6 +205,8 @@ pub(crate) fn queue_number(address: u64) -> u32 {
 
 /// Small heap blocks, by their size: so far apart, the smallest here, up to this size.
 const STRIDE: u64 = 0x8000;
+/// Every block is aligned to this.
+pub(crate) const BLOCK_ALIGN: u64 = STRIDE;
 const SMALL_BLOCKS: u64 = 0x1_0000;
 const SMALL: u64 = 0x4000;
 /// Where hashed objects lie. What is above keeps pointers in the object that step a little past it.

@@ -304,6 +304,7 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
         idle_failures: explores_idle_failures(options, options.engine),
         volatile_is_atomic: options.volatile_is_atomic,
         malloc_may_fail: options.malloc_may_fail,
+        reuse_addresses: options.reuse_addresses,
         checks: options.checks,
         silent_abort: options.silent_abort,
         wide_choices: false,
@@ -472,6 +473,7 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
         idle_failures: explores_idle_failures(options, Some(engine)),
         volatile_is_atomic: options.volatile_is_atomic,
         malloc_may_fail: options.malloc_may_fail,
+        reuse_addresses: options.reuse_addresses,
         any_panic: options.panic == Panics::Any,
         silent_abort: options.silent_abort,
         // The program knows.
@@ -497,6 +499,7 @@ fn saved_program(options: &Options) -> Result<SavedProgram, Error> {
         build: (project.build.as_ref()).map(|build| build.display().to_string()),
         entry: project.entry.clone(),
         args: project.args.clone(),
+        env: project.env.clone(),
     })
 }
 
