@@ -203,6 +203,12 @@ pub(crate) fn queue_number(address: u64) -> u32 {
     FIRST_QUEUE + (stable_hash([address]) % u64::from(QUEUES)) as u32
 }
 
+/// Is it an address of such an object?
+pub(crate) fn is_queue(address: u64) -> bool {
+    let number = (address >> 32) as u32;
+    (FIRST_QUEUE..FIRST_QUEUE + QUEUES).contains(&number)
+}
+
 /// Small heap blocks, by their size: so far apart, the smallest here, up to this size.
 const STRIDE: u64 = 0x8000;
 /// Every block is aligned to this.

@@ -1,4 +1,5 @@
 // bmc: refused
+// engines: dpor, rf, rvf, mcr
 // A thread acts on being cancelled at certain functions, and not while it has switched that off.
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
 // bmc: refused
+// engines: dpor, rf, rvf, mcr
 // raddle: --env WORKERS=2 --env EMPTY=
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
 // bmc: refused
+// engines: dpor, rf, rvf, mcr
 // Files on a disk that is empty at first.
 #include <assert.h>
 #include <errno.h>

@@ -25,8 +25,8 @@ static void *popper(void *arg) {
 }
 
 static void *other(void *arg) {
-    while (!atomic_load(&has_looked)) {
-    }
+    if (!atomic_load(&has_looked))
+        return NULL;
     struct node *first = atomic_load(&top);
     if (!first || !first->next || !atomic_compare_exchange_strong(&top, &first, first->next))
         return NULL;

@@ -1,4 +1,5 @@
 // bmc: refused
+// engines: dpor, rf, rvf, mcr
 // A pipe between two threads: bytes in order, and the end when nobody can write any more. What was written before is seen.
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
 // bmc: refused
+// engines: dpor, naive, icb, bpor
 // raddle: --reuse-addresses
 // ABA: the popper has read `next` when the others take both nodes, free them, and push a new one that lies where the first one did.
 #include <assert.h>
@@ -27,8 +28,8 @@ static void *popper(void *arg) {
 }
 
 static void *other(void *arg) {
-    while (!atomic_load(&has_looked)) {
-    }
+    if (!atomic_load(&has_looked))
+        return NULL;
     struct node *first = atomic_load(&top);
     if (!first || !first->next || !atomic_compare_exchange_strong(&top, &first, first->next))
         return NULL;

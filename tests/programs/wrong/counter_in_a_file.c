@@ -1,4 +1,5 @@
 // bmc: refused
+// engines: dpor, rf, rvf, mcr
 // Two threads read a number from a file, add one and write it back.
 #include <assert.h>
 #include <fcntl.h>

@@ -30,7 +30,11 @@ struct Variable {
 
 fn get(cx: &mut Script<'_, '_>) -> ModelResult {
     let module = &cx.machine.world.module;
-    let changes = || CHANGES.iter().any(|name| module.function_named(name).is_some());
+    let changes = || {
+        CHANGES
+            .iter()
+            .any(|name| module.function_named(name).is_some())
+    };
     if cx.machine.world.options.env.is_empty() && !changes() {
         return Ok(Outcome::Return(0));
     }
@@ -94,13 +98,13 @@ impl Script<'_, '_> {
     }
 
     fn variable(&mut self, table: u64, name: &[u8]) -> Result<Option<Variable>, Pause> {
-        let count = self.load(table, 8, Order::Plain)?;
+        let count = self.load(table, 8, Order::Plain)?.min(MOST);
         for index in 0..count {
             let place = table + 8 + 8 * index;
             let text = self.load(place, 8, Order::Plain)?;
             let bytes = self.string(text)?;
             if bytes.strip_prefix(name).and_then(<[u8]>::first) == Some(&b'=') {
-                let value = text + name.len() as u64 + 1;
+                let value = text.wrapping_add(name.len() as u64 + 1);
                 return Ok(Some(Variable { place, value }));
             }
         }
@@ -126,7 +130,10 @@ impl Script<'_, '_> {
     /// The last variable takes its place.
     fn remove_variable(&mut self, table: u64, found: Option<Variable>) -> ModelResult {
         if let Some(found) = found {
-            let count = self.load(table, 8, Order::Plain)? - 1;
+            let count = self
+                .load(table, 8, Order::Plain)?
+                .saturating_sub(1)
+                .min(MOST - 1);
             let last = self.load(table + 8 + 8 * count, 8, Order::Plain)?;
             self.store(found.place, 8, last, Order::Plain)?;
             self.store(table, 8, count, Order::Plain)?;

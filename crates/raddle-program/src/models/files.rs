@@ -2,6 +2,7 @@
 //!
 //! A file is known by a hash of its path, which is taken as it is: there are no directories. Its contents, and the bytes under way in a pipe, lie in an object that has a
 //! lock of its own, taken by whoever reads or writes. So those who use the same file are ordered, as by the kernel's locks; users of different files are not.
+//! Engines that predict what a thread could read may have it read what does not fit together, so no number that was read is relied on.
 //! Descriptors are never given out twice: whoever uses a closed one is told so (`EBADF`), whatever was opened since.
 
 use super::errno::{EBADF, EEXIST, ENOENT, ESPIPE, int};
@@ -279,7 +280,8 @@ impl Script<'_, '_> {
 
     fn new_descriptor(&mut self, file: File, flags: u64) -> Result<u64, Pause> {
         let count = self.library_object("number of open files", 0, 8)?;
-        let number = FIRST + self.rmw(count, 8, RmwKind::Add, 1, Order::Relaxed)?;
+        let made = self.rmw(count, 8, RmwKind::Add, 1, Order::Relaxed)?;
+        let number = FIRST.saturating_add(made);
         if number >= FIRST + MOST_DESCRIPTORS {
             return Err(self.unsupported("so many open files"));
         }
@@ -304,7 +306,8 @@ impl Script<'_, '_> {
         match self.load(descriptor.0, 8, Order::Relaxed)? {
             0 => Ok(None),
             file => {
-                let flags = self.load(descriptor.flags(), 8, Order::Relaxed)? - 1;
+                let flags = self.load(descriptor.flags(), 8, Order::Relaxed)?;
+                let flags = flags.wrapping_sub(1);
                 Ok(Some((descriptor, File(file), flags)))
             }
         }
@@ -367,10 +370,12 @@ impl Script<'_, '_> {
         };
         let (from, count) = loop {
             let from = self.load(at, 8, Order::Relaxed)?;
-            let there = self.load(file.written(), 8, Order::Relaxed)?.saturating_sub(from);
+            let there = self
+                .load(file.written(), 8, Order::Relaxed)?
+                .saturating_sub(from);
             let waits = is_pipe && there == 0 && len > 0;
             if !waits || self.load(file.writers(), 8, Order::Relaxed)? == 0 {
-                break (from, there.min(len));
+                break (from, there.min(len).min(MOST_BYTES));
             }
             self.sync(file.changed(), SyncAction::CondRelease { mutex: lock })?;
             self.sync(file.changed(), SyncAction::CondAwait)?;
@@ -378,9 +383,9 @@ impl Script<'_, '_> {
         };
         let mut bytes = Vec::new();
         for index in 0..count {
-            bytes.push(self.load(file.byte(from + index), 1, Order::Relaxed)? as u8);
+            bytes.push(self.load(file.byte(from.wrapping_add(index)), 1, Order::Relaxed)? as u8);
         }
-        self.store(at, 8, from + count, Order::Relaxed)?;
+        self.store(at, 8, from.wrapping_add(count), Order::Relaxed)?;
         self.sync(file.kind(), UNLOCK)?;
         Ok(Ok(bytes))
     }
@@ -412,12 +417,17 @@ impl Script<'_, '_> {
         } else {
             (self.load(descriptor.position(), 8, Order::Relaxed)?, 0)
         };
-        let end = from + bytes.len() as u64;
-        if end - kept_from > MOST_BYTES || from > written {
+        let end = from.saturating_add(bytes.len() as u64);
+        if end.saturating_sub(kept_from) > MOST_BYTES || from > written {
             return Err(self.unsupported("files with holes or of more than 4096 bytes"));
         }
         for (index, &byte) in (0..).zip(bytes) {
-            self.store(file.byte(from + index), 1, byte.into(), Order::Relaxed)?;
+            self.store(
+                file.byte(from.wrapping_add(index)),
+                1,
+                byte.into(),
+                Order::Relaxed,
+            )?;
         }
         self.store(file.written(), 8, end.max(written), Order::Relaxed)?;
         if is_pipe {

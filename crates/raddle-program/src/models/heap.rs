@@ -130,7 +130,9 @@ fn aligned_alloc(cx: &mut Script<'_, '_>) -> ModelResult {
     if !align.is_power_of_two() {
         return Ok(Outcome::Return(0));
     }
-    Ok(Outcome::Return(cx.new_block(size, align.max(MALLOC_ALIGN))?))
+    Ok(Outcome::Return(
+        cx.new_block(size, align.max(MALLOC_ALIGN))?,
+    ))
 }
 
 fn posix_memalign(cx: &mut Script<'_, '_>) -> ModelResult {

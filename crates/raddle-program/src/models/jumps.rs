@@ -70,7 +70,9 @@ fn long_jump(cx: &mut Script<'_, '_>) -> ModelResult {
     let thread = cx.thread();
     let own = cx.tables().handle_of_thread(thread);
     if cx.load(buffer, 8, Order::Plain)? != own {
-        return Err(cx.unsupported("another thread called `setjmp` with this buffer, or nobody did"));
+        return Err(
+            cx.unsupported("another thread called `setjmp` with this buffer, or nobody did")
+        );
     }
     let value = match cx.arg(1) & 0xFFFF_FFFF {
         0 => 1,
@@ -109,7 +111,7 @@ fn jump(cx: &mut Script<'_, '_>) -> ModelResult {
 // ---- handlers
 
 fn push_cleanup(cx: &mut Script<'_, '_>) -> ModelResult {
-    let count = cx.thread_value(CLEANUPS, 0)? + 1;
+    let count = cx.thread_value(CLEANUPS, 0)?.saturating_add(1);
     cx.set_thread_value(CLEANUPS, 0, count)?;
     if !cx.asks() {
         cx.set_thread_value(CLEANUPS, count, cx.arg(0))?;
@@ -201,12 +203,30 @@ impl Script<'_, '_> {
             return Err(self.unsupported("handlers of pthread_cleanup_push would have to run"));
         }
         match self.last_cleanup()? {
+            0 if self.has_destructors()? => {
+                Err(self.unsupported("destructors of C++ would have to run"))
+            }
             0 => Ok(self.leave_thread(value)),
             buffer => {
                 self.set_thread_value(LEAVING, 0, value)?;
                 Ok(Outcome::Jump { buffer, value: 1 })
             }
         }
+    }
+
+    /// Does a frame that is left clean up where exceptions pass? So does the end of a thread in C++.
+    fn has_destructors(&mut self) -> Result<bool, Pause> {
+        if self.asks() {
+            return Ok(false);
+        }
+        for link in self.machine.frames_below() {
+            if let Some(Met::Code { pad: Some(pad), .. }) = self.machine.met(&link)?
+                && pad.cleanup
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Takes the buffer off that was registered last. 0 if there is none.

@@ -9,17 +9,26 @@ use crate::op::{Order, sign_extend};
 
 macro_rules! concat_ostring {
     ($rest:literal) => {
-        concat!("_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE", $rest)
+        concat!(
+            "_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEE",
+            $rest
+        )
     };
 }
 macro_rules! concat_istring {
     ($rest:literal) => {
-        concat!("_ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEE", $rest)
+        concat!(
+            "_ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEE",
+            $rest
+        )
     };
 }
 macro_rules! concat_string {
     ($rest:literal) => {
-        concat!("_ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEE", $rest)
+        concat!(
+            "_ZNSt7__cxx1118basic_stringstreamIcSt11char_traitsIcESaIcEE",
+            $rest
+        )
     };
 }
 pub(super) const MODELS: &[Model] = &[
@@ -144,7 +153,7 @@ pub(super) struct Stream(u64);
 
 impl Stream {
     fn buffer(self) -> u64 {
-        self.0 - BUFFER
+        self.0.wrapping_sub(BUFFER)
     }
 }
 
@@ -196,8 +205,8 @@ fn make_of(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn end(cx: &mut Script<'_, '_>) -> ModelResult {
     let stream = cx.stream_at(cx.arg(0))?;
-    if cx.load(stream.buffer() + CAPACITY, 8, Order::Plain)? != 0 {
-        let block = cx.load(stream.buffer() + HEAP, 8, Order::Plain)?;
+    if cx.load(stream.buffer().wrapping_add(CAPACITY), 8, Order::Plain)? != 0 {
+        let block = cx.load(stream.buffer().wrapping_add(HEAP), 8, Order::Plain)?;
         cx.free(block)?;
     }
     Ok(Outcome::Void)
@@ -221,8 +230,8 @@ fn set_text(cx: &mut Script<'_, '_>) -> ModelResult {
     if is_output && !bytes.is_empty() {
         return Err(cx.unsupported("a string stream that overwrites the string it is given"));
     }
-    cx.store(stream.buffer() + LENGTH, 8, 0, Order::Plain)?;
-    cx.store(stream.buffer() + READ, 8, 0, Order::Plain)?;
+    cx.store(stream.buffer().wrapping_add(LENGTH), 8, 0, Order::Plain)?;
+    cx.store(stream.buffer().wrapping_add(READ), 8, 0, Order::Plain)?;
     cx.append_text(stream, &bytes)?;
     Ok(Outcome::Void)
 }
@@ -258,7 +267,7 @@ fn set_state(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn set(cx: &mut Script<'_, '_>, field: u64, size: u8, value: u64) -> ModelResult {
     if let Some(stream) = cx.string_stream(cx.arg(0))? {
-        cx.store(stream.0 + field, size, value, Order::Plain)?;
+        cx.store(stream.0.wrapping_add(field), size, value, Order::Plain)?;
     }
     Ok(Outcome::Return(cx.arg(0)))
 }
@@ -298,12 +307,16 @@ fn number(cx: &mut Script<'_, '_>) -> ModelResult {
         return Ok(Outcome::Return(cx.arg(0)));
     };
     let stream = cx.stream_at(cx.arg(0))?;
-    let base = match cx.load(stream.0 + FLAGS, 4, Order::Plain)? {
+    let base = match cx.load(stream.0.wrapping_add(FLAGS), 4, Order::Plain)? {
         flags if flags & HEX != 0 => 16,
         flags if flags & OCT != 0 => 8,
         _ => 10,
     };
-    let sign = rest.iter().take(1).filter(|byte| b"+-".contains(byte)).count();
+    let sign = rest
+        .iter()
+        .take(1)
+        .filter(|byte| b"+-".contains(byte))
+        .count();
     let digits = rest[sign..].iter();
     let digits = digits
         .take_while(|byte| char::from(**byte).is_digit(base))
@@ -376,7 +389,7 @@ fn line(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn skip_spaces(cx: &mut Script<'_, '_>) -> ModelResult {
     let stream = cx.stream_at(cx.arg(0))?;
-    let position = cx.load(stream.buffer() + READ, 8, Order::Plain)?;
+    let position = cx.load(stream.buffer().wrapping_add(READ), 8, Order::Plain)?;
     let rest = cx.text_from(stream, position)?;
     let len = rest.iter().take_while(|byte| is_space(**byte)).count();
     cx.consume(stream, len, rest.len(), false)
@@ -437,14 +450,19 @@ impl Script<'_, '_> {
         }
         let stream = Stream(at.wrapping_add(WAYS[kind]));
         for field in [HEAP, LENGTH, READ, CAPACITY] {
-            self.store(stream.buffer() + field, 8, 0, Order::Plain)?;
+            self.store(stream.buffer().wrapping_add(field), 8, 0, Order::Plain)?;
         }
-        self.store(stream.0 + PRECISION, 8, 6, Order::Plain)?;
-        self.store(stream.0 + WIDTH, 8, 0, Order::Plain)?;
-        self.store(stream.0 + FLAGS, 4, DEC | SKIP_SPACES, Order::Plain)?;
-        self.store(stream.0 + FLAGS + 4, 4, 0, Order::Plain)?;
-        self.store(stream.0 + STATE, 4, 0, Order::Plain)?;
-        self.store(stream.0 + FILL, 1, b' '.into(), Order::Plain)?;
+        self.store(stream.0.wrapping_add(PRECISION), 8, 6, Order::Plain)?;
+        self.store(stream.0.wrapping_add(WIDTH), 8, 0, Order::Plain)?;
+        self.store(
+            stream.0.wrapping_add(FLAGS),
+            4,
+            DEC | SKIP_SPACES,
+            Order::Plain,
+        )?;
+        self.store(stream.0.wrapping_add(FLAGS + 4), 4, 0, Order::Plain)?;
+        self.store(stream.0.wrapping_add(STATE), 4, 0, Order::Plain)?;
+        self.store(stream.0.wrapping_add(FILL), 1, b' '.into(), Order::Plain)?;
         Ok(stream)
     }
 
@@ -472,37 +490,49 @@ impl Script<'_, '_> {
 
     /// Bytes of the text from a position on.
     fn text_from(&mut self, stream: Stream, position: u64) -> Result<Vec<u8>, Pause> {
-        let len = self.load(stream.buffer() + LENGTH, 8, Order::Plain)?;
+        let len = self.load(stream.buffer().wrapping_add(LENGTH), 8, Order::Plain)?;
         let bytes = self.text_place(stream)?;
-        (position..len).map(|at| self.byte(bytes + at)).collect()
+        (position..len)
+            .map(|at| self.byte(bytes.wrapping_add(at)))
+            .collect()
     }
 
     fn text_place(&mut self, stream: Stream) -> Result<u64, Pause> {
-        match self.load(stream.buffer() + CAPACITY, 8, Order::Plain)? {
-            0 => Ok(stream.buffer() + BYTES),
-            _ => self.load(stream.buffer() + HEAP, 8, Order::Plain),
+        match self.load(stream.buffer().wrapping_add(CAPACITY), 8, Order::Plain)? {
+            0 => Ok(stream.buffer().wrapping_add(BYTES)),
+            _ => self.load(stream.buffer().wrapping_add(HEAP), 8, Order::Plain),
         }
     }
 
     fn append_text(&mut self, stream: Stream, bytes: &[u8]) -> Result<(), Pause> {
-        let len = self.load(stream.buffer() + LENGTH, 8, Order::Plain)?;
-        let capacity = self.load(stream.buffer() + CAPACITY, 8, Order::Plain)?;
-        let needed = len + bytes.len() as u64;
+        let len = self.load(stream.buffer().wrapping_add(LENGTH), 8, Order::Plain)?;
+        let capacity = self.load(stream.buffer().wrapping_add(CAPACITY), 8, Order::Plain)?;
+        let needed = len.saturating_add(bytes.len() as u64);
         let old = self.text_place(stream)?;
         let mut place = old;
         if needed > capacity.max(INLINE) {
-            let room = (2 * needed).next_power_of_two();
+            let room = needed.saturating_mul(2).min(1 << 40).next_power_of_two();
             place = self.allocate(room, 16)?;
             let before = self.text_from(stream, 0)?;
             self.put_bytes(place, &before)?;
             if capacity != 0 {
                 self.free(old)?;
             }
-            self.store(stream.buffer() + HEAP, 8, place, Order::Plain)?;
-            self.store(stream.buffer() + CAPACITY, 8, room, Order::Plain)?;
+            self.store(stream.buffer().wrapping_add(HEAP), 8, place, Order::Plain)?;
+            self.store(
+                stream.buffer().wrapping_add(CAPACITY),
+                8,
+                room,
+                Order::Plain,
+            )?;
         }
-        self.put_bytes(place + len, bytes)?;
-        self.store(stream.buffer() + LENGTH, 8, needed, Order::Plain)
+        self.put_bytes(place.wrapping_add(len), bytes)?;
+        self.store(
+            stream.buffer().wrapping_add(LENGTH),
+            8,
+            needed,
+            Order::Plain,
+        )
     }
 
     /// Writes to a string stream as its flags say, or shows what goes to a standard one.
@@ -515,7 +545,7 @@ impl Script<'_, '_> {
             let text = make(&Style::default());
             return self.print(&String::from_utf8_lossy(&text));
         };
-        let flags = self.load(stream.0 + FLAGS, 4, Order::Plain)?;
+        let flags = self.load(stream.0.wrapping_add(FLAGS), 4, Order::Plain)?;
         let style = Style {
             plus: flags & SHOW_SIGN != 0,
             base: match flags {
@@ -530,15 +560,15 @@ impl Script<'_, '_> {
                 _ if flags & SCIENTIFIC != 0 => b'e',
                 _ => b'g',
             },
-            precision: self.load(stream.0 + PRECISION, 8, Order::Plain)? as usize,
+            precision: self.load(stream.0.wrapping_add(PRECISION), 8, Order::Plain)? as usize,
             upper: flags & UPPER != 0,
             names_bools: flags & BOOLALPHA != 0,
         };
         let mut text = make(&style);
-        let width = self.load(stream.0 + WIDTH, 8, Order::Plain)?;
+        let width = self.load(stream.0.wrapping_add(WIDTH), 8, Order::Plain)?;
         let missing = (width as usize).saturating_sub(text.len());
         if missing > 0 {
-            let fill = self.load(stream.0 + FILL, 1, Order::Plain)? as u8;
+            let fill = self.load(stream.0.wrapping_add(FILL), 1, Order::Plain)? as u8;
             let signs = || text.iter().take_while(|byte| b"+-".contains(byte)).count();
             let at = match flags {
                 _ if flags & LEFT != 0 => text.len(),
@@ -547,7 +577,7 @@ impl Script<'_, '_> {
             };
             text.splice(at..at, vec![fill; missing]);
         }
-        self.store(stream.0 + WIDTH, 8, 0, Order::Plain)?;
+        self.store(stream.0.wrapping_add(WIDTH), 8, 0, Order::Plain)?;
         self.append_text(stream, &text)
     }
 
@@ -566,14 +596,19 @@ impl Script<'_, '_> {
         let Some(stream) = self.string_stream(self.arg(0))? else {
             return Err(self.unsupported("input from a standard stream"));
         };
-        let state = self.load(stream.0 + STATE, 4, Order::Plain)?;
+        let state = self.load(stream.0.wrapping_add(STATE), 4, Order::Plain)?;
         if state != 0 {
-            self.store(stream.0 + STATE, 4, state | FAILED, Order::Plain)?;
+            self.store(
+                stream.0.wrapping_add(STATE),
+                4,
+                state | FAILED,
+                Order::Plain,
+            )?;
             return Ok(None);
         }
-        let position = self.load(stream.buffer() + READ, 8, Order::Plain)?;
+        let position = self.load(stream.buffer().wrapping_add(READ), 8, Order::Plain)?;
         let mut rest = self.text_from(stream, position)?;
-        let flags = self.load(stream.0 + FLAGS, 4, Order::Plain)?;
+        let flags = self.load(stream.0.wrapping_add(FLAGS), 4, Order::Plain)?;
         if skips && flags & SKIP_SPACES != 0 {
             let spaces = rest.iter().take_while(|byte| is_space(**byte)).count();
             self.skip(stream, spaces)?;
@@ -583,21 +618,26 @@ impl Script<'_, '_> {
     }
 
     fn skip(&mut self, stream: Stream, count: usize) -> Result<(), Pause> {
-        let position = self.load(stream.buffer() + READ, 8, Order::Plain)?;
-        self.store(stream.buffer() + READ, 8, position + count as u64, Order::Plain)
+        let position = self.load(stream.buffer().wrapping_add(READ), 8, Order::Plain)?;
+        self.store(
+            stream.buffer().wrapping_add(READ),
+            8,
+            position + count as u64,
+            Order::Plain,
+        )
     }
 
     /// So many of the bytes that were left are read; whoever comes to the end notices.
     fn consume(&mut self, stream: Stream, count: usize, left: usize, failed: bool) -> ModelResult {
         self.skip(stream, count)?;
-        let mut state = self.load(stream.0 + STATE, 4, Order::Plain)?;
+        let mut state = self.load(stream.0.wrapping_add(STATE), 4, Order::Plain)?;
         if count == left {
             state |= AT_END;
         }
         if failed {
             state |= FAILED;
         }
-        self.store(stream.0 + STATE, 4, state, Order::Plain)?;
+        self.store(stream.0.wrapping_add(STATE), 4, state, Order::Plain)?;
         Ok(Outcome::Return(self.arg(0)))
     }
 
@@ -607,7 +647,9 @@ impl Script<'_, '_> {
     fn string_bytes(&mut self, string: u64) -> Result<Vec<u8>, Pause> {
         let from = self.load(string, 8, Order::Plain)?;
         let len = self.load(string.wrapping_add(8), 8, Order::Plain)?;
-        (0..len).map(|at| self.byte(from.wrapping_add(at))).collect()
+        (0..len)
+            .map(|at| self.byte(from.wrapping_add(at)))
+            .collect()
     }
 
     /// Gives a `std::string` new contents.

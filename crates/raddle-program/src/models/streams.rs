@@ -63,8 +63,8 @@ fn open(cx: &mut Script<'_, '_>) -> ModelResult {
     match cx.open_file(&path, flags)? {
         Ok(descriptor) => {
             let stream = cx.allocate(SIZE, 16)?;
-            cx.store(stream, 8, descriptor, Order::Relaxed)?;
-            cx.store(stream + 8, 8, 0, Order::Relaxed)?;
+            cx.store(stream, 8, descriptor, Order::SeqCst)?;
+            cx.store(stream.wrapping_add(8), 8, 0, Order::SeqCst)?;
             Ok(Outcome::Return(stream))
         }
         Err(error) => {
@@ -124,7 +124,7 @@ fn read(cx: &mut Script<'_, '_>) -> ModelResult {
     let wanted = size.saturating_mul(count);
     let bytes = cx.read_file(descriptor, wanted)?.unwrap_or_default();
     if (bytes.len() as u64) < wanted {
-        cx.store(stream + 8, 8, 1, Order::Relaxed)?;
+        cx.store(stream.wrapping_add(8), 8, 1, Order::SeqCst)?;
     }
     cx.put_bytes(to, &bytes)?;
     Ok(Outcome::Return(
@@ -136,7 +136,11 @@ fn read(cx: &mut Script<'_, '_>) -> ModelResult {
 fn is_at_end(cx: &mut Script<'_, '_>) -> ModelResult {
     let stream = cx.arg(0);
     match cx.file_behind(stream)? {
-        Some(_) => Ok(Outcome::Return(cx.load(stream + 8, 8, Order::Relaxed)?)),
+        Some(_) => Ok(Outcome::Return(cx.load(
+            stream.wrapping_add(8),
+            8,
+            Order::SeqCst,
+        )?)),
         None => int(1),
     }
 }
@@ -194,7 +198,7 @@ impl Script<'_, '_> {
         if info.kind != ObjectKind::Heap || info.size != SIZE {
             return Ok(None);
         }
-        self.load(stream, 8, Order::Relaxed).map(Some)
+        self.load(stream, 8, Order::SeqCst).map(Some)
     }
 
     /// Writes to a stream, or shows what goes to a standard one.
@@ -214,7 +218,7 @@ impl Script<'_, '_> {
         };
         let bytes = self.read_file(descriptor, 1)?.unwrap_or_default();
         if bytes.is_empty() {
-            self.store(stream + 8, 8, 1, Order::Relaxed)?;
+            self.store(stream.wrapping_add(8), 8, 1, Order::SeqCst)?;
         }
         Ok(bytes.first().copied())
     }
@@ -222,7 +226,7 @@ impl Script<'_, '_> {
     fn seek_stream(&mut self, stream: u64, by: u64, from: u64) -> Result<Moved, Pause> {
         match self.file_behind(stream)? {
             Some(descriptor) => {
-                self.store(stream + 8, 8, 0, Order::Relaxed)?;
+                self.store(stream.wrapping_add(8), 8, 0, Order::SeqCst)?;
                 self.seek_file(descriptor, by, from)
             }
             None => Ok(Moved::Failed(EBADF)),
