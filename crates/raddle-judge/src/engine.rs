@@ -83,12 +83,14 @@ engines! {
         name: "rf",
         knows_purity: true,
         leaves_writes_unordered: true,
+        refuses: &["--reuse-addresses"],
     }
     Rvf {
         name: "rvf",
         knows_purity: true,
         leaves_writes_unordered: true,
         compares_values: true,
+        refuses: &["--reuse-addresses"],
     }
     Mcr {
         name: "mcr",
@@ -96,6 +98,7 @@ engines! {
         leaves_writes_unordered: true,
         compares_values: true,
         has_workers: true,
+        refuses: &["--reuse-addresses"],
     }
     Icb {
         name: "icb",
@@ -112,6 +115,7 @@ engines! {
         knows_purity: true,
         has_workers: true,
         has_checkpoints: true,
+        refuses: &["--reuse-addresses"],
     }
     // It asks a formula, which has one violation or none, and whose blocks of memory are always there.
     Bmc {
@@ -120,7 +124,7 @@ engines! {
         models: &[Sc, Tso, Pso],
         whole_models: &[],
         lacks: &[Check::Livelock],
-        refuses: &["--keep-going", "--max-executions", "--malloc-may-fail"],
+        refuses: &["--keep-going", "--max-executions", "--malloc-may-fail", "--reuse-addresses"],
     }
 }
 

@@ -360,6 +360,9 @@ impl Machine {
                 self.delay(program.tables(), thread, state, op)
             }
             _ => {
+                if let Op::Alloc { object } = op {
+                    self.clear_if_used(program.tables(), object);
+                }
                 let mut memory = Memory::<true> {
                     machine: self,
                     thread,
@@ -410,6 +413,28 @@ impl Machine {
         self.memory.extend_from_slice(&arena[self.known..]);
         self.known = arena.len();
         self.memory.resize(arena.len() + 8, 0);
+    }
+
+    /// A block that is used again holds zeros, as new ones do, and its synchronisation objects are as new.
+    fn clear_if_used(&mut self, tables: &Tables, object: raddle_program::ObjectId) {
+        let Some(life) = tables.object_info(object).life else {
+            return;
+        };
+        let life = tables.loc_info(life).arena as usize;
+        if self.known <= life {
+            self.grow(tables);
+        }
+        if self.memory[life] != DEAD {
+            return;
+        }
+        for loc in tables.locations(object) {
+            let info = tables.loc_info(loc);
+            if self.known <= info.arena as usize {
+                self.grow(tables);
+            }
+            let size = if info.is_sync() { 8 } else { info.size };
+            self.write(info.arena, size, 0);
+        }
     }
 
     fn set_flags(&mut self, thread: ThreadId, flags: u8) {

@@ -42,6 +42,12 @@ enum Undo {
         bits: u8,
     },
     Zeroed(ObjectId),
+    /// Bytes from here on were forgotten: the object came to life again.
+    Forgotten {
+        arena: u32,
+        bits: u8,
+    },
+    NotZeroed(ObjectId),
     /// The newest delayed store was made.
     Delayed,
     /// A delayed store was removed at this position.
@@ -76,6 +82,7 @@ impl UninitDetector {
             Op::Rmw { loc, .. } => (loc, true, true),
             Op::Cas { loc, expected, .. } => (loc, true, step.value == expected),
             Op::Alloc { object } => {
+                self.begin_anew(program, object, index);
                 // What an abandoned block allocates nobody else gets hold of.
                 if program.zeroes(step.state) && self.zeroed.insert(object) {
                     self.undo.push((index, Undo::Zeroed(object)));
@@ -109,6 +116,30 @@ impl UninitDetector {
             self.note_write(info, step, index);
         }
         fault
+    }
+
+    /// A block that was freed and is used again holds nothing that was written.
+    fn begin_anew(&mut self, program: &Program, object: ObjectId, index: u32) {
+        if self.zeroed.remove(&object) {
+            self.undo.push((index, Undo::NotZeroed(object)));
+        }
+        let tables = program.tables();
+        for loc in tables.locations(object) {
+            let &LocInfo { arena, size, .. } = tables.loc_info(loc);
+            let mut bits = 0u8;
+            for byte in 0..u32::from(size) {
+                let at = arena + byte;
+                if let Some(word) = self.written.get_mut(at as usize / 64)
+                    && *word >> (at % 64) & 1 == 1
+                {
+                    *word &= !(1 << (at % 64));
+                    bits |= 1 << byte;
+                }
+            }
+            if bits != 0 {
+                self.undo.push((index, Undo::Forgotten { arena, bits }));
+            }
+        }
     }
 
     fn note_write(&mut self, info: &LocInfo, step: &MicroStep, index: u32) {
@@ -202,6 +233,15 @@ impl UninitDetector {
                         let at = arena + byte;
                         self.written[at as usize / 64] &= !(1 << (at % 64));
                     }
+                }
+                Undo::Forgotten { arena, bits } => {
+                    for byte in (0..8).filter(|byte| bits >> byte & 1 == 1) {
+                        let at = arena + byte;
+                        self.written[at as usize / 64] |= 1 << (at % 64);
+                    }
+                }
+                Undo::NotZeroed(object) => {
+                    self.zeroed.insert(object);
                 }
                 Undo::Zeroed(object) => {
                     self.zeroed.remove(&object);

@@ -203,8 +203,16 @@ pub(crate) fn queue_number(address: u64) -> u32 {
     FIRST_QUEUE + (stable_hash([address]) % u64::from(QUEUES)) as u32
 }
 
+/// Is it an address of such an object?
+pub(crate) fn is_queue(address: u64) -> bool {
+    let number = (address >> 32) as u32;
+    (FIRST_QUEUE..FIRST_QUEUE + QUEUES).contains(&number)
+}
+
 /// Small heap blocks, by their size: so far apart, the smallest here, up to this size.
 const STRIDE: u64 = 0x8000;
+/// Every block is aligned to this.
+pub(crate) const BLOCK_ALIGN: u64 = STRIDE;
 const SMALL_BLOCKS: u64 = 0x1_0000;
 const SMALL: u64 = 0x4000;
 /// Where hashed objects lie. What is above keeps pointers in the object that step a little past it.

@@ -484,6 +484,35 @@ impl Tables {
         Ok(queues)
     }
 
+    /// An object that the models of the library know, one for each number.
+    pub(crate) fn library_object(
+        &mut self,
+        name: &str,
+        number: u64,
+        size: u64,
+    ) -> Result<ObjectId, Exhausted> {
+        let site = names::stable_hash([names::hash_text(name), number]);
+        let new = NewObject {
+            kind: ObjectKind::Global,
+            size,
+            align: 16,
+            name: name.into(),
+            at: SrcId::NOWHERE,
+            source_type: None,
+            init: None,
+            site,
+        };
+        let number = names::queue_number(site);
+        self.at_address(u64::from(number) << 32 | OFFSET_BIAS, None, new)
+    }
+
+    /// The locations and synchronisation cells of an object, but for the one that says whether it is alive.
+    pub fn locations(&self, object: ObjectId) -> impl Iterator<Item = LocId> {
+        let info = &self.objects[object.index()];
+        let all = info.locs.values().copied();
+        all.filter(|&loc| info.life != Some(loc))
+    }
+
     #[must_use]
     pub fn object_info(&self, id: ObjectId) -> &ObjectInfo {
         &self.objects[id.index()]

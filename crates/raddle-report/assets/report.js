@@ -353,6 +353,29 @@
     else if (beyond > 0) pane.scrollLeft += Math.min(beyond, before);
   }
 
+  /// The place of a column in a line of source: lines may be longer than the pane is wide.
+  function placeInLine(line, column) {
+    const walker = document.createTreeWalker(line.querySelector(".tx"), NodeFilter.SHOW_TEXT);
+    const place = document.createRange();
+    for (let left = Math.max(column - 1, 0), node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (left < node.length) {
+        place.setStart(node, left);
+        place.setEnd(node, Math.min(left + 12, node.length));
+        return place;
+      }
+      left -= node.length;
+    }
+    return line;
+  }
+
+  /// Shows the place from the beginning of its line if both fit.
+  function revealColumn(pane, target) {
+    pane.scrollLeft = 0;
+    const [outer, inner] = [pane.getBoundingClientRect(), target.getBoundingClientRect()];
+    const beyond = inner.right - outer.right;
+    if (beyond > 0) pane.scrollLeft = beyond + outer.width / 3;
+  }
+
   // ---- state
 
   let lines = [];      // for each cell of memory its line in the table
@@ -439,7 +462,11 @@
     const line = markSource(true);
     const touched = markState();
     // Looking where things are is slow right after changes: all changes first.
-    if (line) reveal(at("code"), line);
+    if (line) {
+      const now = row.end !== undefined ? run.end[row.end] : run.steps[stepOf(row)];
+      reveal(at("code"), line);
+      revealColumn(at("code"), placeInLine(line, now.column));
+    }
     if (touched) reveal(at("state"), touched);
     reveal(at("timeline"), rowNodes[here]);
     revealAcross(at("timeline"), rowNodes[here].querySelector(".event"));

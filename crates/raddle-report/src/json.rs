@@ -10,7 +10,7 @@ use crate::view::main_returned;
 use crate::words;
 use raddle_judge::{
     Bound, Effect, EngineKind, MemoryModel, MemoryReason, Outcome, Reason, Strengthening, Trace,
-    TraceStep, UnsupportedAt, Verdict, Violation,
+    TraceStep, UnsupportedAt, Verdict, Violation, ViolationKind,
 };
 use raddle_program::{LocId, NamedPlace, Op, Program, SrcId};
 use serde::Serialize;
@@ -183,6 +183,9 @@ struct Wrong {
     /// The last step of `main`, where it has returned before.
     #[serde(skip_serializing_if = "Option::is_none")]
     main_returned_after: Option<usize>,
+    /// Of a data race: both accesses, in the order of the execution.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accesses: Option<[Access; 2]>,
     /// What stronger orderings would do about it, where they could.
     #[serde(skip_serializing_if = "Option::is_none")]
     orderings: Option<OrderAdvice>,
@@ -208,6 +211,15 @@ struct Change {
     token: Option<Token>,
 }
 
+/// One side of a data race.
+#[derive(Serialize)]
+struct Access {
+    thread: usize,
+    step: usize,
+    op: &'static str,
+    at: Option<Place>,
+}
+
 #[derive(Serialize)]
 struct Token {
     text: String,
@@ -229,7 +241,11 @@ struct Step {
     thread: usize,
     op: &'static str,
     location: Option<String>,
+    /// What was written by a store, and read by all others. Addresses of what has a name are strings.
     value: Value,
+    /// Of a compare-exchange: did it write?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    succeeded: Option<bool>,
     reads_from: Option<usize>,
     /// Of atomic operations and fences; what a compare-exchange has that fails or succeeds like this.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -468,6 +484,15 @@ impl Writer<'_> {
             location: self.place(violation.at),
             thread: names.thread_number(violation.thread),
             main_returned_after: main_returned(self.program, violation).map(|index| index + 1),
+            accesses: match &violation.kind {
+                ViolationKind::Race(race) => Some([&race.first, &race.second].map(|side| Access {
+                    thread: names.thread_number(side.thread),
+                    step: side.step + 1,
+                    op: op_kind(self.program.op(side.state)),
+                    at: self.place(side.at),
+                })),
+                _ => None,
+            },
             orderings: violation.advice.as_ref().map(|it| self.advice(it)),
             trace: self.trace(&names, &violation.trace),
         }
@@ -520,6 +545,7 @@ impl Writer<'_> {
                 },
                 location,
                 value,
+                succeeded: matches!(op, Op::Cas { .. }).then_some(step.wrote.is_some()),
                 order: order.map(|(_, order)| order_name(order)),
                 stale: step.stale.as_ref().map(|stale| stale.newest + 1),
                 stale_because: step
@@ -555,7 +581,14 @@ impl Writer<'_> {
 
 /// What the operation works on, and the value it wrote (stores) or returned (all others).
 fn described(names: &Names<'_>, op: &Op, step: &TraceStep) -> (Option<String>, Value) {
-    let at = |loc: LocId, value| (Some(names.location(loc)), names.number(loc, value));
+    let at = |loc: LocId, value| {
+        let text = names.value(loc, value);
+        let value = match text.starts_with('&') {
+            true => text.into(),
+            false => names.number(loc, value),
+        };
+        (Some(names.location(loc)), value)
+    };
     match *op {
         Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => at(loc, step.value),
         Op::Store { loc, value, .. } => at(loc, value),

@@ -62,6 +62,9 @@ pub struct SavedProgram {
     /// `argv` behind the program's name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
+    /// The environment.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
 }
 
 /// Options that change what the program does.
@@ -82,6 +85,9 @@ pub struct RunOptions {
     pub idle_failures: bool,
     /// Could `malloc` return null?
     pub malloc_may_fail: bool,
+    /// Could it return the address of a block that had been freed?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reuse_addresses: bool,
     /// Were volatile accesses relaxed atomics?
     pub volatile_is_atomic: bool,
     /// Is every panic of Rust a violation?

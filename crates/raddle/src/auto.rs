@@ -179,6 +179,7 @@ pub(crate) fn can_ask(options: &Options) -> bool {
         && options.max_executions.is_none()
         && !options.checks.livelocks
         && !options.malloc_may_fail
+        && !options.reuse_addresses
 }
 
 /// Can it answer for all executions, and is it not the exploration that the user wants to see?

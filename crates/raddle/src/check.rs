@@ -37,6 +37,15 @@ pub fn check(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
 
 /// Does what was asked for, and prints the answer on standard output.
 pub(crate) fn check_as(options: Options, interrupt: &AtomicBool) -> Result<Status, Error> {
+    let files = [
+        &options.json,
+        &options.report,
+        &options.trace,
+        &options.witness,
+    ];
+    for file in files.into_iter().flatten() {
+        can_be_written(file)?;
+    }
     let job = Job::new(options.time_limit, options.memory_limit_bytes);
     let job = job.with_time_to_save(options.checkpoint.is_some());
     let work = {
@@ -304,6 +313,7 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
         idle_failures: explores_idle_failures(options, options.engine),
         volatile_is_atomic: options.volatile_is_atomic,
         malloc_may_fail: options.malloc_may_fail,
+        reuse_addresses: options.reuse_addresses,
         checks: options.checks,
         silent_abort: options.silent_abort,
         wide_choices: false,
@@ -472,6 +482,7 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
         idle_failures: explores_idle_failures(options, Some(engine)),
         volatile_is_atomic: options.volatile_is_atomic,
         malloc_may_fail: options.malloc_may_fail,
+        reuse_addresses: options.reuse_addresses,
         any_panic: options.panic == Panics::Any,
         silent_abort: options.silent_abort,
         // The program knows.
@@ -497,7 +508,24 @@ fn saved_program(options: &Options) -> Result<SavedProgram, Error> {
         build: (project.build.as_ref()).map(|build| build.display().to_string()),
         entry: project.entry.clone(),
         args: project.args.clone(),
+        env: project.env.clone(),
     })
+}
+
+/// Whether a file can be written is found out before anything is done for it. It is left as it was.
+fn can_be_written(file: &Path) -> Result<(), Error> {
+    let is_new = !file.exists();
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true);
+    options.open(file).map_err(|error| Error::Write {
+        file: file.into(),
+        error,
+    })?;
+    if is_new {
+        // Whoever cannot remove it finds an empty file.
+        let _ = std::fs::remove_file(file);
+    }
+    Ok(())
 }
 
 fn write(file: &Path, text: &str) -> Result<(), Error> {

@@ -120,6 +120,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     pub args: Vec<String>,
 
+    /// A variable of the program's environment, which is empty otherwise (may be given several times)
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    pub env: Vec<String>,
+
     /// Compile anew, and keep nothing of it (what was compiled is kept in $XDG_CACHE_HOME/raddle, or ~/.cache/raddle)
     #[arg(long)]
     pub no_cache: bool,
@@ -217,6 +221,10 @@ pub struct CheckArgs {
     /// Let `malloc`, `calloc` and `realloc` return null, too
     #[arg(long)]
     pub malloc_may_fail: bool,
+
+    /// Let `malloc` and its family return addresses of blocks that were freed, too (engines `dpor` and `naive`, memory `sc`)
+    #[arg(long)]
+    pub reuse_addresses: bool,
 
     /// How to print the answer on standard output
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -358,6 +366,14 @@ pub enum When {
     Never,
     Auto,
     Always,
+}
+
+/// A variable of the environment.
+fn variable(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((name, _)) if !name.is_empty() => Ok(text.to_owned()),
+        _ => Err("a name, `=` and a value are expected".to_owned()),
+    }
 }
 
 /// A command line in which every argument for the program has its own `--args=`: what follows `--args`, up to `--`, is theirs, whatever it looks

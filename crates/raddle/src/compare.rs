@@ -102,7 +102,9 @@ pub(crate) fn outcome(
 fn applicable(options: &Options) -> Vec<(&'static str, EngineKind)> {
     let mut engines: Vec<(&str, EngineKind)> = Vec::new();
     for &(name, kind) in ENGINES {
-        if options.malloc_may_fail && !kind.takes("--malloc-may-fail") {
+        if options.malloc_may_fail && !kind.takes("--malloc-may-fail")
+            || options.reuse_addresses && !kind.takes("--reuse-addresses")
+        {
             continue;
         }
         if name != "auto" && kind.supports(options.memory) {

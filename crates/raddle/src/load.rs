@@ -32,6 +32,7 @@ pub(crate) struct Source<'a> {
     pub(crate) idle_failures: bool,
     pub(crate) volatile_is_atomic: bool,
     pub(crate) malloc_may_fail: bool,
+    pub(crate) reuse_addresses: bool,
     pub(crate) checks: Checks,
     /// `abort` ends the program silently.
     pub(crate) silent_abort: bool,
@@ -186,6 +187,7 @@ impl Source<'_> {
             leaves_out_idle_failures: !self.idle_failures,
             volatile_is_atomic: self.volatile_is_atomic,
             malloc_may_fail: self.malloc_may_fail,
+            reuse_addresses: self.reuse_addresses,
             release_sequences: standard::release_sequences(&gathered.units, &gathered.ir),
             check_overflow: self.checks.overflows,
             check_uninit: self.checks.uninit,
@@ -193,6 +195,7 @@ impl Source<'_> {
             svcomp_abort_silent: self.silent_abort,
             wide_choices: self.wide_choices,
             args,
+            env: self.project.env.clone(),
             entry: self.project.entry().to_owned(),
             ..InterpOptions::default()
         }

@@ -33,6 +33,7 @@ pub struct Options {
     pub spurious_failures: bool,
     pub volatile_is_atomic: bool,
     pub malloc_may_fail: bool,
+    pub reuse_addresses: bool,
     /// For `bmc`: memory may hold anything that nobody has written. No option: see [`crate::unwritten`].
     pub(crate) any_unwritten: bool,
     /// `uninit` is looked for to tell whether an answer could depend on such memory: see [`crate::unwritten`].
@@ -96,12 +97,26 @@ impl Options {
     pub fn from_args(args: CheckArgs) -> Result<Self, Error> {
         let memory = memory(args.memory, args.engine);
         let follows_language = args.memory.is_none() && args.engine == Engine::Auto;
-        let engine = engine(args.engine, memory)?;
+        let engine = match args.engine {
+            // Blocks that come to life again are known to `dpor`, of those that are chosen from.
+            Engine::Auto if args.reuse_addresses && memory == MemoryModel::Sc => {
+                Some(EngineKind::Dpor)
+            }
+            asked_for => engine(asked_for, memory)?,
+        };
+        if args.reuse_addresses && !matches!(memory, MemoryModel::Sc | MemoryModel::C11) {
+            return Err(Error::Unavailable {
+                option: "with `--reuse-addresses`, memory model",
+                value: memory.name().to_owned(),
+                available: "sc".to_owned(),
+            });
+        }
         if let Some(kind) = engine {
             for (option, given) in [
                 ("--keep-going", args.keep_going),
                 ("--max-executions", args.max_executions.is_some()),
                 ("--malloc-may-fail", args.malloc_may_fail),
+                ("--reuse-addresses", args.reuse_addresses),
             ] {
                 if given && !kind.takes(option) {
                     return Err(Error::NotWithEngine {
@@ -164,6 +179,7 @@ impl Options {
             spurious_failures: !args.no_spurious_failures,
             volatile_is_atomic: args.volatile_is_atomic,
             malloc_may_fail: args.malloc_may_fail,
+            reuse_addresses: args.reuse_addresses,
             any_unwritten: false,
             every_byte: false,
             keep_going: args.keep_going,

@@ -68,6 +68,7 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
         idle_failures: trace.options.idle_failures,
         volatile_is_atomic: trace.options.volatile_is_atomic,
         malloc_may_fail: trace.options.malloc_may_fail,
+        reuse_addresses: trace.options.reuse_addresses,
         checks,
         silent_abort: trace.options.silent_abort,
         wide_choices: true,
@@ -170,6 +171,7 @@ fn saved_project(
         clang_args: &clang_args,
         entry: saved.entry.as_deref(),
         args: &saved.args,
+        env: &saved.env,
         cache: true,
     })?)
 }

@@ -214,7 +214,7 @@ impl Encoder<'_> {
             ModelStep::Ends(Outcome::Raise(_) | Outcome::Land { .. }) => {
                 return Err(Stop::Unsupported(Unsupported::Unwind));
             }
-            ModelStep::Ends(Outcome::Unnoticed | Outcome::Become(..)) => {
+            ModelStep::Ends(Outcome::Unnoticed | Outcome::Become(..) | Outcome::Jump { .. }) => {
                 return Err(unsupported("the end of a thread inside of a function"));
             }
         };

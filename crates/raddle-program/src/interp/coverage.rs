@@ -189,12 +189,25 @@ impl Walk<'_> {
         }
         let predecessors = predecessors(self.body);
         for (block, index, loc) in sites {
-            let decisions = decisions(self.body, &predecessors, block);
+            let mut decisions = decisions(self.body, &predecessors, block);
             let Some((at, line, column)) = self.place(world, tables, loc) else {
                 continue;
             };
             if decisions.is_empty() {
                 continue;
+            }
+            // `a || b` is decided by `a` alone if that holds: all of what a macro makes has its place.
+            let mut next = 0;
+            while let Some(&decision) = decisions.get(next) {
+                next += 1;
+                for &before in &predecessors[decision] {
+                    let loc = self.body.blocks[before].terminator_loc;
+                    let place = self.place(world, tables, loc);
+                    let is_part = place.is_some_and(|(_, l, c)| l == line && c == column);
+                    if is_part && !decisions.contains(&before) {
+                        decisions.push(before);
+                    }
+                }
             }
             let decided = |&block: &usize| self.was_run(block, self.body.blocks[block].insts.len());
             let reached = self.was_run(block, index) || decisions.iter().any(decided);

@@ -319,7 +319,7 @@ impl Machine<'_> {
         if !is_question && !leaves_memory(self.tables, &local.op, value) {
             self.state.declined.clear();
         }
-        if !self.world.looks_at_rounds() {
+        if !self.world.looks_at_rounds() && !self.world.options.reuse_addresses {
             return;
         }
         let is_quiet = match local.op {
@@ -362,6 +362,16 @@ impl Machine<'_> {
             Op::Spawn { .. } => self.state.publish(),
             _ => {}
         }
+    }
+
+    /// May other threads have the address of a heap block?
+    pub(crate) fn others_may_have(&self, object: ObjectId) -> bool {
+        !self.state.unpublished.contains(&object)
+    }
+
+    /// The thread has made an object come to life whose address others may have had before.
+    pub(crate) fn note_used_again(&mut self, object: ObjectId) {
+        self.state.unpublished.retain(|&mut made| made != object);
     }
 
     /// Can nobody else have the address of this memory?

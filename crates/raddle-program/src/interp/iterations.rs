@@ -86,6 +86,11 @@ impl ThreadState {
             self.loops.retain(|iterations| iterations.depth <= depth);
         }
         self.leave_rounds();
+        if !self.jumps.is_empty() {
+            // The frame on top is not counted.
+            let depth = self.depth() + 1;
+            self.jumps.retain(|_, link| link.depth <= depth);
+        }
     }
 }
 

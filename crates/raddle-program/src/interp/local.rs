@@ -186,6 +186,8 @@ pub struct ThreadState {
     pub(crate) known: SmallVec<[(LocId, Value); 2]>,
     /// Where it chose not to fail for no reason, and has changed nothing since.
     pub(crate) declined: SmallVec<[Rc<Start>; 1]>,
+    /// The frames that called `setjmp`, by their buffers, as long as they have not returned.
+    pub(crate) jumps: BTreeMap<u64, Rc<Link>>,
     pub callers: Option<Rc<Link>>,
 }
 
@@ -204,6 +206,7 @@ impl ThreadState {
             slots: BTreeMap::new(),
             loops: SmallVec::new(),
             woken: None,
+            jumps: BTreeMap::new(),
             rounds: SmallVec::new(),
             unpublished: SmallVec::new(),
             known: SmallVec::new(),

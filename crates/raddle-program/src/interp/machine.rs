@@ -524,6 +524,7 @@ impl<'a> Machine<'a> {
             }
             Outcome::Raise(args) => self.raise(&args),
             Outcome::Land { block, values } => self.land(block, &values)?,
+            Outcome::Jump { buffer, value } => self.set_model("raddle.jump", &[buffer, value]),
             Outcome::ExitThread(value) => return Ok(Step::End(Op::Exit { value })),
             Outcome::ReturnFromMain(value) => {
                 self.main_returned = true;

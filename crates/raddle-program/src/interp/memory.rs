@@ -37,7 +37,7 @@ const POSITION_BITS: u32 = 20;
 /// Private blocks from this position on are the thread's copies of private thread-local variables.
 pub(crate) const THREAD_LOCALS: usize = 0xF_0000;
 /// Objects that models ask for by name come before the thread-local variables of the program, and after its globals.
-const NAMED_OBJECTS: [&str; 21] = [
+const NAMED_OBJECTS: [&str; 24] = [
     "errno",
     "standard input",
     "standard output",
@@ -59,6 +59,9 @@ const NAMED_OBJECTS: [&str; 21] = [
     "panics that nobody has looked at",
     "the last panic in a scope",
     "OpenMP thread number",
+    "environment",
+    "strings of the environment",
+    "tables of string streams",
 ];
 /// What Rust's count of all panics always is: not zero, and not the flag in its highest bit.
 pub(crate) const PANIC_COUNT: u64 = 1;
@@ -657,20 +660,47 @@ impl Machine<'_> {
     /// `argc` and `argv`.
     pub(crate) fn program_arguments(&mut self) -> Result<(u64, u64), Stop> {
         let args = self.world.options.args.clone();
-        let strings: Vec<u8> = args
-            .iter()
-            .flat_map(|arg| arg.bytes().chain(std::iter::once(0)))
-            .collect();
-        let text = self.initialised_global("arguments", strings.into())?;
-        let mut pointers = Vec::new();
-        let mut at = text;
-        for arg in &args {
-            pointers.extend(at.to_le_bytes());
-            at += arg.len() as u64 + 1;
-        }
+        let mut pointers = self.strings("arguments", &args)?;
         pointers.extend([0; 8]);
         let argv = self.initialised_global("argv", pointers.into())?;
         Ok((args.len() as u64, argv))
+    }
+
+    /// The table of the environment: how many variables there are, and room for so many pointers to them.
+    pub(crate) fn environment(&mut self, most: u64) -> Result<u64, Stop> {
+        let env = self.world.options.env.clone();
+        let mut table = (env.len() as u64).to_le_bytes().to_vec();
+        if !env.is_empty() {
+            table.extend(self.strings("strings of the environment", &env)?);
+        }
+        table.resize(8 * (most as usize + 1), 0);
+        self.initialised_global("environment", table.into())
+    }
+
+    /// What string streams point to: 32 bytes for each way to their virtual base, which the first eight are.
+    pub(crate) fn string_stream_table(&mut self, ways: &[u64]) -> Result<u64, Stop> {
+        let bytes = |way: &u64| {
+            let mut entry = way.to_le_bytes().to_vec();
+            entry.resize(32, 0);
+            entry
+        };
+        let table: Vec<u8> = ways.iter().flat_map(bytes).collect();
+        self.initialised_global("tables of string streams", table.into())
+    }
+
+    /// Pointers to texts, one after the other in memory of this name.
+    fn strings(&mut self, name: &'static str, texts: &[String]) -> Result<Vec<u8>, Stop> {
+        let bytes: Vec<u8> = texts
+            .iter()
+            .flat_map(|text| text.bytes().chain(std::iter::once(0)))
+            .collect();
+        let mut at = self.initialised_global(name, bytes.into())?;
+        let mut pointers = Vec::new();
+        for text in texts {
+            pointers.extend(at.to_le_bytes());
+            at += text.len() as u64 + 1;
+        }
+        Ok(pointers)
     }
 
     pub(crate) fn initialised_global(

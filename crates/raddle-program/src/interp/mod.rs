@@ -119,6 +119,8 @@ pub struct InterpOptions {
     pub volatile_is_atomic: bool,
     /// May `malloc` and its family return null?
     pub malloc_may_fail: bool,
+    /// May `malloc` and its family return the address of a block that was freed?
+    pub reuse_addresses: bool,
     /// Which writes continue a release sequence, for data races.
     pub release_sequences: ReleaseSequences,
     /// Orderings of the user's own atomics that are others than in the source.
@@ -144,6 +146,8 @@ pub struct InterpOptions {
     pub wide_choices: bool,
     /// `argv`.
     pub args: Vec<String>,
+    /// The environment, `NAME=value` each.
+    pub env: Vec<String>,
     /// The function that the program begins with: `main`, or one without parameters.
     pub entry: String,
 }
@@ -160,6 +164,7 @@ impl Default for InterpOptions {
             leaves_out_idle_failures: false,
             volatile_is_atomic: false,
             malloc_may_fail: false,
+            reuse_addresses: false,
             release_sequences: ReleaseSequences::default(),
             orderings: Arc::default(),
             check_overflow: false,
@@ -173,6 +178,7 @@ impl Default for InterpOptions {
             snapshot_limit: DEFAULT_SNAPSHOT_LIMIT,
             wide_choices: false,
             args: vec!["program".to_owned()],
+            env: Vec::new(),
             entry: "main".to_owned(),
         }
     }

@@ -10,7 +10,7 @@ use super::machine::{Machine, Top};
 use super::undefined::Mask;
 use crate::fault::Stop;
 use crate::ids::ObjectId;
-use crate::models::{self, Access, ModelId};
+use crate::models::{self, Access};
 use crate::names;
 use raddle_ir::inst::Clause;
 use raddle_ir::passes::intrinsics;
@@ -155,12 +155,48 @@ impl Machine<'_> {
 
     /// Raises an exception: the model on top becomes the one that unwinds.
     pub(crate) fn raise(&mut self, args: &[u64]) {
+        self.set_model("raddle.unwind", args);
+    }
+
+    /// The frame on top is this model's now.
+    pub(crate) fn set_model(&mut self, name: &str, args: &[u64]) {
         self.top = Top::Native(NativeFrame {
-            model: unwinding_model(),
+            model: models::lookup(name).unwrap_or_default(),
             fixed: args.len() as u32,
             args: args.into(),
             ..NativeFrame::default()
         });
+    }
+
+    // ---- jumps
+
+    /// The model on top is a call of `setjmp` with this buffer.
+    pub(crate) fn note_jump_target(&mut self, buffer: u64) {
+        if let Some(link) = &self.state.callers {
+            self.state.jumps.insert(buffer, Rc::clone(link));
+        }
+    }
+
+    /// How deep the frame lies that called `setjmp` with this buffer, if it is still there.
+    pub(crate) fn jump_depth(&self, buffer: u64) -> Option<u32> {
+        self.state.jumps.get(&buffer).map(|link| link.depth)
+    }
+
+    /// The frame directly below is as it was when it called `setjmp`, but for variables that it has made since.
+    pub(crate) fn go_back(&mut self, buffer: u64) {
+        let target = self.state.jumps.get(&buffer).cloned();
+        if let Some(target) = target
+            && let Some(link) = self.state.callers.take()
+            && let (Frame::Ir(then), Frame::Ir(now)) = (&target.frame, &link.frame)
+        {
+            let extra = now.extra.clone();
+            let frame = IrFrame {
+                extra,
+                ..then.clone()
+            };
+            let link = Link::new(Frame::Ir(frame), link.below.clone());
+            self.state.callers = Some(Rc::new(link));
+        }
     }
 
     /// `resume`: unwinding goes on in the frame that calls this one.
@@ -215,8 +251,4 @@ impl Machine<'_> {
             _ => Ok(Vec::new()),
         }
     }
-}
-
-fn unwinding_model() -> ModelId {
-    models::lookup("raddle.unwind").unwrap_or_default()
 }

@@ -1,5 +1,5 @@
 //! `malloc` and its family, and the operators `new` and `delete`. New blocks hold zeros, which only `calloc` promises, and
-//! memory is not reused.
+//! memory is not used again but with `--reuse-addresses` (`reuse.rs`).
 
 use super::errno::{EINVAL, ENOMEM};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
@@ -61,20 +61,20 @@ fn malloc(cx: &mut Script<'_, '_>) -> ModelResult {
     if fails(cx)? {
         return Ok(Outcome::Return(0));
     }
-    Ok(Outcome::Return(cx.allocate(cx.arg(0), MALLOC_ALIGN)?))
+    Ok(Outcome::Return(cx.new_block(cx.arg(0), MALLOC_ALIGN)?))
 }
 
 fn calloc(cx: &mut Script<'_, '_>) -> ModelResult {
     match cx.arg(0).checked_mul(cx.arg(1)) {
         Some(_) if fails(cx)? => Ok(Outcome::Return(0)),
-        Some(size) => Ok(Outcome::Return(cx.allocate(size, MALLOC_ALIGN)?)),
+        Some(size) => Ok(Outcome::Return(cx.new_block(size, MALLOC_ALIGN)?)),
         None => Ok(Outcome::Return(0)),
     }
 }
 
 fn free(cx: &mut Script<'_, '_>) -> ModelResult {
     if cx.arg(0) != 0 {
-        cx.free(cx.arg(0))?;
+        cx.free_block(cx.arg(0))?;
     }
     Ok(Outcome::Void)
 }
@@ -98,11 +98,11 @@ fn resize(cx: &mut Script<'_, '_>, old: u64, size: Option<u64>) -> ModelResult {
         if fails(cx)? {
             return Ok(Outcome::Return(0));
         }
-        return Ok(Outcome::Return(cx.allocate(size, MALLOC_ALIGN)?));
+        return Ok(Outcome::Return(cx.new_block(size, MALLOC_ALIGN)?));
     }
     let object = cx.machine.heap_block_at(old)?;
     if size == 0 {
-        cx.free(old)?;
+        cx.free_block(old)?;
         return Ok(Outcome::Return(0));
     }
     if cx.var(NEW) == 0 {
@@ -110,7 +110,7 @@ fn resize(cx: &mut Script<'_, '_>, old: u64, size: Option<u64>) -> ModelResult {
         if fails(cx)? {
             return Ok(Outcome::Return(0));
         }
-        let new = cx.allocate(size, MALLOC_ALIGN)?;
+        let new = cx.new_block(size, MALLOC_ALIGN)?;
         if new == 0 {
             return Ok(Outcome::Return(0));
         }
@@ -119,7 +119,7 @@ fn resize(cx: &mut Script<'_, '_>, old: u64, size: Option<u64>) -> ModelResult {
     }
     let kept = cx.tables().object_info(object).size.min(size);
     cx.copy(cx.var(NEW), old, kept, COPIED)?;
-    cx.free(old)?;
+    cx.free_block(old)?;
     Ok(Outcome::Return(cx.var(NEW)))
 }
 
@@ -130,7 +130,9 @@ fn aligned_alloc(cx: &mut Script<'_, '_>) -> ModelResult {
     if !align.is_power_of_two() {
         return Ok(Outcome::Return(0));
     }
-    Ok(Outcome::Return(cx.allocate(size, align.max(MALLOC_ALIGN))?))
+    Ok(Outcome::Return(
+        cx.new_block(size, align.max(MALLOC_ALIGN))?,
+    ))
 }
 
 fn posix_memalign(cx: &mut Script<'_, '_>) -> ModelResult {
@@ -138,7 +140,7 @@ fn posix_memalign(cx: &mut Script<'_, '_>) -> ModelResult {
     if !align.is_power_of_two() || align < 8 {
         return Ok(Outcome::Return(EINVAL));
     }
-    let block = cx.allocate(size, align.max(MALLOC_ALIGN))?;
+    let block = cx.new_block(size, align.max(MALLOC_ALIGN))?;
     if block == 0 {
         return Ok(Outcome::Return(ENOMEM));
     }
@@ -147,7 +149,7 @@ fn posix_memalign(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn valloc(cx: &mut Script<'_, '_>) -> ModelResult {
-    Ok(Outcome::Return(cx.allocate(cx.arg(0), PAGE)?))
+    Ok(Outcome::Return(cx.new_block(cx.arg(0), PAGE)?))
 }
 
 fn usable_size(cx: &mut Script<'_, '_>) -> ModelResult {
@@ -162,7 +164,7 @@ fn usable_size(cx: &mut Script<'_, '_>) -> ModelResult {
 
 /// A block, or an exception.
 fn allocate_or_throw(cx: &mut Script<'_, '_>, align: u64) -> ModelResult {
-    match cx.allocate(cx.arg(0), align)? {
+    match cx.new_block(cx.arg(0), align)? {
         0 => cx.throw_library("St9bad_alloc", None, None),
         block => Ok(Outcome::Return(block)),
     }
@@ -178,5 +180,5 @@ fn new_aligned(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn new_aligned_nothrow(cx: &mut Script<'_, '_>) -> ModelResult {
     let align = cx.arg(1).max(MALLOC_ALIGN);
-    Ok(Outcome::Return(cx.allocate(cx.arg(0), align)?))
+    Ok(Outcome::Return(cx.new_block(cx.arg(0), align)?))
 }

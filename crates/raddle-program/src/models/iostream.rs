@@ -1,8 +1,10 @@
-//! Printing in C++: `std::cout << …` and what it ends in. Streams to anything else are not made in the first place.
+//! Printing in C++: `std::cout << …` and what it ends in. String streams (`sstream.rs`) take the same functions; others are not made in the first place.
 
 use super::errno::zero;
+use super::format::{Count, Directive};
+use super::sstream::manipulate;
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
-use crate::op::{Order, sign_extend};
+use crate::op::{Order, mask, sign_extend};
 
 /// `operator<<` returns its stream.
 pub(super) const MODELS: &[Model] = &[
@@ -28,7 +30,7 @@ pub(super) const MODELS: &[Model] = &[
         counted,
     )
     .returning(0),
-    model("_ZNSo5writeEPKcl", counted).returning(0),
+    model("_ZNSo5writeEPKcl", write).returning(0),
     // members of std::ostream
     model("_ZNSolsEs", number).returning(0),
     model("_ZNSolsEi", number).returning(0),
@@ -43,8 +45,8 @@ pub(super) const MODELS: &[Model] = &[
     model("_ZNSolsEf", float).returning(0),
     model("_ZNSolsEPKv", pointer).returning(0),
     model("_ZNSolsEPFRSoS_E", manipulator).returning(0),
-    model("_ZNSolsEPFRSt8ios_baseS0_E", returned).returning(0),
-    model("_ZNSo3putEc", character).returning(0),
+    model("_ZNSolsEPFRSt8ios_baseS0_E", manipulate).returning(0),
+    model("_ZNSo3putEc", put).returning(0),
     model("_ZNSo5flushEv", returned).returning(0),
     // std::endl and std::flush
     model(
@@ -59,23 +61,22 @@ pub(super) const MODELS: &[Model] = &[
     .returning(0),
 ];
 
-fn show(cx: &mut Script<'_, '_>, text: &str) -> ModelResult {
-    cx.print(text)?;
-    returned(cx)
-}
-
 fn returned(cx: &mut Script<'_, '_>) -> ModelResult {
     Ok(Outcome::Return(cx.arg(0)))
 }
 
+fn show(cx: &mut Script<'_, '_>, text: &[u8]) -> ModelResult {
+    cx.put_styled(cx.arg(0), |_| text.to_vec())?;
+    returned(cx)
+}
+
 fn c_string(cx: &mut Script<'_, '_>) -> ModelResult {
-    let text = cx.text(cx.arg(1))?;
+    let text = cx.string(cx.arg(1))?;
     show(cx, &text)
 }
 
 fn character(cx: &mut Script<'_, '_>) -> ModelResult {
-    let text = char::from(cx.arg(1) as u8).to_string();
-    show(cx, &text)
+    show(cx, &[cx.arg(1) as u8])
 }
 
 /// A string begins with a pointer and a length.
@@ -84,33 +85,82 @@ fn string(cx: &mut Script<'_, '_>) -> ModelResult {
         cx.load(cx.arg(1), 8, Order::Plain)?,
         cx.load(cx.arg(1).wrapping_add(8), 8, Order::Plain)?,
     );
-    show_counted(cx, address, len)
+    let bytes = bytes_at(cx, address, len)?;
+    show(cx, &bytes)
 }
 
 fn counted(cx: &mut Script<'_, '_>) -> ModelResult {
-    show_counted(cx, cx.arg(1), cx.arg(2))
+    let bytes = bytes_at(cx, cx.arg(1), cx.arg(2))?;
+    show(cx, &bytes)
 }
 
-fn show_counted(cx: &mut Script<'_, '_>, address: u64, len: u64) -> ModelResult {
-    let bytes: Result<Vec<u8>, Pause> = (0..len)
+fn bytes_at(cx: &mut Script<'_, '_>, address: u64, len: u64) -> Result<Vec<u8>, Pause> {
+    (0..len)
         .map(|at| cx.byte(address.wrapping_add(at)))
-        .collect();
-    show(cx, &String::from_utf8_lossy(&bytes?))
+        .collect()
 }
+
+// ---- whatever the width is
+
+fn put(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.put_plainly(cx.arg(0), &[cx.arg(1) as u8])?;
+    returned(cx)
+}
+
+fn write(cx: &mut Script<'_, '_>) -> ModelResult {
+    let bytes = bytes_at(cx, cx.arg(1), cx.arg(2))?;
+    cx.put_plainly(cx.arg(0), &bytes)?;
+    returned(cx)
+}
+
+fn end_line(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.put_plainly(cx.arg(0), b"\n")?;
+    returned(cx)
+}
+
+// ---- numbers
 
 /// The last letter of the name says which kind of number it is.
 fn number(cx: &mut Script<'_, '_>) -> ModelResult {
     let value = cx.arg(1);
-    let text = match cx.function_name().chars().last() {
-        Some('s') => sign_extend(value, 2).to_string(),
-        Some('i') => sign_extend(value, 4).to_string(),
-        Some('l' | 'x') => value.cast_signed().to_string(),
-        _ => value.to_string(),
+    let (size, is_signed) = match cx.function_name().chars().last() {
+        Some('s') => (2, true),
+        Some('i') => (4, true),
+        Some('l' | 'x') => (8, true),
+        Some('b') => return truth(cx),
+        Some('t') => (2, false),
+        Some('j') => (4, false),
+        _ => (8, false),
     };
-    show(cx, &text)
+    cx.put_styled(cx.arg(0), |style| {
+        let directive = Directive {
+            plus: style.plus,
+            alternate: style.shows_base,
+            letter: match (style.base, is_signed) {
+                (b'x', _) if style.upper => b'X',
+                (b'd', false) => b'u',
+                (base, _) => base,
+            },
+            ..Directive::default()
+        };
+        match style.base {
+            b'd' if is_signed => directive.signed(sign_extend(value, size)),
+            _ => directive.unsigned(value & mask(size)),
+        }
+    })?;
+    returned(cx)
 }
 
-/// As `%g` writes it.
+fn truth(cx: &mut Script<'_, '_>) -> ModelResult {
+    let value = cx.arg(1) & 1 != 0;
+    cx.put_styled(cx.arg(0), |style| match style.names_bools {
+        true => value.to_string().into_bytes(),
+        false => u8::from(value).to_string().into_bytes(),
+    })?;
+    returned(cx)
+}
+
+/// As `%g` writes it, unless the stream is told otherwise.
 fn float(cx: &mut Script<'_, '_>) -> ModelResult {
     let is_float = cx.function_name().ends_with('f');
     let value = if is_float {
@@ -118,24 +168,28 @@ fn float(cx: &mut Script<'_, '_>) -> ModelResult {
     } else {
         f64::from_bits(cx.arg(1))
     };
-    let directive = super::format::Directive {
-        letter: b'g',
-        ..Default::default()
-    };
-    let text = directive.float(value);
-    show(cx, &String::from_utf8_lossy(&text))
+    cx.put_styled(cx.arg(0), |style| {
+        let directive = Directive {
+            plus: style.plus,
+            alternate: style.shows_point,
+            precision: Some(Count::Number(style.precision)),
+            letter: match style.upper {
+                true => style.float.to_ascii_uppercase(),
+                false => style.float,
+            },
+            ..Directive::default()
+        };
+        directive.float(value)
+    })?;
+    returned(cx)
 }
 
 fn pointer(cx: &mut Script<'_, '_>) -> ModelResult {
     let text = format!("{:#x}", cx.arg(1));
-    show(cx, &text)
+    show(cx, text.as_bytes())
 }
 
 fn manipulator(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.call(cx.arg(1), &[cx.arg(0)])?;
     returned(cx)
-}
-
-fn end_line(cx: &mut Script<'_, '_>) -> ModelResult {
-    show(cx, "\n")
 }

@@ -18,11 +18,7 @@ pub(super) const MODELS: &[Model] = &[
     model("sched_getcpu", zero),
     model("sched_getaffinity", zero),
     model("sched_setaffinity", zero),
-    // There are no files.
-    model("open", open),
-    model("open64", open),
-    model("openat", open_at),
-    model("openat64", open_at),
+    // Nothing is known about files but what is in them.
     model("stat", missing),
     model("stat64", missing),
     model("lstat", missing),
@@ -30,34 +26,12 @@ pub(super) const MODELS: &[Model] = &[
     model("fstatat", missing),
     model("fstatat64", missing),
     model("statx", missing),
-    model("access", missing),
     model("faccessat", missing),
     model("readlink", missing_link),
     model("realpath", no_path),
     model("opendir", no_path),
-    model("unlink", missing),
-    model("close", zero),
-    model("read", read),
     model("readv", read),
 ];
-
-/// `(path, flags, mode)`: there is no such file. What becomes of one that is made is not modelled.
-fn open(cx: &mut Script<'_, '_>) -> ModelResult {
-    open_with(cx, 1)
-}
-
-/// `(directory, path, flags, mode)`.
-fn open_at(cx: &mut Script<'_, '_>) -> ModelResult {
-    open_with(cx, 2)
-}
-
-fn open_with(cx: &mut Script<'_, '_>, flags: usize) -> ModelResult {
-    const CREATE: u64 = 0o100;
-    if cx.arg(flags) & CREATE != 0 {
-        return Err(cx.unsupported("making files"));
-    }
-    cx.fail(ENOENT)
-}
 
 fn missing(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.fail(ENOENT)

@@ -40,13 +40,16 @@ mod c11;
 mod containers;
 mod convert;
 mod cxx;
+mod environment;
 mod errno;
 mod exceptions;
 mod externs;
+mod files;
 mod format;
 mod futex;
 mod heap;
 mod iostream;
+mod jumps;
 mod keys;
 mod linux;
 mod lock_all;
@@ -58,12 +61,15 @@ pub(crate) mod panics;
 mod process;
 mod pthread;
 mod random;
+mod reuse;
 mod rust;
 mod script;
 mod semaphore;
 mod sort;
+mod sstream;
 mod stdexcept;
 mod stdio;
+mod streams;
 mod strings;
 mod thread;
 mod time;
@@ -264,11 +270,15 @@ const TABLES: &[&[Model]] = &[
     atomics::MODELS,
     errno::MODELS,
     memory::MODELS,
+    streams::MODELS,
     strings::MODELS,
     convert::MODELS,
     sort::MODELS,
     math::MODELS,
+    environment::MODELS,
+    files::MODELS,
     heap::MODELS,
+    jumps::MODELS,
     stdio::MODELS,
     process::MODELS,
     random::MODELS,
@@ -277,6 +287,7 @@ const TABLES: &[&[Model]] = &[
     cxx::MODELS,
     exceptions::MODELS,
     panics::MODELS,
+    sstream::MODELS,
     stdexcept::MODELS,
     stdexcept::CLASS_MODELS,
     typeinfo::MODELS,

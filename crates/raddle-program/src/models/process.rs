@@ -20,8 +20,6 @@ pub(super) const MODELS: &[Model] = &[
     model("at_quick_exit", at_quick_exit),
     // What registers destructors of static objects.
     model("__cxa_atexit", at_exit).capturing(&[1]),
-    model("getenv", zero),
-    model("secure_getenv", zero),
     model("getpid", process_id),
     model("getppid", process_id),
     model("gettid", thread_id),

@@ -12,7 +12,6 @@ pub(super) const MODELS: &[Model] = &[
     model("pthread_create", create).capturing(&[3]),
     model("pthread_join", join),
     model("pthread_detach", detach),
-    model("pthread_exit", exit).capturing(&[0]),
     model("pthread_self", own_handle),
     model("pthread_equal", equal),
     model("pthread_yield", zero),
@@ -32,13 +31,6 @@ pub(super) const MODELS: &[Model] = &[
     model("pthread_attr_setinheritsched", zero),
     model("pthread_attr_setaffinity_np", zero),
     model("pthread_getattr_np", attr_of_thread),
-    model("pthread_setcancelstate", set_cancellation),
-    model("pthread_setcanceltype", set_cancellation),
-    model("pthread_testcancel", zero),
-    model("pthread_cancel", cancel),
-    model("__pthread_register_cancel", push_cleanup).capturing(&[0]),
-    model("__pthread_unregister_cancel", pop_cleanup).capturing(&[0]),
-    model("__sigsetjmp", zero),
     model("pthread_setconcurrency", zero),
     model("pthread_getconcurrency", zero),
     model("pthread_setname_np", set_name),
@@ -60,9 +52,6 @@ fn set_name(cx: &mut Script<'_, '_>) -> ModelResult {
     }
     int(0)
 }
-
-/// The kind of thread value that counts cleanup handlers.
-const CLEANUPS: u32 = 4;
 
 const DETACHED: u64 = 1;
 /// Where attribute objects hold what they are set to.
@@ -90,7 +79,11 @@ fn create(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn join(cx: &mut Script<'_, '_>) -> ModelResult {
-    let value = cx.join(cx.arg(0))?;
+    let joined = cx.wait_uncancelled(|cx| cx.join(cx.arg(0)))?;
+    let value = match joined {
+        Ok(value) => value,
+        Err(leaves) => return Ok(leaves),
+    };
     cx.receive_panic(value)?;
     cx.store_if_wanted(cx.arg(1), 8, value)?;
     Ok(Outcome::Return(0))
@@ -99,13 +92,6 @@ fn join(cx: &mut Script<'_, '_>) -> ModelResult {
 fn detach(cx: &mut Script<'_, '_>) -> ModelResult {
     let thread = cx.thread_of(cx.arg(0))?;
     Ok(Outcome::Return(cx.op(Op::Detach { thread })?))
-}
-
-fn exit(cx: &mut Script<'_, '_>) -> ModelResult {
-    if cx.thread_value(CLEANUPS, 0)? > 0 {
-        return Err(cx.unsupported("handlers of pthread_cleanup_push would have to run"));
-    }
-    Ok(cx.leave_thread(cx.arg(0)))
 }
 
 pub(super) fn own_handle(cx: &mut Script<'_, '_>) -> ModelResult {
@@ -187,33 +173,7 @@ fn attr_of_thread(cx: &mut Script<'_, '_>) -> ModelResult {
     Ok(Outcome::Return(0))
 }
 
-// ---- cancellation, names, processors
-
-/// No thread is ever cancelled, so the state is of no consequence; the old one is reported as the default.
-fn set_cancellation(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.store_if_wanted(cx.arg(1), 4, 0)?;
-    Ok(Outcome::Return(0))
-}
-
-fn cancel(cx: &mut Script<'_, '_>) -> ModelResult {
-    Err(cx.unsupported("threads cannot be cancelled"))
-}
-
-/// `pthread_cleanup_push` and its end. The handler itself is called by the program's own code where the block is left as
-/// usual; leaving it by `pthread_exit` is refused.
-fn push_cleanup(cx: &mut Script<'_, '_>) -> ModelResult {
-    count_cleanups(cx, 1)
-}
-
-fn pop_cleanup(cx: &mut Script<'_, '_>) -> ModelResult {
-    count_cleanups(cx, -1)
-}
-
-fn count_cleanups(cx: &mut Script<'_, '_>, by: i64) -> ModelResult {
-    let count = cx.thread_value(CLEANUPS, 0)?.saturating_add_signed(by);
-    cx.set_thread_value(CLEANUPS, 0, count)?;
-    Ok(Outcome::Void)
-}
+// ---- names, processors
 
 fn get_name(cx: &mut Script<'_, '_>) -> ModelResult {
     if cx.arg(2) > 0 {

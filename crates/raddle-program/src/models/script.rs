@@ -180,6 +180,11 @@ pub enum Outcome {
     Unnoticed,
     /// Raises an exception: what `raddle.unwind` takes.
     Raise(Vec<u64>),
+    /// Goes back to where `setjmp` was called with this buffer, which returns this value now.
+    Jump {
+        buffer: u64,
+        value: u64,
+    },
     /// Goes on at a landing pad of the function that called this one, with these values.
     Land {
         block: BlockId,

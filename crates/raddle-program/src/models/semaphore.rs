@@ -30,8 +30,10 @@ fn destroy(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn wait(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.sync_looking(cx.arg(0), SyncAction::SemWait)?;
-    int(0)
+    match cx.wait_uncancelled(|cx| cx.sync_looking(cx.arg(0), SyncAction::SemWait))? {
+        Ok(_) => int(0),
+        Err(leaves) => Ok(leaves),
+    }
 }
 
 fn try_wait(cx: &mut Script<'_, '_>) -> ModelResult {

@@ -1,4 +1,4 @@
-//! Printing. What is printed goes to the replay of an execution; to the program, every stream takes everything.
+//! Printing. What goes to standard streams is shown in the replay of an execution; the rest goes to files (`streams.rs`).
 
 use super::errno::{int, zero};
 use super::format::{Count, Directive, Length};
@@ -10,7 +10,7 @@ pub(super) const MODELS: &[Model] = &[
     model("__printf_chk", printf_chk),
     model("fprintf", fprintf),
     model("__fprintf_chk", fprintf_chk),
-    model("dprintf", fprintf),
+    model("dprintf", dprintf),
     model("sprintf", sprintf),
     model("__sprintf_chk", sprintf_chk),
     model("snprintf", snprintf),
@@ -28,20 +28,17 @@ pub(super) const MODELS: &[Model] = &[
     model("fputs_unlocked", fputs),
     model("putchar", putchar),
     model("putchar_unlocked", putchar),
-    model("fputc", putchar),
-    model("putc", putchar),
-    model("_IO_putc", putchar),
+    model("fputc", fputc),
+    model("putc", fputc),
+    model("_IO_putc", fputc),
     model("fwrite", fwrite),
     model("fwrite_unlocked", fwrite),
-    model("write", write),
     model("perror", perror),
     model("fflush", zero),
     model("fflush_unlocked", zero),
     model("setvbuf", zero),
     model("setbuf", zero),
     model("setlinebuf", zero),
-    model("fclose", zero),
-    model("ferror", zero),
     model("flockfile", zero),
     model("funlockfile", zero),
 ];
@@ -252,6 +249,16 @@ fn show(cx: &mut Script<'_, '_>, text: &[u8]) -> Result<(), Pause> {
 /// Shows a text and returns its length, which a symbolic engine does not know.
 fn shown(cx: &mut Script<'_, '_>, text: &[u8]) -> ModelResult {
     show(cx, text)?;
+    length_of(cx, text)
+}
+
+/// Writes a text to a stream and returns its length.
+fn put(cx: &mut Script<'_, '_>, stream: u64, text: &[u8]) -> ModelResult {
+    cx.put_to_stream(stream, text)?;
+    length_of(cx, text)
+}
+
+fn length_of(cx: &mut Script<'_, '_>, text: &[u8]) -> ModelResult {
     if cx.asks() {
         return Ok(Outcome::Void);
     }
@@ -267,49 +274,62 @@ fn shown_string(cx: &mut Script<'_, '_>, address: u64) -> Result<Vec<u8>, Pause>
     cx.string(address)
 }
 
-fn print_formatted(cx: &mut Script<'_, '_>, format: usize) -> ModelResult {
+fn format_slots(cx: &mut Script<'_, '_>, format: usize) -> Result<Vec<u8>, Pause> {
     let arguments = Arguments::Slots(format + 1);
-    let text = formatted(cx, cx.arg(format), arguments, Use::Shown)?;
-    shown(cx, &text)
+    formatted(cx, cx.arg(format), arguments, Use::Shown)
 }
 
-fn print_list(cx: &mut Script<'_, '_>, format: usize) -> ModelResult {
+fn format_list(cx: &mut Script<'_, '_>, format: usize) -> Result<Vec<u8>, Pause> {
     let arguments = Arguments::list(cx, cx.arg(format + 1))?;
-    let text = formatted(cx, cx.arg(format), arguments, Use::Shown)?;
-    shown(cx, &text)
+    formatted(cx, cx.arg(format), arguments, Use::Shown)
 }
 
 fn printf(cx: &mut Script<'_, '_>) -> ModelResult {
-    print_formatted(cx, 0)
+    let text = format_slots(cx, 0)?;
+    shown(cx, &text)
 }
 
 /// `(flag, format, …)`, as the hardened variants have it.
 fn printf_chk(cx: &mut Script<'_, '_>) -> ModelResult {
-    print_formatted(cx, 1)
+    let text = format_slots(cx, 1)?;
+    shown(cx, &text)
 }
 
 fn fprintf(cx: &mut Script<'_, '_>) -> ModelResult {
-    print_formatted(cx, 1)
+    let text = format_slots(cx, 1)?;
+    put(cx, cx.arg(0), &text)
 }
 
 fn fprintf_chk(cx: &mut Script<'_, '_>) -> ModelResult {
-    print_formatted(cx, 2)
+    let text = format_slots(cx, 2)?;
+    put(cx, cx.arg(0), &text)
+}
+
+/// `(descriptor, format, …)`.
+fn dprintf(cx: &mut Script<'_, '_>) -> ModelResult {
+    let text = format_slots(cx, 1)?;
+    cx.write_file(cx.arg(0), &text)?;
+    length_of(cx, &text)
 }
 
 fn vprintf(cx: &mut Script<'_, '_>) -> ModelResult {
-    print_list(cx, 0)
+    let text = format_list(cx, 0)?;
+    shown(cx, &text)
 }
 
 fn vprintf_chk(cx: &mut Script<'_, '_>) -> ModelResult {
-    print_list(cx, 1)
+    let text = format_list(cx, 1)?;
+    shown(cx, &text)
 }
 
 fn vfprintf(cx: &mut Script<'_, '_>) -> ModelResult {
-    print_list(cx, 1)
+    let text = format_list(cx, 1)?;
+    put(cx, cx.arg(0), &text)
 }
 
 fn vfprintf_chk(cx: &mut Script<'_, '_>) -> ModelResult {
-    print_list(cx, 2)
+    let text = format_list(cx, 2)?;
+    put(cx, cx.arg(0), &text)
 }
 
 // ---- to memory
@@ -382,7 +402,7 @@ fn puts(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn fputs(cx: &mut Script<'_, '_>) -> ModelResult {
     let text = shown_string(cx, cx.arg(0))?;
-    show(cx, &text)?;
+    cx.put_to_stream(cx.arg(1), &text)?;
     int(1)
 }
 
@@ -392,6 +412,16 @@ fn putchar(cx: &mut Script<'_, '_>) -> ModelResult {
     }
     let byte = cx.arg(0) as u8;
     show(cx, &[byte])?;
+    int(i32::from(byte))
+}
+
+/// `(byte, stream)`.
+fn fputc(cx: &mut Script<'_, '_>) -> ModelResult {
+    if cx.asks() {
+        return Ok(Outcome::Void);
+    }
+    let byte = cx.arg(0) as u8;
+    cx.put_to_stream(cx.arg(1), &[byte])?;
     int(i32::from(byte))
 }
 
@@ -406,18 +436,8 @@ fn bytes_at(cx: &mut Script<'_, '_>, address: u64, len: u64) -> Result<Vec<u8>, 
 fn fwrite(cx: &mut Script<'_, '_>) -> ModelResult {
     let (address, size, count) = (cx.arg(0), cx.arg(1), cx.arg(2));
     let bytes = bytes_at(cx, address, size.saturating_mul(count))?;
-    show(cx, &bytes)?;
+    cx.put_to_stream(cx.arg(3), &bytes)?;
     Ok(Outcome::Return(if size == 0 { 0 } else { count }))
-}
-
-/// Standard output and standard error are the only files there are.
-fn write(cx: &mut Script<'_, '_>) -> ModelResult {
-    if !matches!(cx.arg_i32(0), 1 | 2) {
-        return Err(cx.unsupported("files"));
-    }
-    let bytes = bytes_at(cx, cx.arg(1), cx.arg(2))?;
-    show(cx, &bytes)?;
-    Ok(Outcome::Return(cx.arg(2)))
 }
 
 fn perror(cx: &mut Script<'_, '_>) -> ModelResult {

@@ -154,7 +154,7 @@ fn strndup(cx: &mut Script<'_, '_>) -> ModelResult {
 fn duplicate(cx: &mut Script<'_, '_>, limit: u64) -> ModelResult {
     let len = cx.scan(cx.arg(0), limit, FIRST)?;
     if cx.var(BLOCK) == 0 {
-        let block = cx.allocate(len + 1, super::heap::MALLOC_ALIGN)?;
+        let block = cx.new_block(len + 1, super::heap::MALLOC_ALIGN)?;
         if block == 0 {
             return Ok(Outcome::Return(0));
         }

@@ -151,6 +151,9 @@ impl Script<'_, '_> {
 }
 
 fn sleep(cx: &mut Script<'_, '_>) -> ModelResult {
+    if let Some(leaves) = cx.cancellation_point()? {
+        return Ok(leaves);
+    }
     cx.sleep((cx.arg(0) & 0xFFFF_FFFF) * SECOND)?;
     Ok(Outcome::Return(0))
 }
@@ -161,12 +164,18 @@ fn sleep_microseconds(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn sleep_timespec(cx: &mut Script<'_, '_>) -> ModelResult {
+    if let Some(leaves) = cx.cancellation_point()? {
+        return Ok(leaves);
+    }
     cx.sleep_duration(cx.arg(0))?;
     Ok(Outcome::Return(0))
 }
 
 /// `(clock, flags, time, rest)`: the time is a duration, or a deadline.
 fn clock_sleep(cx: &mut Script<'_, '_>) -> ModelResult {
+    if let Some(leaves) = cx.cancellation_point()? {
+        return Ok(leaves);
+    }
     const ABSOLUTE: i32 = 1;
     if cx.arg_i32(1) & ABSOLUTE == 0 {
         cx.sleep_duration(cx.arg(2))?;

@@ -1,6 +1,6 @@
 //! Memory from the system, standard input at its end, and locks of the C++ library's shared pointers.
 
-use super::errno::{ENOENT, int, zero};
+use super::errno::{int, zero};
 use super::{Model, ModelResult, Outcome, Script, model};
 use crate::op::{MutexKind, SyncAction};
 
@@ -14,25 +14,13 @@ pub(super) const MODELS: &[Model] = &[
     model("munlock", zero),
     // There are no processes to be made.
     model("pthread_atfork", zero),
-    // Standard input is at its end, and there is no other.
+    // Standard input is at its end.
     model("scanf", end_of_file),
     model("__isoc99_scanf", end_of_file),
     model("__isoc23_scanf", end_of_file),
-    model("fscanf", end_of_file),
-    model("__isoc99_fscanf", end_of_file),
-    model("__isoc23_fscanf", end_of_file),
     model("getchar", end_of_file),
     model("getchar_unlocked", end_of_file),
-    model("getc", end_of_file),
-    model("_IO_getc", end_of_file),
-    model("fgetc", end_of_file),
-    model("fgets", zero),
     model("gets", zero),
-    model("fread", zero),
-    model("getline", no_line),
-    model("getdelim", no_line),
-    model("fopen", open_stream),
-    model("fopen64", open_stream),
     // What `std::atomic_load` of a shared pointer, and the like, hold meanwhile: (lock, pointer) or (lock, pointer, pointer).
     model("_ZNSt10_Sp_lockerC1EPKv", lock_pointer).capturing(&[1]),
     model("_ZNSt10_Sp_lockerC2EPKv", lock_pointer).capturing(&[1]),
@@ -80,19 +68,6 @@ fn unmap(cx: &mut Script<'_, '_>) -> ModelResult {
 fn end_of_file(_: &mut Script<'_, '_>) -> ModelResult {
     const EOF: i32 = -1;
     int(EOF)
-}
-
-fn no_line(_: &mut Script<'_, '_>) -> ModelResult {
-    Ok(Outcome::Return(u64::MAX))
-}
-
-/// `(path, mode)`: there is no such file. What becomes of one that is made is not modelled.
-fn open_stream(cx: &mut Script<'_, '_>) -> ModelResult {
-    if cx.text(cx.arg(1))?.starts_with('r') {
-        cx.set_errno(ENOENT)?;
-        return Ok(Outcome::Return(0));
-    }
-    Err(cx.unsupported("making files"))
 }
 
 // ---- shared pointers

@@ -1,11 +1,12 @@
 //! POSIX condition variables, barriers and one-time initialisation.
 
 use super::errno::{ETIMEDOUT, int, zero};
+use super::jumps::Words;
 use super::locks::act;
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::fault::Stop;
 use crate::interp::woken::{WOKEN, Wait};
-use crate::op::{MutexKind, SyncAction};
+use crate::op::{MutexKind, Order, SyncAction};
 use std::rc::Rc;
 
 pub(super) const MODELS: &[Model] = &[
@@ -55,14 +56,22 @@ const LOCK_AGAIN: SyncAction = SyncAction::Lock {
 };
 
 fn cond_wait(cx: &mut Script<'_, '_>) -> ModelResult {
+    if cx.may_be_cancelled()? {
+        let leaves = cx.cond_wait_cancellably(cx.arg(0), cx.arg(1))?;
+        return Ok(leaves.unwrap_or(Outcome::Return(0)));
+    }
     cx.cond_wait(cx.arg(0), cx.arg(1))?;
     Ok(Outcome::Return(0))
 }
 
 fn cond_timed_wait(cx: &mut Script<'_, '_>) -> ModelResult {
+    if let Some(leaves) = cx.cancellation_point()? {
+        return Ok(leaves);
+    }
     let deadline = cx.last_arg();
     let result = cx.cond_timed_wait(cx.arg(0), cx.arg(1), deadline)?;
-    Ok(Outcome::Return(result))
+    let leaves = cx.cancellation_point()?;
+    Ok(leaves.unwrap_or(Outcome::Return(result)))
 }
 
 impl Script<'_, '_> {
@@ -78,6 +87,34 @@ impl Script<'_, '_> {
         self.sync(cond, SyncAction::CondAwait)?;
         self.sync(mutex, LOCK_AGAIN)?;
         Ok(())
+    }
+
+    /// The same in a program that cancels threads. If this one is, it leaves with the mutex in its hands.
+    fn cond_wait_cancellably(&mut self, cond: u64, mutex: u64) -> Result<Option<Outcome>, Pause> {
+        self.stop_if_woken_in_vain()?;
+        self.look_at(cond)?;
+        let released = self.cell(mutex)?;
+        let Words { cancelled, waits } = self.own_cancellation()?;
+        self.atomic_begin()?;
+        if self.load(cancelled, 8, Order::SeqCst)? != 0 {
+            self.atomic_end()?;
+            return self.cancellation_point();
+        }
+        self.store(waits, 8, cond, Order::SeqCst)?;
+        self.sync(cond, SyncAction::CondRelease { mutex: released })?;
+        self.atomic_end()?;
+        if self.wakes_spuriously()? {
+            self.wake_spuriously(cond, mutex)?;
+            self.store(waits, 8, 0, Order::SeqCst)?;
+        } else {
+            // Who cancels the thread finds it waiting, or woken up.
+            self.atomic_begin()?;
+            self.sync(cond, SyncAction::CondAwait)?;
+            self.store(waits, 8, 0, Order::SeqCst)?;
+            self.atomic_end()?;
+            self.sync(mutex, LOCK_AGAIN)?;
+        }
+        self.cancellation_point()
     }
 
     /// The same with a deadline: returns 0 or `ETIMEDOUT`. Where a signal is meant for this thread or another, both may

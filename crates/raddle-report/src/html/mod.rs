@@ -76,6 +76,7 @@ struct Step {
     weight: u8,
     file: Option<usize>,
     line: u32,
+    column: u32,
     /// The step that wrote what it reads.
     rf: Option<usize>,
     /// The write before it to the same place.
@@ -108,6 +109,7 @@ struct End {
     text: String,
     file: Option<usize>,
     line: u32,
+    column: u32,
 }
 
 /// The page.
@@ -269,10 +271,10 @@ impl Builder<'_> {
         files.iter().map(text).collect()
     }
 
-    fn place(&self, at: SrcId) -> (Option<usize>, u32) {
+    fn place(&self, at: SrcId) -> (Option<usize>, u32, u32) {
         match position(self.program.tables(), at) {
-            Some(loc) => (self.file(&loc.file), loc.line),
-            None => (None, 0),
+            Some(loc) => (self.file(&loc.file), loc.line, loc.column),
+            None => (None, 0, 0),
         }
     }
 
@@ -287,12 +289,13 @@ impl Builder<'_> {
         let end: Vec<End> = marks
             .into_iter()
             .map(|mark| {
-                let (file, line) = self.place(mark.at);
+                let (file, line, column) = self.place(mark.at);
                 End {
                     thread: names.thread_number(mark.thread),
                     text: mark.text,
                     file,
                     line,
+                    column,
                 }
             })
             .collect();
@@ -373,7 +376,7 @@ impl Builder<'_> {
         order: &mut Order<'_>,
     ) -> Step {
         let step = &view.trace.steps[index];
-        let (file, line) = self.place(self.program.at(step.state));
+        let (file, line, column) = self.place(self.program.at(step.state));
         let change = states.step(step);
         let relations = order.step(index, step);
         let mut prints = Vec::new();
@@ -397,6 +400,7 @@ impl Builder<'_> {
             },
             file,
             line,
+            column,
             rf: step.reads_from.filter(|_| view.reads(index)),
             co: relations.co,
             hb: relations.hb,

@@ -117,6 +117,8 @@ pub(crate) struct Project {
     pub(crate) entry: Option<String>,
     /// `argv` behind the program's name.
     pub(crate) args: Vec<String>,
+    /// Its environment, `NAME=VALUE` each.
+    pub(crate) env: Vec<String>,
     /// For every source.
     clang_args: Vec<OsString>,
     cache: Option<Cache>,
@@ -132,6 +134,7 @@ pub(crate) struct Named<'a> {
     pub(crate) clang_args: &'a [OsString],
     pub(crate) entry: Option<&'a str>,
     pub(crate) args: &'a [String],
+    pub(crate) env: &'a [String],
     pub(crate) cache: bool,
 }
 
@@ -143,6 +146,7 @@ impl Project {
             clang_args: &args.clang_args,
             entry: args.entry.as_deref(),
             args: &args.args,
+            env: &args.env,
             cache: !args.no_cache,
         })
     }
@@ -155,6 +159,7 @@ impl Project {
             build: named.build.map(Path::to_owned),
             entry: named.entry.map(str::to_owned),
             args: named.args.to_vec(),
+            env: named.env.to_vec(),
             clang_args: named.clang_args.to_vec(),
             cache: named.cache.then(Cache::of_user).flatten(),
             gathered: Arc::default(),

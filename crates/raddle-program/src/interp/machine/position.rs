@@ -5,6 +5,7 @@ use crate::ids::SrcId;
 use crate::interp::code::Code;
 use crate::interp::local::{Frame, Link};
 use crate::models;
+use crate::names;
 use crate::op::Op;
 use raddle_ir::DebugLocId;
 use std::rc::Rc;
@@ -80,13 +81,14 @@ impl Machine<'_> {
         }
     }
 
-    /// The flag by which compilers run the initialiser of a static variable once: its orderings are not the program's.
+    /// The flag by which compilers run the initialiser of a static variable once, or memory that only models know: these orderings are not the
+    /// program's.
     fn is_guard(&self, op: &Op) -> bool {
-        let (Op::Load { loc, .. } | Op::Store { loc, .. }) = *op else {
+        let (Op::Load { loc, .. } | Op::Store { loc, .. } | Op::Rmw { loc, .. }) = *op else {
             return false;
         };
-        let object = self.tables.loc_info(loc).object;
-        self.tables.object_info(object).is_guard()
+        let object = self.tables.object_info(self.tables.loc_info(loc).object);
+        object.is_guard() || names::is_queue(object.address)
     }
 
     /// Is the present atomic operation the user's?
