@@ -4,6 +4,7 @@ use crate::Status;
 use crate::auto;
 use crate::checkpoint;
 use crate::cli::{CheckArgs, OnMainReturn, Panics, name_of};
+use crate::cluster;
 use crate::compile;
 use crate::error::Error;
 use crate::load::{Compiled, Loaded, Source};
@@ -31,7 +32,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// Checks a program and prints the answer on standard output.
-pub fn check(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
+pub fn check(mut args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
+    if args.cluster.attach.is_some() {
+        args = cluster::attached_args(&args.cluster)?;
+    }
     check_as(Options::from_args(args)?, interrupt)
 }
 
@@ -334,11 +338,16 @@ fn explore(options: &Options, engine: EngineKind, job: &Job) -> Result<Checked, 
     let mut loaded = source(options, job).load()?;
     let engine_options = engine_options(options, &loaded)?;
     let search = search_options(options, job);
-    let checked = driver::check_with(&mut loaded.program, engine, engine_options, search);
-    let outcome = checked.map_err(|error| match (error, &options.checkpoint) {
-        (InternalError::ForeignCheckpoint, Some(file)) => checkpoint::other_program(file),
-        (error, _) => Error::Internal(error.to_string()),
-    })?;
+    let mut program = std::mem::replace(&mut loaded.program, Program::nothing());
+    let check = |engine_options| {
+        let checked = driver::check_with(&mut program, engine, engine_options, search);
+        checked.map_err(|error| match (error, &options.checkpoint) {
+            (InternalError::ForeignCheckpoint, Some(file)) => checkpoint::other_program(file),
+            (error, _) => Error::Internal(error.to_string()),
+        })
+    };
+    let outcome = cluster::explore_with(options, &loaded, job, engine_options, check)?;
+    loaded.program = program;
     if let (Verdict::Inconclusive(_), Some(file)) = (&outcome.verdict, &options.checkpoint)
         && job.watch.is_raised()
     {
