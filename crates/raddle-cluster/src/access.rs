@@ -84,7 +84,9 @@ impl Access {
             (None, _) => {}
         }
         if let Some(file) = &self.tls_ca {
-            options = options.add_root_certificates(file.clone()).require_tls(true);
+            options = options
+                .add_root_certificates(file.clone())
+                .require_tls(true);
         }
         match (&self.tls_cert, &self.tls_key) {
             (Some(cert), Some(key)) => {

@@ -1,6 +1,6 @@
 //! Atomic batches (NATS's ADR-50): all messages are written or none, on a condition.
 
-use crate::{Cluster, ClusterError, PAUSE, PATIENCE};
+use crate::{Cluster, ClusterError, PATIENCE, PAUSE};
 use async_nats::header::{
     NATS_BATCH_COMMIT, NATS_BATCH_COMMIT_FINAL, NATS_BATCH_ID, NATS_BATCH_SEQUENCE,
     NATS_EXPECTED_LAST_SUBJECT_SEQUENCE,
@@ -116,7 +116,9 @@ impl Cluster {
             let subject = self.subject(run, &message.name);
             let payload = message.payload.clone().into_bytes();
             if sequence != 1 && sequence != last {
-                let sent = self.client.publish_with_headers(subject, headers, payload.into());
+                let sent = self
+                    .client
+                    .publish_with_headers(subject, headers, payload.into());
                 if sent.await.is_err() {
                     return Attempt::Unknown;
                 }

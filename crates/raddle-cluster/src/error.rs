@@ -5,20 +5,39 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClusterError {
     /// No connection.
-    Connect { server: String, what: String },
+    Connect {
+        server: String,
+        what: String,
+    },
     /// A file with credentials or certificates, or another option, that cannot be used.
-    Access { what: String },
+    Access {
+        what: String,
+    },
     /// A server that has no atomic batches.
-    OldServer { version: String },
-    NoJetStream { what: String },
+    OldServer {
+        version: String,
+    },
+    NoJetStream {
+        what: String,
+    },
     /// There is no such run, or there is none any more.
-    NoRun { run: String },
+    NoRun {
+        run: String,
+    },
     /// A message that is larger than the server takes.
-    TooLarge { bytes: usize, most: usize },
+    TooLarge {
+        bytes: usize,
+        most: usize,
+    },
     /// An object is not there, or not what its name says.
-    Object { name: String, what: String },
+    Object {
+        name: String,
+        what: String,
+    },
     /// The server does not do what it is asked to.
-    Refused { what: String },
+    Refused {
+        what: String,
+    },
     /// This machine does not.
     Local(String),
 }
@@ -63,7 +82,9 @@ impl ClusterError {
             }
             Self::NoJetStream { .. } => "start it with `nats-server -js`",
             Self::NoRun { .. } => "`raddle cluster status` lists the runs that there are",
-            Self::TooLarge { .. } => "let the server take larger ones: `max_payload: 8MB` in its configuration",
+            Self::TooLarge { .. } => {
+                "let the server take larger ones: `max_payload: 8MB` in its configuration"
+            }
             Self::Access { .. } | Self::Object { .. } | Self::Refused { .. } | Self::Local(_) => {
                 return None;
             }

@@ -58,11 +58,11 @@ impl Cluster {
             jetstream,
             prefix: access.prefix.clone(),
         };
-        cluster.wait(cluster.jetstream.query_account()).map_err(|error| {
-            ClusterError::NoJetStream {
+        cluster
+            .wait(cluster.jetstream.query_account())
+            .map_err(|error| ClusterError::NoJetStream {
                 what: error.to_string(),
-            }
-        })?;
+            })?;
         Ok(cluster)
     }
 

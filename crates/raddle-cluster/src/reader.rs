@@ -1,7 +1,7 @@
 //! All messages of a run, in the order in which they were written.
 
 use crate::runs::{Missing, missing, stream_missing};
-use crate::{Cluster, ClusterError};
+use crate::{Cluster, ClusterError, PATIENCE};
 use async_nats::jetstream::consumer::{self, AckPolicy, DeliverPolicy, PullConsumer};
 use async_nats::jetstream::stream;
 use futures_util::StreamExt;
@@ -117,20 +117,31 @@ impl Reader {
                 })?
             }
         };
-        let fetch = consumer.fetch().max_messages(AT_ONCE).expires(wait).messages();
-        let mut batch = fetch.await.map_err(|_| Missing::Server)?;
+        // One that may have to be waited for, and then all that are there.
+        let first = consumer.batch().max_messages(1).expires(wait).messages();
+        let first = first.await.map_err(|_| Missing::Server)?;
+        self.take(first, wait + PATIENCE, stored).await?;
+        if !stored.is_empty() {
+            let others = consumer.fetch().max_messages(AT_ONCE).messages();
+            let others = others.await.map_err(|_| Missing::Server)?;
+            self.take(others, PATIENCE, stored).await?;
+        }
+        self.consumer = Some(consumer);
+        Ok(())
+    }
+
+    /// Takes the messages of a batch to its end.
+    async fn take(
+        &mut self,
+        mut batch: consumer::pull::Batch,
+        patience: Duration,
+        stored: &mut Vec<Stored>,
+    ) -> Result<(), Missing> {
         let start = self.cluster.subject(&self.run, "");
         loop {
-            // Whoever has something need not wait for more.
-            let patience = match stored.is_empty() {
-                true => wait + Duration::from_secs(1),
-                false => wait.min(Duration::from_millis(20)),
-            };
             let message = match tokio::time::timeout(patience, batch.next()).await {
                 Ok(Some(message)) => message.map_err(|_| Missing::Server)?,
-                Ok(None) => break,
-                // Others of this batch may come later: begin behind what is known.
-                Err(_) if !stored.is_empty() => return Ok(()),
+                Ok(None) => return Ok(()),
                 Err(_) => return Err(Missing::Server),
             };
             let info = message.info().map_err(|_| Missing::Server)?;
@@ -146,7 +157,5 @@ impl Reader {
                 sequence: info.stream_sequence,
             });
         }
-        self.consumer = Some(consumer);
-        Ok(())
     }
 }

@@ -139,7 +139,10 @@ impl Cluster {
 
     async fn last(&self, run: &str, name: &str) -> Result<Option<Vec<u8>>, Missing> {
         let subject = self.subject(run, name);
-        let stream = self.jetstream.get_stream_no_info(self.stream_name(run)).await;
+        let stream = self
+            .jetstream
+            .get_stream_no_info(self.stream_name(run))
+            .await;
         let stream = stream.map_err(|error| stream_missing(&error))?;
         match stream.get_last_raw_message_by_subject(&subject).await {
             Ok(message) => Ok(Some(message.payload.to_vec())),
@@ -169,7 +172,10 @@ impl Cluster {
 
     async fn consumer(&self, run: &str) -> Result<PullConsumer, Missing> {
         let name = self.stream_name(run);
-        let found = self.jetstream.get_consumer_from_stream(CONSUMER, name).await;
+        let found = self
+            .jetstream
+            .get_consumer_from_stream(CONSUMER, name)
+            .await;
         found.map_err(|error| match error.kind() {
             stream::ConsumerErrorKind::JetStream(error) => missing(error.error_code()),
             _ => Missing::Server,
@@ -181,7 +187,7 @@ impl Cluster {
         let start = self.subject(run, "");
         let pulled = self.wait(async {
             let consumer = self.consumer(run).await?;
-            let fetch = consumer.fetch().max_messages(1).expires(wait).messages();
+            let fetch = consumer.batch().max_messages(1).expires(wait).messages();
             let mut batch = fetch.await.map_err(|_| Missing::Server)?;
             // The server may go away with it.
             let next = tokio::time::timeout(wait + Duration::from_secs(2), batch.next());

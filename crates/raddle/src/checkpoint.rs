@@ -319,7 +319,10 @@ mod tests {
         let resumed = parsed(&text()).unwrap();
         assert_eq!(resumed.args, ["check", "a.c"]);
         assert_eq!(resumed.saved.pending.len(), 1);
-        assert_eq!(check_args(&resumed.args).unwrap().files, [PathBuf::from("a.c")]);
+        assert_eq!(
+            check_args(&resumed.args).unwrap().files,
+            [PathBuf::from("a.c")]
+        );
     }
 
     #[test]

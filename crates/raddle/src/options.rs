@@ -228,7 +228,9 @@ fn for_cluster(args: &mut CheckArgs) -> Result<(), Error> {
             what: format!("`{option}` cannot be used with `--cluster`"),
             hint: Some(match *option {
                 "--jobs" => "it is an option of `raddle worker`".to_owned(),
-                "--checkpoint" => "what is done is kept on the server: `--attach RUN` takes it up".to_owned(),
+                "--checkpoint" => {
+                    "what is done is kept on the server: `--attach RUN` takes it up".to_owned()
+                }
                 _ => format!("leave `{option}` out"),
             }),
         }),

@@ -15,13 +15,17 @@
 //!   one worker.
 
 mod crew;
+mod probe;
 mod room;
 mod saved;
 #[cfg(test)]
 mod tests;
 mod worker;
 
-pub use crew::{Crew, Done, Ending, Explored, Explorer, Lost, News, divided, share as share_of, start};
+pub use crew::{
+    Crew, Done, Ending, Explored, Explorer, Lost, News, divided, share as share_of, start,
+};
+pub use probe::{Estimate, NoTree, Prober};
 pub use raddle_judge::frame::Setup;
 pub use raddle_judge::link::Link;
 pub(crate) use raddle_judge::piece::share;
@@ -76,10 +80,7 @@ impl Division {
 
     /// Is there any need for it?
     pub(crate) fn is_wanted(&self) -> bool {
-        self.workers > 1
-            || self.checkpoint.is_some()
-            || self.saved.is_some()
-            || self.crew.is_some()
+        self.workers > 1 || self.checkpoint.is_some() || self.saved.is_some() || self.crew.is_some()
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) enum Asked {
 }
 
 /// Options of `raddle check` that mean nothing here, or something else.
-const NOT_FOR_CARGO: [&str; 16] = [
+const NOT_FOR_CARGO: [&str; 28] = [
     "files",
     "jobs",
     "seed",

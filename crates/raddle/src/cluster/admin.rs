@@ -125,7 +125,10 @@ fn clean(cluster: &Cluster, run: Option<&str>) -> Result<String, Error> {
     // Any message of a run may refer to an object.
     if !is_anybody_left {
         let removed = cluster.remove_objects()?;
-        let _ = writeln!(text, "{removed} programs and what was known of them are removed");
+        let _ = writeln!(
+            text,
+            "{removed} programs and what was known of them are removed"
+        );
     }
     Ok(text)
 }

@@ -152,11 +152,12 @@ pub struct CleanArgs {
 #[cfg(feature = "cluster")]
 impl AccessArgs {
     pub(super) fn access(&self, servers: &str) -> raddle_cluster::Access {
-        let text = |given: &Option<String>, name: &str| {
-            given.clone().or_else(|| std::env::var(name).ok())
-        };
+        let text =
+            |given: &Option<String>, name: &str| given.clone().or_else(|| std::env::var(name).ok());
         let file = |given: &Option<PathBuf>, name: &str| {
-            given.clone().or_else(|| std::env::var_os(name).map(PathBuf::from))
+            given
+                .clone()
+                .or_else(|| std::env::var_os(name).map(PathBuf::from))
         };
         raddle_cluster::Access {
             servers: servers.to_owned(),

@@ -52,7 +52,8 @@ pub(crate) fn attached_args(args: &ClusterArgs) -> Result<CheckArgs, Error> {
     };
     let cluster = connect(&args.access, servers)?;
     let begin = first_round(&cluster, run)?;
-    let mut check = checkpoint::check_args(&begin.args).map_err(|what| problem(what.to_string(), None))?;
+    let mut check =
+        checkpoint::check_args(&begin.args).map_err(|what| problem(what.to_string(), None))?;
     check.cluster = args.clone();
     Ok(check)
 }
@@ -123,7 +124,11 @@ pub(crate) fn explore_with<T>(
         let run = remote.run.clone();
         division.crew = Some(Box::new(remote));
         let checked = check(engine_options);
-        if let Some(error) = problem.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(error) = problem
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+        {
             return Err(error);
         }
         tell_what_goes_on(&cluster, &run, servers, job);
@@ -166,7 +171,7 @@ impl Remote {
     fn lose<T>(&self, error: Error) -> Result<T, Lost> {
         let mut problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
         problem.get_or_insert(error);
-        self.watch.raise(Cause::Interrupt);
+        self.watch.raise(Cause::Interrupted);
         Err(Lost)
     }
 
@@ -290,7 +295,9 @@ impl Crew for Remote {
             match self.ledger.read(&self.cluster, stored) {
                 Event::Done(round, done) if round == self.round => news.done.push(done),
                 Event::Nothing | Event::Done(..) => {}
-                Event::Foreign(what) => crate::tell(format_args!("warning: run {}: {what}", self.run)),
+                Event::Foreign(what) => {
+                    crate::tell(format_args!("warning: run {}: {what}", self.run))
+                }
                 Event::Broken(what) => {
                     let error = problem(
                         format!("run `{}` cannot be finished: {what}", self.run),

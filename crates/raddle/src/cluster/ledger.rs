@@ -3,7 +3,7 @@
 //! Only pieces count that somebody has said to have made: those named where a round begins, and those that are left of a piece that counts. So a message that was put into the stream by somebody else, or a
 //! second time, changes nothing but that it is told of.
 
-use super::record::{self, Begin, DoneLine, END, End, Found, Name, Unreadable};
+use super::record::{self, Begin, DoneLine, End, Found, Name, Unreadable};
 use raddle_cluster::{Cluster, Stored};
 use raddle_search::parallel::{Done, Ending, Piece, Place, share_of, start};
 use std::collections::BTreeMap;
@@ -116,13 +116,10 @@ impl Ledger {
             return Event::Foreign(told(&"it is none of Raddle's, and does not count"));
         };
         let read = match name {
-            Name::End => match stored.name == END {
-                true => record::line(&stored.payload).map(|end| {
-                    self.end = Some(end);
-                    Event::Nothing
-                }),
-                false => Ok(Event::Nothing),
-            },
+            Name::End => record::line(&stored.payload).map(|end| {
+                self.end = Some(end);
+                Event::Nothing
+            }),
             Name::Begin(round) => record::begin(&stored.payload).map(|begin| {
                 self.rounds.insert(round, Round::new(begin));
                 Event::Nothing
@@ -133,7 +130,9 @@ impl Ledger {
                     round.piece(name, &interval);
                     Event::Nothing
                 }),
-                None => Ok(Event::Foreign(told(&"nobody has made this piece; it does not count"))),
+                None => Ok(Event::Foreign(told(
+                    &"nobody has made this piece; it does not count",
+                ))),
             },
             Name::Done(number, name) => match self.open(number, name) {
                 Some(round) => done(cluster, &stored.payload).map(|(line, done)| {

@@ -244,7 +244,13 @@ mod tests {
             ..Reductions::default()
         };
         let recipe = |options: &InterpOptions| {
-            Recipe::new(options, MemoryModel::Tso, Checks::default(), reductions, true)
+            Recipe::new(
+                options,
+                MemoryModel::Tso,
+                Checks::default(),
+                reductions,
+                true,
+            )
         };
         let told = recipe(&options);
         let text = serde_json::to_string(&told).unwrap();

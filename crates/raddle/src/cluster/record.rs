@@ -30,7 +30,7 @@ pub(super) const GIVEN: &str = "*.piece.*";
 pub(super) const END: &str = "end";
 
 /// How a round begins.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Begin {
     pub(super) raddle_run: u64,
     /// The version of Raddle: another one may explore in another order.
@@ -113,7 +113,9 @@ pub(super) fn piece_name(of: &str, index: usize) -> String {
 pub(super) enum Unreadable {
     /// It has been changed, or was never one of Raddle's.
     Damaged,
-    OtherVersion { found: String },
+    OtherVersion {
+        found: String,
+    },
     /// It refers to something that is not there.
     Object(String),
 }
@@ -121,7 +123,9 @@ pub(super) enum Unreadable {
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Damaged => f.write_str("it is none that Raddle has written (its checksum does not fit)"),
+            Self::Damaged => {
+                f.write_str("it is none that Raddle has written (its checksum does not fit)")
+            }
             Self::OtherVersion { found } => write!(
                 f,
                 "it is of Raddle {found}, and this is Raddle {RADDLE}, which may explore in another order"
@@ -137,7 +141,8 @@ pub(super) fn render(
     line: &impl Serialize,
     saved: &Saved,
 ) -> Result<String, ClusterError> {
-    let line = serde_json::to_string(line).map_err(|error| ClusterError::Local(error.to_string()))?;
+    let line =
+        serde_json::to_string(line).map_err(|error| ClusterError::Local(error.to_string()))?;
     let mut body = saved.render();
     if body.len() > MOST_IN_MESSAGE {
         body = format!("object {}\n", cluster.put_object(&body)?);
@@ -235,7 +240,10 @@ mod tests {
             let mut bytes = message.clone().into_bytes();
             bytes[at] ^= 1;
             assert!(line::<PieceLine>(&bytes).is_err(), "{at}");
-            assert!(line::<PieceLine>(&message.as_bytes()[..at]).is_err(), "{at}");
+            assert!(
+                line::<PieceLine>(&message.as_bytes()[..at]).is_err(),
+                "{at}"
+            );
         }
         for bad in ["", "nonsense", "{}\n", "\u{0}\n\n"] {
             assert_eq!(line::<PieceLine>(bad.as_bytes()), Err(Unreadable::Damaged));

@@ -159,7 +159,10 @@ impl Shared {
     fn runs(&self) -> Vec<String> {
         let refused = lock(&self.refused);
         let runs = lock(&self.runs);
-        runs.iter().filter(|it| !refused.contains(*it)).cloned().collect()
+        runs.iter()
+            .filter(|it| !refused.contains(*it))
+            .cloned()
+            .collect()
     }
 
     fn is_anything_left(&self) -> bool {
@@ -295,7 +298,10 @@ impl<'a> Thread<'a> {
         };
         // Whoever was to say that it is done may have been too late.
         if delivery.deliveries > 1
-            && matches!(cluster.message(run, &format!("{round}.done.{name}")), Ok(Some(_)))
+            && matches!(
+                cluster.message(run, &format!("{round}.done.{name}")),
+                Ok(Some(_))
+            )
         {
             return cluster.done_with(&delivery);
         }
@@ -379,7 +385,12 @@ impl<'a> Thread<'a> {
         self.count += 1;
         let now = std::time::SystemTime::now();
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        let seed = format!("{host} {} {now:?} {} {}", std::process::id(), self.index, self.count);
+        let seed = format!(
+            "{host} {} {now:?} {} {}",
+            std::process::id(),
+            self.index,
+            self.count
+        );
         self.own = Some(Own {
             run: run.to_owned(),
             round,
@@ -411,7 +422,9 @@ impl<'a> Thread<'a> {
             worker: own.name.clone(),
             told: own.told,
             ending: ending.name().to_owned(),
-            made: (0..left.len()).map(|index| record::piece_name(name, index)).collect(),
+            made: (0..left.len())
+                .map(|index| record::piece_name(name, index))
+                .collect(),
         };
         let mut saved = Saved::default();
         saved.journal.entries = entries;
