@@ -20,7 +20,7 @@ pub struct Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Committed {
     Yes,
-    /// Another batch had a message with one of the names.
+    /// There is another message with the name of the first one.
     Taken,
 }
 
@@ -76,12 +76,13 @@ impl Cluster {
                 Attempt::Unknown => std::thread::sleep(PAUSE),
                 Attempt::Taken => {
                     // An attempt whose answer was lost may have been ours.
-                    let is_ours = |payload: &[u8]| payload == first.payload.as_bytes();
-                    let stored = self.message(run, &first.name)?;
-                    return Ok(match stored.is_some_and(|it| is_ours(&it)) {
-                        true => Committed::Yes,
-                        false => Committed::Taken,
-                    });
+                    return match self.message(run, &first.name)? {
+                        Some(stored) if stored == first.payload.as_bytes() => Ok(Committed::Yes),
+                        Some(_) => Ok(Committed::Taken),
+                        None => Err(ClusterError::Refused {
+                            what: format!("there is a message that run `{run}` has yet to write"),
+                        }),
+                    };
                 }
                 Attempt::Refused(error) if error.err_code == code::NO_STREAM => {
                     return Err(ClusterError::NoRun {

@@ -49,9 +49,12 @@ impl Cluster {
             .build()
             .map_err(|error| ClusterError::Local(error.to_string()))?;
         let client = runtime.block_on(access.connect())?;
+        // It has a task of its own.
+        let inside = runtime.enter();
         let jetstream = jetstream::ContextBuilder::new()
             .timeout(PATIENCE)
             .build(client.clone());
+        drop(inside);
         let cluster = Self {
             runtime: Arc::new(runtime),
             client,

@@ -46,9 +46,6 @@ impl Cluster {
             name: self.stream_name(run),
             description: Some(description.to_owned()),
             subjects: vec![self.subject(run, ">")],
-            max_messages_per_subject: 1,
-            discard: stream::DiscardPolicy::New,
-            discard_new_per_subject: true,
             allow_direct: true,
             allow_atomic_publish: true,
             // Nobody relies on ids of messages.

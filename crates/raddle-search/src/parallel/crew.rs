@@ -288,7 +288,8 @@ pub fn divided(interval: Vec<Piece>, count: usize) -> Vec<Vec<Piece>> {
                 _ => piece.share() / ways as f64,
             };
             let fits = (room / one).round() as usize;
-            if last || piece.of == 0 || fits >= ways {
+            // Shares of what lies deep may be too small for a number.
+            if last || piece.of == 0 || fits >= ways || one < f64::MIN_POSITIVE {
                 room -= piece.share();
                 parts.last_mut().expect("there is one").push(piece);
                 break;
@@ -316,4 +317,41 @@ pub fn divided(interval: Vec<Piece>, count: usize) -> Vec<Vec<Piece>> {
 #[must_use]
 pub fn start(interval: &[Piece]) -> Place {
     interval.first().map(Piece::start).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_judge::piece::Turn;
+
+    /// Whatever it is divided into is the same tree, in the same order.
+    #[test]
+    fn parts_of_an_interval_are_all_of_it() {
+        let deep = |count: usize| vec![Turn { rank: 0, of: 3 }; count];
+        let piece = |path, ranks, of| Piece { path, ranks, of };
+        let mut interval = vec![
+            piece(deep(2000), 1..3, 3),
+            piece(deep(4), 1..7, 9),
+            piece(deep(3), 2..3, 3),
+            piece(deep(1), 1..3, 3),
+            piece(Vec::new(), 1..3, 3),
+        ];
+        interval.sort_by_key(Piece::start);
+        let ways = |interval: &[Piece]| -> Vec<(Vec<Turn>, u32)> {
+            let of_piece = |it: &Piece| {
+                it.ranks
+                    .clone()
+                    .map(|rank| (it.path.clone(), rank))
+                    .collect::<Vec<_>>()
+            };
+            interval.iter().flat_map(of_piece).collect()
+        };
+        for count in 1..20 {
+            let parts = divided(interval.clone(), count);
+            assert!(parts.len() <= count && parts.iter().all(|part| !part.is_empty()));
+            assert_eq!(ways(&parts.concat()), ways(&interval), "{count}");
+        }
+        assert_eq!(divided(vec![Piece::whole()], 4), [[Piece::whole()]]);
+        assert!(divided(interval, 4).len() > 2);
+    }
 }
