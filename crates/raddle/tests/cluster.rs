@@ -232,10 +232,8 @@ fn begin(server: &Server, file: &str, clang: &[&str]) -> Child {
 fn runs(server: &Server) -> Vec<String> {
     let status = admin(server, &["status"]);
     let text = String::from_utf8_lossy(&status.stdout).into_owned();
-    let names = text
-        .lines()
-        .skip(1)
-        .filter_map(|line| line.split(' ').next());
+    let begun = text.lines().filter(|line| line.contains('%'));
+    let names = begun.filter_map(|line| line.split(' ').next());
     names.map(str::to_owned).collect()
 }
 

@@ -6,7 +6,7 @@
 use super::record::{self, Begin, DoneLine, End, Found, Name, Unreadable};
 use raddle_cluster::{Cluster, Stored};
 use raddle_search::parallel::{Done, Ending, Piece, Place, share_of, start};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A round of a search.
 pub(super) struct Round {
@@ -28,6 +28,8 @@ pub(super) struct Round {
 pub(super) struct Ledger {
     pub(super) rounds: BTreeMap<u32, Round>,
     pub(super) end: Option<End>,
+    /// Records of pieces that nobody had made: whoever makes one of these could not say that it is done.
+    taken: BTreeSet<(u32, String)>,
 }
 
 /// What somebody who reads a stream learns from a message.
@@ -106,6 +108,20 @@ impl Round {
 
 impl Ledger {
     pub(super) fn read(&mut self, cluster: &Cluster, stored: &Stored) -> Event {
+        let event = self.understand(cluster, stored);
+        let is_taken = |(number, name): &&(u32, String)| {
+            let round = self.rounds.get(number);
+            round.is_some_and(|round| round.open.contains_key(name))
+        };
+        match self.taken.iter().find(is_taken) {
+            Some((number, name)) => Event::Broken(format!(
+                "there was a message `{number}.done.{name}` before that piece was made, which is none of Raddle's"
+            )),
+            None => event,
+        }
+    }
+
+    fn understand(&mut self, cluster: &Cluster, stored: &Stored) -> Event {
         let told = |what: &dyn std::fmt::Display| {
             format!(
                 "message {} of the stream (`{}`): {what}",
@@ -139,9 +155,12 @@ impl Ledger {
                     round.done(name, &line, &done);
                     Event::Done(number, done)
                 }),
-                None => Ok(Event::Foreign(told(
-                    &"it is about a piece that nobody has made, or that is done; it does not count",
-                ))),
+                None => {
+                    self.taken.insert((number, name.to_owned()));
+                    Ok(Event::Foreign(told(
+                        &"it is about a piece that nobody has made, or that is done; it does not count",
+                    )))
+                }
             },
         };
         read.unwrap_or_else(|what| Event::Broken(told(&what)))
