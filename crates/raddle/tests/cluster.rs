@@ -316,10 +316,20 @@ fn the_answer_does_not_depend_on_who_survives() {
 /// A worker in a network of its own, whose cable can be pulled.
 struct Island {
     number: usize,
-    _worker: Process,
+    worker: Process,
 }
 
 impl Island {
+    /// What there is of an earlier one.
+    fn remove(number: usize) {
+        for line in [
+            format!("link delete raddleh{number}"),
+            format!("netns delete raddle{number}"),
+        ] {
+            let _ = Command::new("ip").args(line.split(' ')).output();
+        }
+    }
+
     fn ip(line: &str) {
         let status = Command::new("ip").args(line.split(' ')).status().unwrap();
         assert!(status.success(), "`ip {line}`");
@@ -327,7 +337,7 @@ impl Island {
 
     fn new(number: usize, server: &Server) -> Self {
         let (name, host) = (format!("raddle{number}"), format!("raddleh{number}"));
-        let _ = Command::new("ip").args(["netns", "delete", &name]).output();
+        Self::remove(number);
         Self::ip(&format!("netns add {name}"));
         Self::ip(&format!(
             "link add {host} type veth peer name eth0 netns {name}"
@@ -345,7 +355,7 @@ impl Island {
         command.stdout(Stdio::null()).stderr(Stdio::null());
         Self {
             number,
-            _worker: Process(command.spawn().unwrap()),
+            worker: Process(command.spawn().unwrap()),
         }
     }
 
@@ -356,8 +366,9 @@ impl Island {
 
 impl Drop for Island {
     fn drop(&mut self) {
-        let name = format!("raddle{}", self.number);
-        let _ = Command::new("ip").args(["netns", "delete", &name]).output();
+        self.worker.signal(Signal::SIGKILL);
+        let _ = self.worker.0.wait();
+        Self::remove(self.number);
     }
 }
 
