@@ -645,17 +645,6 @@ fn is_life(program: &Program, loc: LocId) -> bool {
 
 /// What a step wrote to memory that is not a synchronisation object.
 fn written(program: &Program, step: MicroStep) -> Option<(LocId, Value)> {
-    match *program.op(step.state) {
-        Op::Store { loc, value, .. } => Some((loc, value)),
-        Op::Rmw {
-            loc, kind, operand, ..
-        } => {
-            let size = program.tables().loc_info(loc).size;
-            Some((loc, kind.apply(step.value, operand, size)))
-        }
-        Op::Cas {
-            loc, expected, new, ..
-        } => (step.value == expected).then_some((loc, new)),
-        _ => None,
-    }
+    let op = program.op(step.state);
+    Some((op.accessed()?, op.written(program.tables(), step.value)?))
 }

@@ -5,6 +5,7 @@
 //! access to the object reads it.
 
 use crate::machine::{Effect, MicroStep};
+use crate::perform::{Cell, life_of};
 use raddle_program::{LocId, ObjectId, Op, Program, SyncAction, Tables};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,6 +102,26 @@ pub fn attempted(program: &Program, step: &MicroStep, mut touch: impl FnMut(Acce
     }
 }
 
+/// The same with what was done to threads: what a spawn, a join and a detach touch are cells of their thread.
+pub fn touched(program: &Program, step: &MicroStep, mut touch: impl FnMut(Cell, AccessMode)) {
+    match *program.op(step.state) {
+        Op::Spawn { child, start } => {
+            touch(Cell::Handle(child), AccessMode::Write);
+            if matches!(program.op(start), Op::Exit { .. }) {
+                touch(Cell::End(child), AccessMode::Write);
+            }
+        }
+        Op::Join { thread } => {
+            touch(Cell::Handle(thread), AccessMode::Update);
+            touch(Cell::End(thread), AccessMode::Read);
+        }
+        Op::Detach { thread } => touch(Cell::Handle(thread), AccessMode::Update),
+        _ => attempted(program, step, |access| {
+            touch(Cell::Loc(access.loc), access.mode)
+        }),
+    }
+}
+
 #[inline]
 fn touch_loc(tables: &Tables, loc: LocId, mode: AccessMode, touch: &mut impl FnMut(Access)) {
     touch(Access { loc, mode });
@@ -110,14 +131,9 @@ fn touch_loc(tables: &Tables, loc: LocId, mode: AccessMode, touch: &mut impl FnM
 /// Every access reads whether the object is alive.
 #[inline]
 fn touch_life(tables: &Tables, loc: LocId, touch: &mut impl FnMut(Access)) {
-    let info = tables.loc_info(loc);
-    if info.life != raddle_program::tables::NO_SLOT
-        && let Some(life) = tables.object_info(info.object).life
-    {
-        touch(Access {
-            loc: life,
-            mode: AccessMode::Read,
-        });
+    if let Some(loc) = life_of(tables, loc) {
+        let mode = AccessMode::Read;
+        touch(Access { loc, mode });
     }
 }
 

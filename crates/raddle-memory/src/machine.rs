@@ -11,6 +11,7 @@
 pub mod block;
 mod buffer;
 mod delay;
+mod memory;
 mod place;
 mod scene;
 mod synchronise;
@@ -21,14 +22,12 @@ pub use buffer::{DelayedStore, MemoryModel};
 pub use place::{Placed, Placement};
 
 use crate::cells::life;
-use crate::sync::{Lists, SyncStep};
+use crate::perform::{Performed, perform};
+use crate::sync::Lists;
 use buffer::Buffers;
+use memory::Memory;
 use raddle_program::op::mask;
-use raddle_program::tables::NO_SLOT;
-use raddle_program::{
-    AccessKind, Fault, LocId, LocInfo, Misuse, Op, Program, StateId, StopId, SyncAction, Tables,
-    ThreadId, Value,
-};
+use raddle_program::{Fault, Op, Program, StateId, StopId, Tables, ThreadId, Value};
 use std::collections::BTreeMap;
 
 /// One operation that was done.
@@ -300,8 +299,7 @@ impl Machine {
             Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } | Op::Cas { .. } => {
                 Readiness::Ready
             }
-            Op::Sync { cell, action } => self.sync_readiness(program, thread, cell, action),
-            Op::Join { thread: target } => self.join_readiness(program, thread, target),
+            Op::Sync { .. } | Op::Join { .. } => self.look(program, thread, *op),
             Op::AssumeFailed => Readiness::Ended(Ending::AssumeFailed),
             Op::Exit { .. } => Readiness::Ended(Ending::Finished),
             Op::ExitProcess { .. } => Readiness::Ended(Ending::ExitedProcess),
@@ -310,39 +308,17 @@ impl Machine {
         }
     }
 
-    fn sync_readiness(
-        &mut self,
-        program: &Program,
-        thread: ThreadId,
-        cell: LocId,
-        action: SyncAction,
-    ) -> Readiness {
-        let tables = program.tables();
-        let info = *tables.loc_info(cell);
-        if self.check_alive(tables, &info, AccessKind::Update).is_err() {
-            return Readiness::Ready;
-        }
-        let word = self.cell_word(tables, cell, action);
-        match self.lists.step(word, action, thread) {
-            SyncStep::Wait => Readiness::Waiting,
-            SyncStep::Done { .. } | SyncStep::Misuse(_) => Readiness::Ready,
-        }
-    }
-
-    fn join_readiness(&self, program: &Program, thread: ThreadId, target: ThreadId) -> Readiness {
-        match self.threads.get(target.index()) {
-            _ if target == thread => Readiness::Ready,
-            None => Readiness::Ready,
-            Some(other) if other.state == NOT_STARTED => Readiness::Ready,
-            Some(other) if other.flags & (JOINED | DETACHED) != 0 => Readiness::Ready,
-            Some(other)
-                if other.state != NOT_STARTED
-                    && matches!(program.op(other.state), Op::Exit { .. })
-                    && self.buffers.of(target).is_empty() =>
-            {
-                Readiness::Ready
-            }
-            _ => Readiness::Waiting,
+    /// Would the operation have to wait? It is not done.
+    fn look(&mut self, program: &Program, thread: ThreadId, op: Op) -> Readiness {
+        let mut memory = Memory::<false> {
+            machine: self,
+            thread,
+            choices: &[],
+        };
+        let Ok(performed) = perform(&mut memory, program, thread, op);
+        match performed {
+            Performed::Wait => Readiness::Waiting,
+            Performed::Done(_) | Performed::Fault(_) => Readiness::Ready,
         }
     }
 
@@ -378,30 +354,23 @@ impl Machine {
         choices: &[u32],
     ) -> StepEnd {
         let mut effect = Effect::Whole;
-        let result = match op {
-            Op::Load { loc, .. } => self.load(program.tables(), thread, loc),
-            Op::Store { loc, value, order } => {
-                if self.model.delays_stores() && self.delays(thread, order) {
-                    effect = Effect::Delayed;
-                    self.delay(program.tables(), thread, state, op)
-                } else {
-                    self.store(program.tables(), loc, value)
-                }
+        let performed = match op {
+            Op::Store { order, .. } if self.model.delays_stores() && self.delays(thread, order) => {
+                effect = Effect::Delayed;
+                self.delay(program.tables(), thread, state, op)
             }
-            Op::Rmw {
-                loc, kind, operand, ..
-            } => self.update(program.tables(), loc, |old, size| {
-                Some(kind.apply(old, operand, size))
-            }),
-            Op::Cas {
-                loc, expected, new, ..
-            } => self.update(program.tables(), loc, |old, _| {
-                (old == expected).then_some(new)
-            }),
-            _ => self.perform_other(program, thread, op, choices),
+            _ => {
+                let mut memory = Memory::<true> {
+                    machine: self,
+                    thread,
+                    choices,
+                };
+                let Ok(performed) = perform(&mut memory, program, thread, op);
+                performed
+            }
         };
-        match result {
-            Ok(value) => {
+        match performed {
+            Performed::Done(value) => {
                 self.steps.push(MicroStep {
                     thread,
                     state,
@@ -411,7 +380,7 @@ impl Machine {
                 self.threads[thread.index()].state = program.after(state, value);
                 StepEnd::Done
             }
-            Err(fault) => {
+            Performed::Fault(fault) => {
                 self.steps.push(MicroStep {
                     thread,
                     state,
@@ -421,42 +390,8 @@ impl Machine {
                 self.set_flags(thread, FAULTED);
                 StepEnd::Fault(fault)
             }
+            Performed::Wait => unreachable!("a thread that takes a step is ready"),
         }
-    }
-
-    #[inline]
-    fn load(&mut self, tables: &Tables, thread: ThreadId, loc: LocId) -> Result<Value, Fault> {
-        let info = *tables.loc_info(loc);
-        self.check_alive(tables, &info, AccessKind::Read)?;
-        let value = read_bytes(&self.memory, info.arena, info.size);
-        if self.model.delays_stores() {
-            return Ok(self.buffers.forward(thread, info.arena, info.size, value));
-        }
-        Ok(value)
-    }
-
-    #[inline]
-    fn store(&mut self, tables: &Tables, loc: LocId, value: Value) -> Result<Value, Fault> {
-        let info = *tables.loc_info(loc);
-        self.check_alive(tables, &info, AccessKind::Write)?;
-        self.write(info.arena, info.size, value);
-        Ok(0)
-    }
-
-    #[inline]
-    fn update(
-        &mut self,
-        tables: &Tables,
-        loc: LocId,
-        new: impl FnOnce(Value, u8) -> Option<Value>,
-    ) -> Result<Value, Fault> {
-        let info = *tables.loc_info(loc);
-        self.check_alive(tables, &info, AccessKind::Update)?;
-        let old = read_bytes(&self.memory, info.arena, info.size);
-        if let Some(new) = new(old, info.size) {
-            self.write(info.arena, info.size, new);
-        }
-        Ok(old)
     }
 
     #[inline]
@@ -464,27 +399,6 @@ impl Machine {
         let old = read_bytes(&self.memory, arena, size);
         self.undo.push(Undo::Memory { arena, size, old });
         write_bytes(&mut self.memory, arena, size, value);
-    }
-
-    /// Makes sure that the location is in memory, and its object alive.
-    #[inline]
-    fn check_alive(
-        &mut self,
-        tables: &Tables,
-        info: &LocInfo,
-        access: AccessKind,
-    ) -> Result<(), Fault> {
-        if self.known <= info.arena as usize {
-            self.grow(tables);
-        }
-        if info.life != NO_SLOT && self.memory[info.life as usize] != ALIVE {
-            return Err(Fault::UseAfterFree {
-                access,
-                object: info.object,
-                offset: info.offset as i64,
-            });
-        }
-        Ok(())
     }
 
     /// Takes over what the program discovered since. Objects enter the arena whole, so a location whose first byte is known
@@ -498,160 +412,13 @@ impl Machine {
         self.memory.resize(arena.len() + 8, 0);
     }
 
-    fn perform_other(
-        &mut self,
-        program: &Program,
-        thread: ThreadId,
-        op: Op,
-        choices: &[u32],
-    ) -> Result<Value, Fault> {
-        match op {
-            Op::Sync { cell, action } => self.synchronise(program.tables(), thread, cell, action),
-            Op::Spawn { child, start } => {
-                if self.threads.len() <= child.index() {
-                    self.threads.resize(
-                        child.index() + 1,
-                        ThreadState {
-                            state: NOT_STARTED,
-                            flags: 0,
-                        },
-                    );
-                }
-                self.threads[child.index()].state = start;
-                self.undo.push(Undo::Started { thread: child });
-                Ok(0)
-            }
-            Op::Join { thread: target } => self.join(program, thread, target),
-            Op::Detach { thread: target } => {
-                let flags = self
-                    .threads
-                    .get(target.index())
-                    .map_or(0, |target| target.flags);
-                if flags & (JOINED | DETACHED) != 0 {
-                    return Err(thread_misuse(Misuse::DetachTwice, target));
-                }
-                self.set_flags(target, DETACHED);
-                Ok(0)
-            }
-            Op::Alloc { object } => {
-                self.set_life(program.tables(), object, ALIVE);
-                Ok(0)
-            }
-            Op::Free { object } => {
-                if self.life(program.tables(), object) != ALIVE {
-                    return Err(Fault::DoubleFree { object });
-                }
-                self.set_life(program.tables(), object, DEAD);
-                Ok(0)
-            }
-            Op::Choice { count, .. } => {
-                let taken = choices
-                    .get(self.chosen.len())
-                    .copied()
-                    .unwrap_or(0)
-                    .min(count.saturating_sub(1));
-                self.chosen.push(Chosen { taken, count });
-                Ok(u64::from(taken))
-            }
-            Op::AtomicBegin => {
-                self.set_flags(thread, IN_BLOCK);
-                Ok(0)
-            }
-            Op::AtomicEnd => {
-                self.clear_flags(thread, IN_BLOCK);
-                Ok(0)
-            }
-            Op::Fence { order } => {
-                self.fence(thread, order);
-                Ok(0)
-            }
-            _ => Ok(0),
-        }
-    }
-
-    fn join(
-        &mut self,
-        program: &Program,
-        thread: ThreadId,
-        target: ThreadId,
-    ) -> Result<Value, Fault> {
-        let started = self
-            .threads
-            .get(target.index())
-            .filter(|target| target.state != NOT_STARTED);
-        let Some(&ThreadState { state, flags }) = started else {
-            return Err(thread_misuse(Misuse::JoinUnknown, target));
-        };
-        let misuse = if target == thread {
-            Misuse::JoinSelf
-        } else if flags & JOINED != 0 {
-            Misuse::JoinTwice
-        } else if flags & DETACHED != 0 {
-            Misuse::JoinDetached
-        } else if let Op::Exit { value } = *program.op(state) {
-            self.set_flags(target, JOINED);
-            return Ok(value);
-        } else {
-            Misuse::JoinUnknown
-        };
-        Err(thread_misuse(misuse, target))
-    }
-
-    fn life(&mut self, tables: &Tables, object: raddle_program::ObjectId) -> u8 {
-        match tables.object_info(object).life {
-            Some(cell) => self.cell_word(tables, cell, SyncAction::SemGet) as u8,
-            None => ALIVE,
-        }
-    }
-
-    fn set_life(&mut self, tables: &Tables, object: raddle_program::ObjectId, life: u8) {
-        if let Some(cell) = tables.object_info(object).life {
-            let arena = tables.loc_info(cell).arena;
-            if self.known <= arena as usize {
-                self.grow(tables);
-            }
-            self.write(arena, 8, u64::from(life));
-        }
-    }
-
     fn set_flags(&mut self, thread: ThreadId, flags: u8) {
-        let old = self.threads[thread.index()].flags;
+        self.change_flags(thread, self.threads[thread.index()].flags | flags);
+    }
+
+    fn change_flags(&mut self, thread: ThreadId, flags: u8) {
+        let old = std::mem::replace(&mut self.threads[thread.index()].flags, flags);
         self.undo.push(Undo::Flags { thread, old });
-        self.threads[thread.index()].flags = old | flags;
-    }
-
-    fn clear_flags(&mut self, thread: ThreadId, flags: u8) {
-        let old = self.threads[thread.index()].flags;
-        self.undo.push(Undo::Flags { thread, old });
-        self.threads[thread.index()].flags = old & !flags;
-    }
-
-    /// The bytes of a location now.
-    #[must_use]
-    pub fn peek(&mut self, tables: &Tables, loc: LocId) -> Value {
-        let info = *tables.loc_info(loc);
-        self.bytes(
-            tables,
-            info.arena,
-            if info.is_sync() { 8 } else { info.size },
-        )
-    }
-
-    /// What memory holds now, also where the machine has not been yet: whoever asks may be computing what a thread would do.
-    #[inline]
-    fn bytes(&mut self, tables: &Tables, arena: u32, size: u8) -> u64 {
-        if self.known <= arena as usize {
-            self.grow(tables);
-        }
-        read_bytes(&self.memory, arena, size)
-    }
-}
-
-fn thread_misuse(misuse: Misuse, thread: ThreadId) -> Fault {
-    Fault::Misuse {
-        misuse,
-        object: None,
-        thread: Some(thread),
     }
 }
 

@@ -7,6 +7,8 @@
 //! Cells that need more than 64 bits (queues, sets of readers) hold the id of an interned list; ids are never reused, so
 //! undoing a step is writing the old word back.
 
+pub mod order;
+
 use raddle_program::errno::{EAGAIN, EBUSY, EDEADLK, EPERM, ETIMEDOUT};
 use raddle_program::{Misuse, MutexKind, SyncAction, ThreadId, Value};
 use rustc_hash::FxHashMap;

@@ -1,5 +1,6 @@
 //! Visible operations: the only thing that engines know of a thread's code.
 
+use crate::Tables;
 use crate::ids::{LocId, ObjectId, StateId, StopId, ThreadId};
 use crate::interp::float;
 
@@ -442,6 +443,33 @@ impl Op {
                 ..
             } | Self::Free { .. }
         )
+    }
+
+    /// The location in memory that it accesses.
+    #[inline]
+    #[must_use]
+    pub fn accessed(&self) -> Option<LocId> {
+        match *self {
+            Self::Load { loc, .. }
+            | Self::Store { loc, .. }
+            | Self::Rmw { loc, .. }
+            | Self::Cas { loc, .. } => Some(loc),
+            _ => None,
+        }
+    }
+
+    /// What it writes to memory if it finds `old` there.
+    #[inline]
+    #[must_use]
+    pub fn written(&self, tables: &Tables, old: Value) -> Option<Value> {
+        match *self {
+            Self::Store { value, .. } => Some(value),
+            Self::Rmw {
+                loc, kind, operand, ..
+            } => Some(kind.apply(old, operand, tables.loc_info(loc).size)),
+            Self::Cas { expected, new, .. } => (old == expected).then_some(new),
+            _ => None,
+        }
     }
 
     /// Has the thread nothing more to do from here?

@@ -101,17 +101,6 @@ impl Op {
             _ => {}
         }
     }
-
-    /// What it accesses.
-    fn accessed(&self) -> Option<LocId> {
-        match *self {
-            Self::Load { loc, .. }
-            | Self::Store { loc, .. }
-            | Self::Rmw { loc, .. }
-            | Self::Cas { loc, .. } => Some(loc),
-            _ => None,
-        }
-    }
 }
 
 impl Tables {

@@ -9,6 +9,7 @@
 //! section III, found in the automaton instead of the text, so that the shape of the loop does not matter.
 
 use raddle_memory::Machine;
+use raddle_memory::access::sync_mode;
 use raddle_memory::sync::SyncStep;
 use raddle_program::{LocId, Op, Order, Program, RmwKind, StateId, SyncAction, ThreadId, Value};
 use smallvec::SmallVec;
@@ -65,16 +66,28 @@ impl Attempt {
             Op::Load { .. } => Some(held),
             // Whether it stores what is there already is seen when an iteration is complete.
             Op::Store { .. } => Some(0),
-            Op::Rmw {
-                loc, kind, operand, ..
-            } => (kind.apply(held, operand, program.tables().loc_info(loc).size) == held)
-                .then_some(held),
-            Op::Cas { expected, new, .. } => (held != expected || new == held).then_some(held),
+            Op::Rmw { .. } | Op::Cas { .. } => {
+                let new = self.op.written(program.tables(), held);
+                new.is_none_or(|new| new == held).then_some(held)
+            }
             Op::Sync { action, .. } => machine
                 .outcome(held, action, thread)
                 .filter(|&value| value != 0),
             _ => None,
         }
+    }
+}
+
+/// Did an operation that returned `value` change nothing but the state of its thread?
+pub(crate) fn changes_nothing(program: &Program, op: &Op, value: Value) -> bool {
+    match *op {
+        Op::Load { .. } | Op::Fence { .. } => true,
+        Op::Store { loc, .. } => program.is_private(loc),
+        Op::Rmw { .. } | Op::Cas { .. } => op
+            .written(program.tables(), value)
+            .is_none_or(|new| new == value),
+        Op::Sync { action, .. } => action.is_try() && !sync_mode(action, value).writes(),
+        _ => false,
     }
 }
 
@@ -209,15 +222,9 @@ pub(crate) fn leaves(
             kind: RmwKind::Add | RmwKind::Sub,
             ..
         } if program.ignores_result(state) => return None,
-        Op::Rmw {
-            loc, kind, operand, ..
-        } => (
-            loc,
-            kind.apply(before, operand, program.tables().loc_info(loc).size),
-        ),
-        Op::Cas {
-            loc, expected, new, ..
-        } if before == expected => (loc, new),
+        op @ (Op::Rmw { loc, .. } | Op::Cas { loc, .. }) => {
+            (loc, op.written(program.tables(), before)?)
+        }
         Op::Sync { cell, action } if is_lock(action) => {
             match machine.sync_step(before, action, thread) {
                 SyncStep::Done { word, .. } => (cell, word),

@@ -407,23 +407,13 @@ fn is_attempt(op: &Op) -> bool {
 /// What the location of an access holds, if the access would leave it as it is.
 fn held_if_pure(program: &Program, machine: &mut Machine, state: StateId) -> Option<Value> {
     let tables = program.tables();
-    match *program.op(state) {
-        Op::Load { loc, .. } => Some(machine.peek(tables, loc)),
-        Op::Cas {
-            loc, expected, new, ..
-        } => {
-            let held = machine.peek(tables, loc);
-            (held != expected || held == new).then_some(held)
-        }
-        Op::Rmw {
-            loc, kind, operand, ..
-        } => {
-            let held = machine.peek(tables, loc);
-            let new = kind.apply(held, operand, tables.loc_info(loc).size);
-            (new == held).then_some(held)
-        }
-        _ => None,
+    let op = program.op(state);
+    if let Op::Store { .. } = op {
+        return None;
     }
+    let held = machine.peek(tables, op.accessed()?);
+    let new = op.written(tables, held);
+    new.is_none_or(|new| new == held).then_some(held)
 }
 
 /// Would a step of `thread` only complete a pure iteration? Found by doing it.

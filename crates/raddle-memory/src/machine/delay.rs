@@ -33,8 +33,9 @@
 
 use super::buffer::DelayedStore;
 use super::{DEAD, Effect, IN_BLOCK, Machine, MemoryModel, MicroStep, StepEnd, Undo};
+use crate::perform::{Performed, use_after_free};
 use raddle_program::tables::NO_SLOT;
-use raddle_program::{AccessKind, Fault, Op, Order, Program, StateId, Tables, ThreadId, Value};
+use raddle_program::{AccessKind, Fault, Op, Order, Program, StateId, Tables, ThreadId};
 
 impl Machine {
     #[must_use]
@@ -160,12 +161,14 @@ impl Machine {
         thread: ThreadId,
         state: StateId,
         op: Op,
-    ) -> Result<Value, Fault> {
+    ) -> Performed {
         let Op::Store { loc, value, order } = op else {
             unreachable!("only stores are delayed")
         };
+        if !self.is_alive(tables, loc) {
+            return use_after_free(tables, loc, AccessKind::Write);
+        }
         let info = *tables.loc_info(loc);
-        self.check_alive(tables, &info, AccessKind::Write)?;
         if order.releases() {
             self.store_barrier(thread);
         }
@@ -173,7 +176,7 @@ impl Machine {
         let store = DelayedStore::new(loc, &info, value, state, step);
         let undo = self.buffers.delay(thread, store);
         self.undo.push(Undo::Buffer(undo));
-        Ok(0)
+        Performed::Done(0)
     }
 
     pub(super) fn fence(&mut self, thread: ThreadId, order: Order) {

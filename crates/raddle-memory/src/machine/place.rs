@@ -4,12 +4,14 @@
 //! One micro-step is one operation here, also in an atomic block. Whether an object has been freed is a matter of happens-before, which is
 //! not the machine's: what its life cells hold is the latest that was done.
 
-use super::{DEAD, FAULTED, IN_BLOCK, Machine, MicroStep, Readiness, StepEnd};
+use super::memory::Memory;
+use super::{ALIVE, DEAD, FAULTED, IN_BLOCK, Machine, MicroStep, StepEnd};
 use super::{Effect, NOT_STARTED};
-use crate::sync::{self, SyncStep};
-use raddle_program::{
-    AccessKind, Fault, LocId, Misuse, ObjectId, Op, Program, SyncAction, Tables, ThreadId, Value,
-};
+use crate::perform::{Cell, Performed, Store, perform};
+use crate::sync::SyncStep;
+use raddle_program::op::mask;
+use raddle_program::{LocId, ObjectId, Op, Program, StateId, SyncAction, Tables, ThreadId, Value};
+use std::convert::Infallible;
 
 /// What an operation meets.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,36 +53,26 @@ impl Machine {
         let op = *program.op(state);
         self.chosen.clear();
         self.suspended = None;
-        let mut gave_up = None;
-        let result = match op {
-            _ if op.is_terminal() => return None,
-            Op::Sync { cell, action } => {
-                let tables = program.tables();
-                let done = self.place_sync(tables, thread, cell, action, placement)?;
-                if let (SyncAction::CondRelease { mutex }, Ok(_)) = (action, &done) {
-                    gave_up = Some(self.peek(tables, mutex));
-                }
-                done
-            }
-            Op::Join { thread: target } => {
-                if self.join_readiness(program, thread, target) != Readiness::Ready {
-                    return None;
-                }
-                self.join(program, thread, target)
-                    .map(|value| (value, None))
-            }
-            Op::AtomicBegin if self.is_any_in_block(program) => return None,
-            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } | Op::Cas { .. } => {
-                self.place_access(program.tables(), op, placement)
-            }
-            Op::Free { object } => self.place_free(program.tables(), object, placement),
-            _ => self
-                .perform_other(program, thread, op, placement.choices)
-                .map(|value| (value, None)),
+        if op.is_terminal() || op == Op::AtomicBegin && self.is_any_in_block(program) {
+            return None;
+        }
+        let mut store = Placing {
+            accessed: accessed(op),
+            memory: Memory {
+                machine: self,
+                thread,
+                choices: placement.choices,
+            },
+            placement,
+            wrote: None,
+            gave_up: None,
         };
-        let (end, value, wrote) = match result {
-            Ok((value, wrote)) => (StepEnd::Done, value, wrote),
-            Err(fault) => (StepEnd::Fault(fault), 0, None),
+        let Ok(performed) = perform(&mut store, program, thread, op);
+        let Placing { wrote, gave_up, .. } = store;
+        let (end, value) = match performed {
+            Performed::Done(value) => (StepEnd::Done, value),
+            Performed::Fault(fault) => (StepEnd::Fault(fault), 0),
+            Performed::Wait => return None,
         };
         self.steps.push(MicroStep {
             thread,
@@ -122,98 +114,6 @@ impl Machine {
         })
     }
 
-    fn place_access(
-        &mut self,
-        tables: &Tables,
-        op: Op,
-        placement: Placement<'_>,
-    ) -> Result<(Value, Option<Value>), Fault> {
-        let (loc, access) = match op {
-            Op::Load { loc, .. } => (loc, AccessKind::Read),
-            Op::Store { loc, .. } => (loc, AccessKind::Write),
-            Op::Rmw { loc, .. } | Op::Cas { loc, .. } => (loc, AccessKind::Update),
-            _ => return Ok((0, None)),
-        };
-        let info = *tables.loc_info(loc);
-        if placement.freed == Some(info.object) {
-            return Err(use_after_free(tables, loc, access));
-        }
-        // Also makes sure that the location is in memory.
-        let held = self.bytes(tables, info.arena, info.size);
-        let found = match placement.found {
-            Some(found) => found & raddle_program::op::mask(info.size),
-            None => held,
-        };
-        let (value, wrote) = match op {
-            Op::Store { value, .. } => (0, Some(value)),
-            Op::Rmw { kind, operand, .. } => (found, Some(kind.apply(found, operand, info.size))),
-            Op::Cas { expected, new, .. } => (found, (found == expected).then_some(new)),
-            _ => (found, None),
-        };
-        if let Some(wrote) = wrote
-            && !placement.is_old
-        {
-            self.write(info.arena, info.size, wrote);
-        }
-        Ok((value, wrote))
-    }
-
-    fn place_free(
-        &mut self,
-        tables: &Tables,
-        object: ObjectId,
-        placement: Placement<'_>,
-    ) -> Result<(Value, Option<Value>), Fault> {
-        if placement.freed == Some(object) {
-            return Err(Fault::DoubleFree { object });
-        }
-        self.set_life(tables, object, DEAD);
-        Ok((0, None))
-    }
-
-    /// None if it has to wait.
-    fn place_sync(
-        &mut self,
-        tables: &Tables,
-        thread: ThreadId,
-        cell: LocId,
-        action: SyncAction,
-        placement: Placement<'_>,
-    ) -> Option<Result<(Value, Option<Value>), Fault>> {
-        let info = *tables.loc_info(cell);
-        if placement.freed == Some(info.object) {
-            return Some(Err(use_after_free(tables, cell, AccessKind::Update)));
-        }
-        let held = self.bytes(tables, info.arena, 8);
-        let stored = placement.found.unwrap_or(held);
-        let word = self.known_word(tables, cell, action, stored);
-        let misuse = |misuse| Fault::Misuse {
-            misuse,
-            object: Some(info.object),
-            thread: None,
-        };
-        let (new, value) = match self.lists.step(word, action, thread) {
-            SyncStep::Done { word, value } => (word, value),
-            SyncStep::Misuse(what) => return Some(Err(misuse(what))),
-            SyncStep::Wait => return None,
-        };
-        if let SyncAction::CondRelease { mutex } = action {
-            if placement.freed == Some(tables.loc_info(mutex).object) {
-                return Some(Err(use_after_free(tables, mutex, AccessKind::Update)));
-            }
-            // Who holds a mutex knows its cell's last word.
-            let held = self.cell_word(tables, mutex, SyncAction::UNLOCK);
-            let Some(free) = sync::release_for_wait(held, thread) else {
-                return Some(Err(misuse(Misuse::WaitWithoutMutex)));
-            };
-            self.write(tables.loc_info(mutex).arena, 8, free);
-        }
-        if new != word && !placement.is_old {
-            self.write(info.arena, 8, new);
-        }
-        Some(Ok((value, Some(new))))
-    }
-
     /// What a location, or a cell, holds before anybody writes it.
     #[must_use]
     pub fn initial_value(tables: &Tables, loc: LocId) -> Value {
@@ -226,11 +126,93 @@ impl Machine {
     }
 }
 
-fn use_after_free(tables: &Tables, loc: LocId, access: AccessKind) -> Fault {
-    let info = tables.loc_info(loc);
-    Fault::UseAfterFree {
-        access,
-        object: info.object,
-        offset: info.offset as i64,
+/// The location whose contents a placement tells.
+fn accessed(op: Op) -> Option<LocId> {
+    match op {
+        Op::Sync { cell, .. } => Some(cell),
+        _ => op.accessed(),
+    }
+}
+
+/// What an operation finds is what its placement says.
+struct Placing<'a> {
+    memory: Memory<'a, true>,
+    placement: Placement<'a>,
+    accessed: Option<LocId>,
+    wrote: Option<Value>,
+    gave_up: Option<Value>,
+}
+
+impl Store for Placing<'_> {
+    type Unknown = Infallible;
+
+    fn read(&mut self, program: &Program, cell: Cell) -> Result<Value, Infallible> {
+        let tables = program.tables();
+        match (cell, self.placement.found) {
+            (Cell::Loc(loc), Some(found)) if self.accessed == Some(loc) => {
+                let info = tables.loc_info(loc);
+                Ok(found & mask(if info.is_sync() { 8 } else { info.size }))
+            }
+            // Whether the object was freed before is said by the placement.
+            (Cell::Loc(life), _) if self.accessed.is_none() => {
+                let is_freed = self.placement.freed == Some(tables.loc_info(life).object);
+                Ok(if is_freed { DEAD } else { ALIVE }.into())
+            }
+            // Who gives up a mutex to wait holds it, and knows its cell's last word.
+            _ => self.memory.read(program, cell),
+        }
+    }
+
+    fn write(&mut self, program: &Program, cell: Cell, value: Value) -> Result<(), Infallible> {
+        match cell {
+            Cell::Loc(loc) if self.accessed == Some(loc) => {
+                self.wrote = Some(value);
+                if self.placement.is_old {
+                    return Ok(());
+                }
+            }
+            Cell::Loc(_) if self.accessed.is_some() => self.gave_up = Some(value),
+            _ => {}
+        }
+        self.memory.write(program, cell, value)
+    }
+
+    fn known_word(
+        &mut self,
+        tables: &Tables,
+        cell: LocId,
+        action: SyncAction,
+        stored: Value,
+    ) -> Value {
+        self.memory.known_word(tables, cell, action, stored)
+    }
+
+    fn sync_step(&mut self, word: Value, action: SyncAction, thread: ThreadId) -> SyncStep {
+        self.memory.sync_step(word, action, thread)
+    }
+
+    fn choose(&mut self, count: u32) -> u32 {
+        self.memory.choose(count)
+    }
+
+    fn exit_value(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+    ) -> Result<Option<Value>, Infallible> {
+        self.memory.exit_value(program, thread)
+    }
+
+    fn start(&mut self, child: ThreadId, start: StateId) {
+        self.memory.start(child, start);
+    }
+
+    fn set_in_block(&mut self, inside: bool) {
+        self.memory.set_in_block(inside);
+    }
+
+    fn is_alive(&mut self, program: &Program, loc: LocId) -> Result<bool, Infallible> {
+        let object = program.tables().loc_info(loc).object;
+        Ok(self.placement.freed != Some(object))
     }
 }

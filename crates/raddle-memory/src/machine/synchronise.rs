@@ -1,48 +1,10 @@
-//! Operations on synchronisation objects.
+//! What synchronisation objects hold, and whom threads wait for there.
 
 use super::Machine;
 use crate::sync::{self, SyncStep};
-use raddle_program::{
-    AccessKind, Fault, LocId, Misuse, MutexKind, Op, Program, SyncAction, Tables, ThreadId, Value,
-};
+use raddle_program::{LocId, MutexKind, Op, Program, SyncAction, Tables, ThreadId, Value};
 
 impl Machine {
-    pub(super) fn synchronise(
-        &mut self,
-        tables: &Tables,
-        thread: ThreadId,
-        cell: LocId,
-        action: SyncAction,
-    ) -> Result<Value, Fault> {
-        let info = *tables.loc_info(cell);
-        let misuse = |misuse| Fault::Misuse {
-            misuse,
-            object: Some(info.object),
-            thread: None,
-        };
-        self.check_alive(tables, &info, AccessKind::Update)?;
-        let word = self.cell_word(tables, cell, action);
-        match self.lists.step(word, action, thread) {
-            SyncStep::Done { word: new, value } => {
-                if let SyncAction::CondRelease { mutex } = action {
-                    let mutex_info = *tables.loc_info(mutex);
-                    self.check_alive(tables, &mutex_info, AccessKind::Update)?;
-                    let held = self.cell_word(tables, mutex, SyncAction::UNLOCK);
-                    let free = sync::release_for_wait(held, thread)
-                        .ok_or_else(|| misuse(Misuse::WaitWithoutMutex))?;
-                    self.write(mutex_info.arena, 8, free);
-                }
-                if new != word {
-                    self.write(info.arena, 8, new);
-                }
-                Ok(value)
-            }
-            SyncStep::Misuse(what) => Err(misuse(what)),
-            // The caller made sure that the thread is ready.
-            SyncStep::Wait => Err(misuse(Misuse::WrongKind)),
-        }
-    }
-
     /// The word of a cell; a mutex that no call initialised has the kind of its static initialiser.
     pub(super) fn cell_word(&mut self, tables: &Tables, cell: LocId, action: SyncAction) -> u64 {
         let word = self.bytes(tables, tables.loc_info(cell).arena, 8);

@@ -124,25 +124,3 @@ pub(super) struct Head {
     /// Another one whose sequence reaches as far: one more than its position.
     pub(super) below: Option<NonZeroU32>,
 }
-
-/// What a synchronisation object hands from releases to acquires.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cell {
-    /// Published by unlocks (of writers, for a read-write lock), posts, signals, arrivals of the present generation, ends.
-    pub(super) released: Clock,
-    /// Published by readers' unlocks: only writers acquire it.
-    pub(super) readers: Clock,
-    /// Who holds a read-write lock for writing.
-    pub(super) writer: Option<ThreadId>,
-    /// The last generation of a barrier that was opened: see [`Opened`].
-    pub(super) opened: Option<u32>,
-}
-
-/// A past generation of a barrier, and what its arrivals published.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Opened {
-    pub(super) generation: u32,
-    pub(super) clock: Clock,
-    /// The generation that the same barrier opened before.
-    pub(super) before: Option<u32>,
-}

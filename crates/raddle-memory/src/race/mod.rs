@@ -35,8 +35,9 @@ mod tests;
 
 use crate::access::sync_mode;
 use crate::machine::{Effect, MicroStep};
+use crate::sync::order::{Opening, Released};
 use clock::{Clock, Clocks};
-use history::{Cell, Class, Head, History, Message, Opened, Slot};
+use history::{Class, Head, History, Message, Slot};
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{LocId, ObjectId, Op, Order, Program, SrcId, StateId, Tables, ThreadId};
 
@@ -92,7 +93,7 @@ enum Undo {
     Message(LocId, Message),
     Object(ObjectId, u32, Option<Slot>),
     Free(ObjectId, u32, Option<Slot>),
-    Cell(LocId, Cell),
+    Cell(LocId, Released<Clock>),
     Opened,
     BlockBegun,
     BlockGrown(u32, Clock),
@@ -118,8 +119,8 @@ pub struct RaceDetector {
     counts: Vec<u32>,
     locations: Vec<Location>,
     objects: Vec<Block>,
-    cells: Vec<Cell>,
-    opened: Vec<Opened>,
+    cells: Vec<Released<Clock>>,
+    opened: Vec<Opening<Clock>>,
     heads: Vec<Head>,
     /// By location: has a store of one thread continued a release sequence, and who stores there atomically? Not undone.
     stores: Vec<Stores>,

@@ -1,9 +1,10 @@
 //! What threads learn of each other.
 
 use super::clock::Clock;
-use super::history::{Cell, Head, Message, Opened};
+use super::history::{Head, Message};
 use super::{Delayed, RaceDetector, Undo, entry};
 use crate::machine::{Effect, MicroStep};
+use crate::sync::order::releases;
 use raddle_program::{LocId, LocInfo, Op, Order, ReleaseSequences, SyncAction, Tables, ThreadId};
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
@@ -289,126 +290,30 @@ impl RaceDetector {
     }
 
     fn sync(&mut self, thread: ThreadId, cell: LocId, action: SyncAction, value: u64) {
-        use SyncAction as A;
-        let failed = value != 0;
-        match action {
-            A::Lock { .. }
-            | A::TryLock { .. }
-            | A::SemWait
-            | A::SemTryWait
-            | A::CondTimeout
-            | A::CondSpurious
-            | A::CondPoll
-                if failed => {}
-            A::Lock { .. }
-            | A::TryLock { .. }
-            | A::SemWait
-            | A::SemTryWait
-            | A::CondAwait
-            | A::CondTimeout
-            | A::CondSpurious
-            | A::CondPoll => {
-                let released = self.cell(cell).released;
-                self.learn(thread, released);
-            }
-            A::Unlock { .. } if failed => {}
-            A::Unlock { .. }
-            | A::SemPost
-            | A::Signal
-            | A::Broadcast
-            | A::OnceEnd
-            | A::OnceAbort => {
-                self.release(thread, cell);
-            }
-            A::CondRelease { mutex } => self.release(thread, mutex),
-            // Who runs the initialiser again comes after the one who failed.
-            A::OnceBegin => {
-                let released = self.cell(cell).released;
-                self.learn(thread, released);
-            }
-            A::ReadLock | A::TryReadLock if !failed => {
-                let released = self.cell(cell).released;
-                self.learn(thread, released);
-            }
-            A::WriteLock | A::TryWriteLock if !failed => {
-                let Cell {
-                    released, readers, ..
-                } = *self.cell(cell);
-                self.learn(thread, released);
-                self.learn(thread, readers);
-                self.change_cell(cell, |cell| cell.writer = Some(thread));
-            }
-            A::RwUnlock if self.cell(cell).writer == Some(thread) => {
-                self.release(thread, cell);
-                self.change_cell(cell, |cell| cell.writer = None);
-            }
-            A::RwUnlock => {
-                let present = self.present(thread);
-                let readers = self.cell(cell).readers;
-                let readers = self.clocks.joined(readers, present);
-                self.change_cell(cell, |cell| cell.readers = readers);
-            }
-            A::BarrierArrive => {
-                self.release(thread, cell);
-                if value & 1 == 1 {
-                    self.open(thread, cell, (value >> 1) as u32);
-                }
-            }
-            A::BarrierAwait { generation } => {
-                let clock = self.arrivals(cell, generation);
-                self.learn(thread, clock);
-            }
-            _ => {}
-        }
-    }
-
-    fn cell(&mut self, cell: LocId) -> &mut Cell {
-        entry(&mut self.cells, cell.index())
-    }
-
-    fn change_cell(&mut self, cell: LocId, change: impl FnOnce(&mut Cell)) {
-        let state = entry(&mut self.cells, cell.index());
-        self.undo.push(Undo::Cell(cell, *state));
-        change(state);
-    }
-
-    /// Publishes what is known after the present step.
-    fn release(&mut self, thread: ThreadId, cell: LocId) {
-        let present = self.present(thread);
-        let released = self.cell(cell).released;
-        let released = self.clocks.joined(released, present);
-        self.change_cell(cell, |cell| cell.released = released);
-    }
-
-    /// The last arrival at a barrier opens it, and learns of all others.
-    fn open(&mut self, thread: ThreadId, cell: LocId, generation: u32) {
-        let Cell {
-            released, opened, ..
-        } = *self.cell(cell);
-        let new = self.opened.len() as u32;
-        self.opened.push(Opened {
-            generation,
-            clock: released,
-            before: opened,
+        let (cell, action) = match action {
+            // The mutex is given up; the condition variable learns nothing.
+            SyncAction::CondRelease { mutex } => (mutex, SyncAction::UNLOCK),
+            _ => (cell, action),
+        };
+        let before = *entry(&mut self.cells, cell.index());
+        let learnt = before.learnt(&self.opened, action, value, |released, readers| {
+            self.clocks.joined(released, readers)
         });
-        self.undo.push(Undo::Opened);
-        self.change_cell(cell, |cell| {
-            cell.released = Clock::default();
-            cell.opened = Some(new);
-        });
-        self.learn(thread, released);
-    }
-
-    /// What the arrivals of a generation published.
-    fn arrivals(&mut self, cell: LocId, generation: u32) -> Clock {
-        let mut next = self.cell(cell).opened;
-        while let Some(index) = next {
-            let opened = self.opened[index as usize];
-            if opened.generation == generation {
-                return opened.clock;
-            }
-            next = opened.before;
+        self.learn(thread, learnt);
+        // What is known after the present step.
+        let present = match releases(action, value) {
+            true => self.present(thread),
+            false => Clock::default(),
+        };
+        let openings = self.opened.len();
+        let published = |released| self.clocks.joined(released, present);
+        let after = before.after(thread, action, value, published, &mut self.opened);
+        if self.opened.len() > openings {
+            self.undo.push(Undo::Opened);
         }
-        Clock::default()
+        if let Some(after) = after {
+            self.undo.push(Undo::Cell(cell, before));
+            self.cells[cell.index()] = after;
+        }
     }
 }

@@ -49,10 +49,7 @@ pub struct Iterations {
 pub(super) fn leaves_memory(tables: &Tables, op: &Op, value: Value) -> bool {
     match *op {
         Op::Load { .. } | Op::Fence { .. } => true,
-        Op::Rmw {
-            loc, kind, operand, ..
-        } => kind.apply(value, operand, tables.loc_info(loc).size) == value,
-        Op::Cas { expected, new, .. } => value != expected || new == expected,
+        Op::Rmw { .. } | Op::Cas { .. } => op.written(tables, value).is_none_or(|new| new == value),
         Op::Sync { action, .. } => action.is_try() && value != 0,
         _ => false,
     }

@@ -11,7 +11,7 @@ use super::insertion::Position;
 use super::races::{Goal, Second};
 use crate::purity::Attempt;
 use raddle_memory::AccessMode;
-use raddle_program::{LocId, Op, Program, Value};
+use raddle_program::{LocId, Program, Value};
 
 /// An await and the location it waits at.
 #[derive(Clone, Copy)]
@@ -92,7 +92,7 @@ impl Search {
             .cloned()
             .collect();
         for left_out in &maximal {
-            let value = self.value_without(program, (base, &additions), left_out, loc);
+            let value = self.value_without(program, (base, &additions), left_out);
             let mode = match waits.attempt.pure_result(
                 program,
                 &mut self.machine,
@@ -149,17 +149,13 @@ impl Search {
         program: &Program,
         (base, additions): (Value, &[EventId]),
         left_out: &[EventId],
-        loc: LocId,
     ) -> Value {
-        let size = program.tables().loc_info(loc).size;
         additions
             .iter()
             .filter(|&&event| !self.is_left_out(event, left_out))
             .fold(base, |value, &event| {
-                match *program.op(self.execution.event(event).state) {
-                    Op::Rmw { kind, operand, .. } => kind.apply(value, operand, size),
-                    _ => value,
-                }
+                let op = program.op(self.execution.event(event).state);
+                op.written(program.tables(), value).unwrap_or(value)
             })
     }
 
@@ -179,7 +175,7 @@ impl Search {
         from: usize,
         found: &mut Vec<Vec<EventId>>,
     ) {
-        let value = self.value_without(program, (base, additions), left_out, waits.attempt.loc);
+        let value = self.value_without(program, (base, additions), left_out);
         let at = (waits.second.thread, waits.second.state, waits.last);
         if !awaits_with(program, &mut self.machine, &self.execution, at, value) {
             found.push(left_out.clone());

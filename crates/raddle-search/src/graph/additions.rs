@@ -270,12 +270,8 @@ impl Graph {
         let base = self.value_from(program, place, self.write_at(place, position));
         let additions = &self.writes(place)[position..end];
         additions.iter().fold(base, |value, &addition| {
-            match *program.op(self.event(addition).state) {
-                Op::Rmw {
-                    loc, kind, operand, ..
-                } => kind.apply(value, operand, program.tables().loc_info(loc).size),
-                _ => value,
-            }
+            let op = program.op(self.event(addition).state);
+            op.written(program.tables(), value).unwrap_or(value)
         })
     }
 }

@@ -188,13 +188,9 @@ impl Graph {
         let present = |clocks: &mut super::clocks::Clocks| {
             clocks.with(known, thread as u32, index as u32 + 1)
         };
-        event.released = self.cells.publish(
-            &mut self.clocks,
-            from,
-            action,
-            value,
-            (thread as u32, present),
-        );
+        let by = (ThreadId::from_index(thread), present);
+        let clocks = &mut self.clocks;
+        event.released = self.cells.publish(clocks, from, action, value, by);
     }
 
     /// The event after an operation that accesses nothing.

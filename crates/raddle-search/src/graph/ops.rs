@@ -111,7 +111,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// What the read part of an operation makes of what it finds. `written` tells bytes of memory: of which kind a mutex without an
+    /// What the read part of an operation makes of what it finds. `bytes` tells bytes of memory: of which kind a mutex without an
     /// initialising call is. `before` are the events of the thread before it.
     pub(super) fn found(
         &mut self,
@@ -119,51 +119,27 @@ impl Rules {
         thread: ThreadId,
         (state, part): (StateId, u8),
         value: Value,
-        written: &dyn Fn(u32) -> Option<u8>,
+        bytes: &dyn Fn(u32) -> Option<u8>,
         before: &[Event],
     ) -> Found {
         let op = *program.op(state);
         match op {
-            Op::Load { .. } => self.or_wait(
-                program,
-                state,
-                value,
-                Found::Ends { returns: value },
-                before,
-            ),
-            Op::Rmw {
-                loc, kind, operand, ..
-            } => {
-                let size = program.tables().loc_info(loc).size;
-                let new = kind.apply(value, operand, size);
-                let found = Found::Writes {
-                    value: new,
-                    ends: Some(value),
+            Op::Load { .. } | Op::Rmw { .. } | Op::Cas { .. } => {
+                let new = op.written(program.tables(), value);
+                let found = match new {
+                    Some(new) => Found::Writes {
+                        value: new,
+                        ends: Some(value),
+                    },
+                    None => Found::Ends { returns: value },
                 };
-                match new == value {
+                match new.is_none_or(|new| new == value) {
                     true => self.or_wait(program, state, value, found, before),
                     false => found,
                 }
             }
-            Op::Cas { expected, new, .. } if value == expected => {
-                let found = Found::Writes {
-                    value: new,
-                    ends: Some(value),
-                };
-                match new == value {
-                    true => self.or_wait(program, state, value, found, before),
-                    false => found,
-                }
-            }
-            Op::Cas { .. } => self.or_wait(
-                program,
-                state,
-                value,
-                Found::Ends { returns: value },
-                before,
-            ),
             Op::Sync { cell, action } => {
-                let found = self.synchronise(program, thread, cell, action, part, value, written);
+                let found = self.synchronise(program, thread, cell, action, part, value, bytes);
                 match found {
                     Found::Ends { returns } if returns != 0 && action.is_try() => {
                         self.or_wait(program, state, returns, found, before)
@@ -215,7 +191,7 @@ impl Rules {
         action: SyncAction,
         part: u8,
         word: u64,
-        written: &dyn Fn(u32) -> Option<u8>,
+        bytes: &dyn Fn(u32) -> Option<u8>,
     ) -> Found {
         let tables = program.tables();
         let misuse = |misuse, cell: LocId| {
@@ -231,7 +207,7 @@ impl Rules {
             let unlock = SyncAction::UNLOCK;
             let held = self
                 .machine
-                .known_word_after(tables, mutex, unlock, word, written);
+                .known_word_after(tables, mutex, unlock, word, bytes);
             return match sync::release_for_wait(held, thread) {
                 Some(free) => Found::Writes {
                     value: free,
@@ -242,7 +218,7 @@ impl Rules {
         }
         let known = self
             .machine
-            .known_word_after(tables, cell, action, word, written);
+            .known_word_after(tables, cell, action, word, bytes);
         match self.machine.sync_step(known, action, thread) {
             SyncStep::Wait => Found::Wait,
             SyncStep::Misuse(what) => misuse(what, cell),

@@ -415,16 +415,7 @@ impl Builder<'_> {
         match how {
             How::Exact(_) | How::Choice(_) => Class::Exact(value),
             How::Access(state) => {
-                let written = match *self.program.op(state) {
-                    Op::Rmw {
-                        loc, kind, operand, ..
-                    } => {
-                        let size = self.program.tables().loc_info(loc).size;
-                        Some(kind.apply(value, operand, size))
-                    }
-                    Op::Cas { expected, new, .. } => (value == expected).then_some(new),
-                    _ => None,
-                };
+                let written = self.program.op(state).written(self.program.tables(), value);
                 let next = self.program.after(state, value).0;
                 match written {
                     // It may be part of a pure iteration, unlike one that changes something.

@@ -1,9 +1,9 @@
 //! What the events of an execution read and wrote, as values of cells.
 
-use crate::purity::Attempt;
+use crate::purity::{Attempt, changes_nothing};
 use raddle_memory::cells::handle::{DETACHED, JOINED, NOT_SPAWNED, SPAWNED};
 use raddle_memory::cells::life::ALIVE;
-use raddle_memory::sync::SyncStep;
+use raddle_memory::sync::{SyncStep, order};
 use raddle_memory::{Effect, Machine, MicroStep};
 use raddle_program::op::mask;
 use raddle_program::tables::NO_SLOT;
@@ -345,8 +345,9 @@ impl Observer {
 
     fn memory_step(&mut self, program: &Program, event: &mut Event, step: MicroStep) {
         let tables = program.tables();
-        let (loc, order, written) = match *program.op(step.state) {
-            Op::Load { loc, order } => (loc, order, None),
+        let op = program.op(step.state);
+        let (loc, order) = match *op {
+            Op::Load { loc, order } | Op::Rmw { loc, order, .. } => (loc, order),
             Op::Store { loc, value, order } => {
                 let is_alive = self.life(tables, event, loc);
                 if is_alive {
@@ -354,27 +355,20 @@ impl Observer {
                 }
                 return;
             }
-            Op::Rmw {
-                loc,
-                kind,
-                operand,
-                order,
-            } => {
-                let size = tables.loc_info(loc).size;
-                (loc, order, Some(kind.apply(step.value, operand, size)))
-            }
             Op::Cas {
                 loc,
                 expected,
-                new,
                 success,
+                failure,
                 ..
-            } if step.value == expected => (loc, success, Some(new)),
-            Op::Cas { loc, failure, .. } => (loc, failure, None),
+            } => match step.value == expected {
+                true => (loc, success),
+                false => (loc, failure),
+            },
             _ => return,
         };
         let is_alive = self.access(tables, event, (loc, order), step);
-        if let Some(new) = written.filter(|_| is_alive) {
+        if let Some(new) = op.written(tables, step.value).filter(|_| is_alive) {
             self.store(tables, event, (loc, order, true), new);
         }
     }
@@ -518,49 +512,15 @@ impl Observer {
 
 /// What an operation on a synchronisation cell that returned `value` learns from the cell, and leaves there.
 fn synchronises(action: SyncAction, value: Value) -> (Acquires, Releases) {
-    use SyncAction as A;
-    let acquires = match action {
-        A::Lock { .. }
-        | A::TryLock { .. }
-        | A::SemWait
-        | A::SemTryWait
-        | A::CondAwait
-        | A::CondTimeout
-        | A::CondSpurious
-        | A::CondPoll
-        | A::ReadLock
-        | A::TryReadLock
-        | A::WriteLock
-        | A::TryWriteLock => value == 0,
-        // Who runs the initialiser first finds nothing that was released.
-        A::OnceBegin => true,
-        A::BarrierArrive => value & 1 == 1,
-        A::BarrierAwait { .. } => true,
-        _ => false,
+    let acquires = match order::acquires(action, value) {
+        true => Acquires::Now,
+        false => Acquires::Never,
     };
-    let releases = match action {
-        A::Unlock { .. } => value == 0,
-        A::SemPost
-        | A::Signal
-        | A::Broadcast
-        | A::OnceEnd
-        | A::OnceAbort
-        | A::RwUnlock
-        | A::BarrierArrive => true,
-        _ => false,
+    let releases = match order::releases(action, value) {
+        true => Releases::All,
+        false => Releases::Nothing,
     };
-    (
-        if acquires {
-            Acquires::Now
-        } else {
-            Acquires::Never
-        },
-        if releases {
-            Releases::All
-        } else {
-            Releases::Nothing
-        },
-    )
+    (acquires, releases)
 }
 
 /// Could the event that begins with micro-step `first` be part of a pure iteration?
@@ -576,18 +536,9 @@ pub(super) fn event_is_pure(
 
 /// Did the step change nothing but the state of its thread? For events of one step.
 fn is_pure(program: &Program, step: MicroStep) -> bool {
-    match *program.op(step.state) {
-        Op::Load { .. } | Op::Fence { .. } => true,
-        Op::Store { loc, .. } => program.is_private(loc),
-        Op::Rmw {
-            loc, kind, operand, ..
-        } => {
-            let size = program.tables().loc_info(loc).size;
-            kind.apply(step.value, operand, size) == step.value
-        }
-        Op::Cas { expected, new, .. } => step.value != expected || new == step.value,
+    match program.op(step.state) {
         Op::Sync { .. } => Attempt::of(program, step.state).is_some() && step.value != 0,
-        _ => false,
+        op => changes_nothing(program, op, step.value),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Events of a trace: what they read and from whom, what they wrote.
 
 use raddle_memory::consistency::EventId;
+use raddle_memory::perform;
 use raddle_program::{LocId, Op, StateId, SyncAction, Tables, ThreadId, Value};
 use smallvec::SmallVec;
 
@@ -22,6 +23,16 @@ pub(crate) enum Cell {
     Handle(ThreadId),
     /// Whether a thread has finished.
     End(ThreadId),
+}
+
+impl From<perform::Cell> for Cell {
+    fn from(cell: perform::Cell) -> Self {
+        match cell {
+            perform::Cell::Loc(loc) => Self::Loc(loc),
+            perform::Cell::Handle(thread) => Self::Handle(thread),
+            perform::Cell::End(thread) => Self::End(thread),
+        }
+    }
 }
 
 impl Cell {

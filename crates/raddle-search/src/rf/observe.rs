@@ -4,8 +4,8 @@ use super::event::{
     Branching, Cell, Event, NO_EVENT, Pos, Read, Write, branching, intrudes, is_wide, primary,
 };
 use super::trace::{Trace, note_read, note_write};
-use raddle_memory::cells::handle::{DETACHED, JOINED, SPAWNED};
-use raddle_memory::{Machine, Mark, StepEnd, attempted};
+use raddle_memory::access::touched;
+use raddle_memory::{Machine, Mark, StepEnd, perform};
 use raddle_program::{Op, Program, StateId, ThreadId};
 
 /// What was the case before the machine did the event.
@@ -107,68 +107,26 @@ impl Trace {
         event: &mut Event,
         step: usize,
     ) {
-        let step = machine.steps()[step];
         let tables = program.tables();
-        let op = *program.op(step.state);
-        // What is done with a thread is told by its handle, which its spawn writes as well.
-        let is_of_thread = matches!(op, Op::Join { .. } | Op::Detach { .. });
-        attempted(program, &step, |access| {
-            if is_of_thread {
-                return;
+        touched(program, &machine.steps()[step], |cell, mode| {
+            match cell {
+                perform::Cell::Loc(loc) if mode.reads() && tables.loc_info(loc).mixed => {
+                    let sources = self.current_sources(tables, loc, &event.writes);
+                    note_read(&mut event.reads, loc, &sources);
+                }
+                // Writes of a chained location read it, too.
+                perform::Cell::Loc(loc) if mode.reads() || self.is_chained(loc) => {
+                    self.observe_cell(program, event, cell.into());
+                }
+                perform::Cell::Loc(_) => {}
+                _ if mode.reads() => self.observe_cell(program, event, cell.into()),
+                _ => {}
             }
-            if access.mode.reads() && !tables.loc_info(access.loc).mixed {
-                self.observe_cell(program, event, Cell::Loc(access.loc));
-            } else if access.mode.reads() {
-                let sources = self.current_sources(tables, access.loc, &event.writes);
-                note_read(&mut event.reads, access.loc, &sources);
-            } else if self.is_chained(access.loc) {
-                self.observe_cell(program, event, Cell::Loc(access.loc));
-            }
-            if access.mode.writes() {
-                let cell = Cell::Loc(access.loc);
+            if mode.writes() {
+                let cell = cell.into();
                 note_write(&mut event.writes, Write { cell, value: 0 });
             }
         });
-        match op {
-            Op::Spawn { child, start } => {
-                let cell = Cell::Handle(child);
-                note_write(
-                    &mut event.writes,
-                    Write {
-                        cell,
-                        value: SPAWNED,
-                    },
-                );
-                if matches!(program.op(start), Op::Exit { .. }) {
-                    let cell = Cell::End(child);
-                    note_write(&mut event.writes, Write { cell, value: 1 });
-                }
-            }
-            Op::Join { thread } => {
-                self.observe_cell(program, event, Cell::Handle(thread));
-                self.observe_cell(program, event, Cell::End(thread));
-                let cell = Cell::Handle(thread);
-                note_write(
-                    &mut event.writes,
-                    Write {
-                        cell,
-                        value: JOINED,
-                    },
-                );
-            }
-            Op::Detach { thread } => {
-                let cell = Cell::Handle(thread);
-                self.observe_cell(program, event, cell);
-                note_write(
-                    &mut event.writes,
-                    Write {
-                        cell,
-                        value: DETACHED,
-                    },
-                );
-            }
-            _ => {}
-        }
     }
 
     /// What a block that has to wait in its middle has been told by.
@@ -207,9 +165,13 @@ impl Trace {
 /// What is in memory after the event is what it wrote.
 pub(super) fn note_values(program: &Program, machine: &mut Machine, event: &mut Event) {
     for write in &mut event.writes {
-        if let Cell::Loc(loc) = write.cell {
-            write.value = machine.peek(program.tables(), loc);
-        }
+        let cell = match write.cell {
+            Cell::Loc(loc) => perform::Cell::Loc(loc),
+            Cell::Handle(thread) => perform::Cell::Handle(thread),
+            Cell::End(thread) => perform::Cell::End(thread),
+            Cell::Byte(..) => continue,
+        };
+        write.value = machine.peek_cell(program, cell);
     }
 }
 

@@ -10,12 +10,12 @@ use super::event::{
     primary,
 };
 use super::trace::{covering, note_read, note_write};
-use raddle_memory::BLOCK_BUDGET;
-use raddle_memory::access::sync_mode;
-use raddle_memory::cells::handle::{DETACHED, JOINED, SPAWNED};
-use raddle_memory::cells::life::{ALIVE, DEAD};
-use raddle_memory::sync::{self, SyncStep};
-use raddle_program::tables::NO_SLOT;
+use crate::purity::changes_nothing;
+use raddle_memory::access::touched;
+use raddle_memory::cells::handle::SPAWNED;
+use raddle_memory::perform::{self, Performed, Store, perform};
+use raddle_memory::sync::SyncStep;
+use raddle_memory::{BLOCK_BUDGET, Effect, MicroStep};
 use raddle_program::{LocId, Op, Program, StateId, SyncAction, Tables, ThreadId, Value};
 use smallvec::SmallVec;
 
@@ -60,10 +60,14 @@ struct Making {
     choices: Vec<u32>,
 }
 
-enum Step {
-    Done(Value),
-    Wait,
-    Fault,
+/// The source of something that is read is not known: the event is given up.
+struct GivenUp;
+
+/// What an operation of the event finds in the sources that the plan says.
+struct Planned<'a, P> {
+    search: &'a mut Search,
+    making: &'a mut Making,
+    plan: &'a mut P,
 }
 
 impl Search {
@@ -110,13 +114,13 @@ impl Search {
                 break;
             }
             match self.simulate_op(program, &mut making, op, plan)? {
-                Step::Done(value) => {
+                Performed::Done(value) => {
                     making.state = program.after(making.state, value);
                     self.refresh(program);
                 }
-                Step::Wait if step == 0 => return None,
-                Step::Wait => break,
-                Step::Fault => {
+                Performed::Wait if step == 0 => return None,
+                Performed::Wait => break,
+                Performed::Fault(_) => {
                     making.event.faulted = true;
                     break;
                 }
@@ -167,180 +171,42 @@ impl Search {
 
     fn simulate_op(
         &mut self,
-        program: &mut Program,
+        program: &Program,
         making: &mut Making,
         op: Op,
         plan: &mut impl Plan,
-    ) -> Option<Step> {
-        let thread = making.event.thread;
-        let step = match op {
-            Op::Load { loc, .. } => {
-                let value = self.read(program, making, loc, plan)?;
-                making.event.is_pure = true;
-                match self.is_alive(program, making, loc, plan)? {
-                    true => Step::Done(value),
-                    false => Step::Fault,
-                }
-            }
-            Op::Store { loc, value, .. } => {
-                if self.trace.is_chained(loc) {
-                    self.source(program, making, Cell::Loc(loc), plan)?;
-                }
-                let alive = self.is_alive(program, making, loc, plan)?;
-                write(making, loc, if alive { value } else { 0 });
-                making.event.is_pure = program.is_private(loc);
-                if alive { Step::Done(0) } else { Step::Fault }
-            }
-            Op::Rmw {
-                loc, kind, operand, ..
-            } => {
-                let old = self.read(program, making, loc, plan)?;
-                let alive = self.is_alive(program, making, loc, plan)?;
-                let size = program.tables().loc_info(loc).size;
-                let new = if alive {
-                    kind.apply(old, operand, size)
-                } else {
-                    old
-                };
-                write(making, loc, new);
-                making.event.is_pure = new == old;
-                if alive { Step::Done(old) } else { Step::Fault }
-            }
-            Op::Cas {
-                loc, expected, new, ..
-            } => {
-                let old = self.read(program, making, loc, plan)?;
-                let alive = self.is_alive(program, making, loc, plan)?;
-                // A faulty one counts as if it had found 0: see `raddle_memory::accesses`.
-                match (alive, if alive { old } else { 0 } == expected) {
-                    (true, true) => write(making, loc, new),
-                    (false, true) => write(making, loc, old),
-                    (_, false) => {}
-                }
-                making.event.is_pure = old != expected || new == old;
-                if alive { Step::Done(old) } else { Step::Fault }
-            }
-            Op::Sync { cell, action } => {
-                return self.simulate_sync(program, making, cell, action, plan);
-            }
-            Op::Spawn { child, start } => {
-                let cell = Cell::Handle(child);
-                note_write(
-                    &mut making.event.writes,
-                    Write {
-                        cell,
-                        value: SPAWNED,
-                    },
-                );
-                if matches!(program.op(start), Op::Exit { .. }) {
-                    let cell = Cell::End(child);
-                    note_write(&mut making.event.writes, Write { cell, value: 1 });
-                }
-                Step::Done(0)
-            }
-            Op::Join { thread: target } => {
-                return self.simulate_join(program, making, thread, target, plan);
-            }
-            Op::Detach { thread: target } => {
-                let cell = Cell::Handle(target);
-                let source = self.source(program, making, cell, plan)?;
-                let old = self.handle(source, cell, making, plan.extra());
-                note_write(
-                    &mut making.event.writes,
-                    Write {
-                        cell,
-                        value: DETACHED,
-                    },
-                );
-                match old {
-                    Some(JOINED | DETACHED) => Step::Fault,
-                    _ => Step::Done(0),
-                }
-            }
-            Op::Alloc { object } | Op::Free { object } => {
-                let Some(life) = program.tables().object_info(object).life else {
-                    return Some(Step::Done(0));
-                };
-                let old = self.read(program, making, life, plan)?;
-                let frees = matches!(op, Op::Free { .. });
-                if frees && old & 0xFF != ALIVE {
-                    write(making, life, old);
-                    Step::Fault
-                } else {
-                    write(making, life, if frees { DEAD } else { ALIVE });
-                    Step::Done(0)
-                }
-            }
-            Op::Choice { count, .. } => {
-                let taken = plan.choose(count);
-                making.choices.push(taken);
-                Step::Done(taken.into())
-            }
-            Op::AtomicBegin => {
-                making.inside = true;
-                Step::Done(0)
-            }
-            Op::AtomicEnd => {
-                making.inside = false;
-                Step::Done(0)
-            }
-            Op::Fence { .. } => {
-                making.event.is_pure = true;
-                Step::Done(0)
-            }
-            _ => Step::Done(0),
+    ) -> Option<Performed> {
+        let (thread, noted) = (making.event.thread, making.event.reads.len());
+        let mut store = Planned {
+            search: self,
+            making,
+            plan,
         };
-        Some(step)
-    }
-
-    fn simulate_sync(
-        &mut self,
-        program: &mut Program,
-        making: &mut Making,
-        cell: LocId,
-        action: SyncAction,
-        plan: &mut impl Plan,
-    ) -> Option<Step> {
-        let thread = making.event.thread;
-        let stored = self.read(program, making, cell, plan)?;
-        let alive = self.is_alive(program, making, cell, plan)?;
-        let word = self.known_word(program.tables(), making, cell, action, stored);
-        let step = if alive {
-            self.machine.sync_step(word, action, thread)
-        } else {
-            SyncStep::Misuse(raddle_program::Misuse::UseDestroyed)
-        };
-        let (mut new, value, mut fault) = match step {
-            SyncStep::Wait => return Some(Step::Wait),
-            SyncStep::Done { word, value } => (word, value, false),
-            SyncStep::Misuse(_) => (stored, 0, true),
-        };
-        making.event.is_pure = action.is_try() && !sync_mode(action, value).writes();
-        if let SyncAction::CondRelease { mutex } = action {
-            let stored_mutex = self.read(program, making, mutex, plan)?;
-            let mutex_alive = self.is_alive(program, making, mutex, plan)?;
-            let tables = program.tables();
-            let held = self.known_word(tables, making, mutex, SyncAction::UNLOCK, stored_mutex);
-            let free = match sync::release_for_wait(held, thread) {
-                Some(free) if mutex_alive && !fault => free,
-                _ => {
-                    fault = true;
-                    new = stored;
-                    stored_mutex
-                }
-            };
-            if sync_mode(action, value).writes() {
-                write(making, cell, new);
-            }
-            write(making, mutex, free);
-        } else if sync_mode(action, value).writes() {
-            write(making, cell, new);
+        if let Op::Alloc { object } = op
+            && let Some(life) = program.tables().object_info(object).life
+        {
+            // It counts as an update of the object's life: `raddle_memory::access`.
+            store.read(program, perform::Cell::Loc(life)).ok()?;
         }
-        Some(if fault {
-            Step::Fault
-        } else {
-            Step::Done(value)
-        })
+        let performed = perform(&mut store, program, thread, op).ok()?;
+        match (&performed, op) {
+            (Performed::Done(value), _) => {
+                store.making.event.is_pure = changes_nothing(program, &op, *value);
+            }
+            (Performed::Wait, Op::Join { thread }) => {
+                // It has only looked whether the thread has finished.
+                let reads = &mut store.making.event.reads;
+                let handle = reads[noted..]
+                    .iter()
+                    .position(|read| read.cell == Cell::Handle(thread));
+                if let Some(position) = handle {
+                    reads.remove(noted + position);
+                }
+            }
+            (Performed::Wait, _) => {}
+            (Performed::Fault(_), _) => store.attempt(program).ok()?,
+        }
+        Some(performed)
     }
 
     /// The word of a mutex knows its kind, which the event itself may have written: the machine has not run it.
@@ -355,39 +221,6 @@ impl Search {
         let written = |arena| covering(tables, &making.event.writes, arena);
         self.machine
             .known_word_after(tables, cell, action, stored, &written)
-    }
-
-    fn simulate_join(
-        &mut self,
-        program: &mut Program,
-        making: &mut Making,
-        thread: ThreadId,
-        target: ThreadId,
-        plan: &mut impl Plan,
-    ) -> Option<Step> {
-        let end = self.source(program, making, Cell::End(target), plan)?;
-        let cell = Cell::Handle(target);
-        let noted = making.event.reads.len();
-        let source = self.source(program, making, cell, plan)?;
-        let handle = self.handle(source, cell, making, plan.extra());
-        let ended_before = making.event.writes(Cell::End(target));
-        let step = if target == thread || handle != Some(SPAWNED) {
-            Step::Fault
-        } else if end == NO_EVENT && !ended_before {
-            // It has only looked whether the thread has finished.
-            making.event.reads.truncate(noted);
-            return Some(Step::Wait);
-        } else {
-            Step::Done(self.exit_value(program, end, target, making, plan.extra())?)
-        };
-        note_write(
-            &mut making.event.writes,
-            Write {
-                cell,
-                value: JOINED,
-            },
-        );
-        Some(step)
     }
 
     /// The value that `target` finished with, in the event `end`.
@@ -425,22 +258,6 @@ impl Search {
         }
     }
 
-    fn handle(
-        &self,
-        source: Pos,
-        cell: Cell,
-        making: &Making,
-        extra: Option<&Event>,
-    ) -> Option<Value> {
-        if let Some(value) = making.event.written(cell) {
-            return Some(value);
-        }
-        if source == NO_EVENT {
-            return None;
-        }
-        self.event_or(source, making, extra)?.written(cell)
-    }
-
     /// The source of a cell that is one; [`NO_EVENT`] also for what the event itself wrote.
     fn source(
         &mut self,
@@ -458,23 +275,6 @@ impl Search {
         let source = plan.source(self, program, cell)?;
         making.event.reads.push(Read { cell, source });
         Some(source)
-    }
-
-    fn is_alive(
-        &mut self,
-        program: &Program,
-        making: &mut Making,
-        loc: LocId,
-        plan: &mut impl Plan,
-    ) -> Option<bool> {
-        let info = program.tables().loc_info(loc);
-        if info.life == NO_SLOT {
-            return Some(true);
-        }
-        match program.tables().object_info(info.object).life {
-            Some(life) => Some(self.read(program, making, life, plan)? & 0xFF == ALIVE),
-            None => Some(true),
-        }
     }
 
     /// Reads a location (or a synchronisation or life cell).
@@ -559,9 +359,114 @@ impl Search {
     }
 }
 
-fn write(making: &mut Making, loc: LocId, value: Value) {
-    let cell = Cell::Loc(loc);
-    note_write(&mut making.event.writes, Write { cell, value });
+impl<P: Plan> Planned<'_, P> {
+    /// What an operation that went wrong has touched counts as read, and as written with what was there.
+    fn attempt(&mut self, program: &Program) -> Result<(), GivenUp> {
+        let step = MicroStep {
+            thread: self.making.event.thread,
+            state: self.making.state,
+            value: 0,
+            effect: Effect::Whole,
+        };
+        let mut cells: SmallVec<[_; 4]> = SmallVec::new();
+        touched(program, &step, |cell, mode| cells.push((cell, mode)));
+        for (cell, mode) in cells {
+            let old = match mode.reads() {
+                true => self.read(program, cell)?,
+                false => 0,
+            };
+            if mode.writes() {
+                self.write(program, cell, old)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn source(&mut self, program: &Program, cell: Cell) -> Result<Pos, GivenUp> {
+        let source = self.search.source(program, self.making, cell, self.plan);
+        source.ok_or(GivenUp)
+    }
+}
+
+impl<P: Plan> Store for Planned<'_, P> {
+    type Unknown = GivenUp;
+
+    fn read(&mut self, program: &Program, cell: perform::Cell) -> Result<Value, GivenUp> {
+        if let perform::Cell::Loc(loc) = cell {
+            let value = self.search.read(program, self.making, loc, self.plan);
+            return value.ok_or(GivenUp);
+        }
+        let cell = Cell::from(cell);
+        if let Some(value) = self.making.event.written(cell) {
+            return Ok(value);
+        }
+        let source = self.source(program, cell)?;
+        if source == NO_EVENT {
+            return Ok(match cell {
+                Cell::Handle(ThreadId::MAIN) => SPAWNED,
+                _ => 0,
+            });
+        }
+        let extra = self.plan.extra();
+        let event = self.search.event_or(source, self.making, extra);
+        event.and_then(|event| event.written(cell)).ok_or(GivenUp)
+    }
+
+    fn write(
+        &mut self,
+        program: &Program,
+        cell: perform::Cell,
+        value: Value,
+    ) -> Result<(), GivenUp> {
+        let cell = Cell::from(cell);
+        if let Cell::Loc(loc) = cell
+            && self.search.trace.is_chained(loc)
+        {
+            self.source(program, cell)?;
+        }
+        note_write(&mut self.making.event.writes, Write { cell, value });
+        Ok(())
+    }
+
+    fn known_word(
+        &mut self,
+        tables: &Tables,
+        cell: LocId,
+        action: SyncAction,
+        stored: Value,
+    ) -> Value {
+        self.search
+            .known_word(tables, self.making, cell, action, stored)
+    }
+
+    fn sync_step(&mut self, word: Value, action: SyncAction, thread: ThreadId) -> SyncStep {
+        self.search.machine.sync_step(word, action, thread)
+    }
+
+    fn choose(&mut self, count: u32) -> u32 {
+        let taken = self.plan.choose(count);
+        self.making.choices.push(taken);
+        taken
+    }
+
+    fn exit_value(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+    ) -> Result<Option<Value>, GivenUp> {
+        let end = self.source(program, Cell::End(thread))?;
+        let extra = self.plan.extra();
+        let value = self
+            .search
+            .exit_value(program, end, thread, self.making, extra);
+        value.map(Some).ok_or(GivenUp)
+    }
+
+    fn start(&mut self, _: ThreadId, _: StateId) {}
+
+    fn set_in_block(&mut self, inside: bool) {
+        self.making.inside = inside;
+    }
 }
 
 /// What `size` bytes of memory hold at first.

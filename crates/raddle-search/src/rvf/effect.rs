@@ -8,24 +8,17 @@ use super::event::{Event, Part, Read, Write};
 use super::outcomes::Path;
 use crate::rf::event::Cell;
 use raddle_memory::BLOCK_BUDGET;
-use raddle_memory::access::sync_mode;
-use raddle_memory::cells::handle::{DETACHED, JOINED, NOT_SPAWNED, SPAWNED};
-use raddle_memory::cells::life::{ALIVE, DEAD};
+use raddle_memory::cells::handle::{NOT_SPAWNED, SPAWNED};
 use raddle_memory::consistency::CellId;
-use raddle_memory::sync::{self, SyncStep};
+use raddle_memory::perform::{self, Performed, Store, perform};
+use raddle_memory::sync::SyncStep;
 use raddle_program::op::mask;
-use raddle_program::tables::NO_SLOT;
-use raddle_program::{LocId, Op, Program, SyncAction, Tables, ThreadId, Value};
+use raddle_program::{LocId, Op, Program, StateId, SyncAction, Tables, ThreadId, Value};
 use smallvec::SmallVec;
+use std::convert::Infallible;
 
 /// The program discovered locations that share bytes: which cells there are has changed.
 pub(super) struct CellsChanged;
-
-enum Step {
-    Done(Value),
-    Wait,
-    Fault,
-}
 
 /// An event in the making, with the numbers of the cells that it touched.
 struct Making {
@@ -33,6 +26,13 @@ struct Making {
     inside: bool,
     read: SmallVec<[CellId; 4]>,
     written: SmallVec<[CellId; 4]>,
+}
+
+/// What an operation of the event finds if it reads and chooses as a path says.
+struct Deciding<'a> {
+    search: &'a mut Search,
+    making: &'a mut Making,
+    path: &'a mut Path,
 }
 
 impl Search {
@@ -143,18 +143,24 @@ impl Search {
             if op.is_terminal() {
                 break;
             }
-            match self.operation(program, &mut making, op, path) {
-                Step::Done(value) => {
+            let mut store = Deciding {
+                search: self,
+                making: &mut making,
+                path,
+            };
+            let Ok(performed) = perform(&mut store, program, thread, op);
+            match performed {
+                Performed::Done(value) => {
                     making.event.after = program.after(making.event.after, value);
                     if self.cells.refresh(program.tables()) {
                         return Err(CellsChanged);
                     }
                 }
-                Step::Wait => {
+                Performed::Wait => {
                     making.event.waits = step == 0;
                     break;
                 }
-                Step::Fault => {
+                Performed::Fault(_) => {
                     making.event.faulted = true;
                     break;
                 }
@@ -202,138 +208,6 @@ impl Search {
         event
     }
 
-    fn operation(
-        &mut self,
-        program: &Program,
-        making: &mut Making,
-        op: Op,
-        path: &mut Path,
-    ) -> Step {
-        let tables = program.tables();
-        match op {
-            Op::Load { loc, .. } => {
-                if !self.is_alive(tables, making, loc, path) {
-                    return Step::Fault;
-                }
-                Step::Done(self.read(tables, making, Cell::Loc(loc), path))
-            }
-            Op::Store { loc, value, .. } => {
-                if !self.is_alive(tables, making, loc, path) {
-                    return Step::Fault;
-                }
-                self.write(tables, making, Cell::Loc(loc), value);
-                Step::Done(0)
-            }
-            Op::Rmw {
-                loc, kind, operand, ..
-            } => {
-                if !self.is_alive(tables, making, loc, path) {
-                    return Step::Fault;
-                }
-                let old = self.read(tables, making, Cell::Loc(loc), path);
-                let new = kind.apply(old, operand, tables.loc_info(loc).size);
-                self.write(tables, making, Cell::Loc(loc), new);
-                Step::Done(old)
-            }
-            Op::Cas {
-                loc, expected, new, ..
-            } => {
-                if !self.is_alive(tables, making, loc, path) {
-                    return Step::Fault;
-                }
-                let old = self.read(tables, making, Cell::Loc(loc), path);
-                if old == expected {
-                    self.write(tables, making, Cell::Loc(loc), new);
-                }
-                Step::Done(old)
-            }
-            Op::Sync { cell, action } => self.synchronise(tables, making, cell, action, path),
-            Op::Spawn { child, start } => {
-                making.event.spawned.push((child, start));
-                self.write(tables, making, Cell::Handle(child), SPAWNED);
-                if matches!(program.op(start), Op::Exit { .. }) {
-                    self.write(tables, making, Cell::End(child), 1);
-                }
-                Step::Done(0)
-            }
-            Op::Join { thread: target } => self.join(program, making, target, path),
-            Op::Detach { thread: target } => {
-                let cell = Cell::Handle(target);
-                match self.read(tables, making, cell, path) {
-                    JOINED | DETACHED => Step::Fault,
-                    _ => {
-                        self.write(tables, making, cell, DETACHED);
-                        Step::Done(0)
-                    }
-                }
-            }
-            Op::Alloc { object } | Op::Free { object } => {
-                let Some(life) = tables.object_info(object).life else {
-                    return Step::Done(0);
-                };
-                let frees = matches!(op, Op::Free { .. });
-                if frees && self.read(tables, making, Cell::Loc(life), path) & 0xFF != ALIVE {
-                    return Step::Fault;
-                }
-                let new = if frees { DEAD } else { ALIVE };
-                self.write(tables, making, Cell::Loc(life), new);
-                Step::Done(0)
-            }
-            Op::Choice { count, .. } => {
-                let taken = path.choose(count);
-                making.event.choices.push(taken);
-                Step::Done(taken.into())
-            }
-            Op::AtomicBegin => {
-                making.inside = true;
-                Step::Done(0)
-            }
-            Op::AtomicEnd => {
-                making.inside = false;
-                Step::Done(0)
-            }
-            _ => Step::Done(0),
-        }
-    }
-
-    fn synchronise(
-        &mut self,
-        tables: &Tables,
-        making: &mut Making,
-        cell: LocId,
-        action: SyncAction,
-        path: &mut Path,
-    ) -> Step {
-        let thread = making.event.thread;
-        if !self.is_alive(tables, making, cell, path) {
-            return Step::Fault;
-        }
-        let stored = self.read(tables, making, Cell::Loc(cell), path);
-        let word = self.known_word(tables, making, cell, action, stored);
-        let (new, value) = match self.machine.sync_step(word, action, thread) {
-            SyncStep::Wait => return Step::Wait,
-            SyncStep::Done { word, value } => (word, value),
-            SyncStep::Misuse(_) => return Step::Fault,
-        };
-        if let SyncAction::CondRelease { mutex } = action {
-            if !self.is_alive(tables, making, mutex, path) {
-                return Step::Fault;
-            }
-            let stored = self.read(tables, making, Cell::Loc(mutex), path);
-            let held = self.known_word(tables, making, mutex, SyncAction::UNLOCK, stored);
-            let Some(free) = sync::release_for_wait(held, thread) else {
-                return Step::Fault;
-            };
-            self.write(tables, making, Cell::Loc(mutex), free);
-        }
-        if sync_mode(action, value).writes() {
-            // The machine leaves a word that the step does not change as it is stored.
-            let kept = if new == word { stored } else { new };
-            self.write(tables, making, Cell::Loc(cell), kept);
-        }
-        Step::Done(value)
-    }
-
     /// The word of a synchronisation cell as `action` finds it. The word of a mutex knows its kind, which the event itself may have
     /// written: the machine has not run it.
     fn known_word(
@@ -356,52 +230,6 @@ impl Search {
         };
         self.machine
             .known_word_after(tables, cell, action, stored, &written)
-    }
-
-    fn join(
-        &mut self,
-        program: &Program,
-        making: &mut Making,
-        target: ThreadId,
-        path: &mut Path,
-    ) -> Step {
-        let tables = program.tables();
-        let handle = Cell::Handle(target);
-        let known = self.read(tables, making, handle, path);
-        if target == making.event.thread || known != SPAWNED {
-            return Step::Fault;
-        }
-        if self.read(tables, making, Cell::End(target), path) == 0 {
-            return Step::Wait;
-        }
-        let ended = making
-            .event
-            .spawned
-            .iter()
-            .find(|(child, _)| *child == target);
-        let state = ended.map_or(self.threads[target.index()].state, |&(_, start)| start);
-        let Op::Exit { value } = *program.op(state) else {
-            return Step::Wait;
-        };
-        self.write(tables, making, handle, JOINED);
-        Step::Done(value)
-    }
-
-    fn is_alive(
-        &mut self,
-        tables: &Tables,
-        making: &mut Making,
-        loc: LocId,
-        path: &mut Path,
-    ) -> bool {
-        let info = tables.loc_info(loc);
-        if info.life == NO_SLOT {
-            return true;
-        }
-        match tables.object_info(info.object).life {
-            Some(life) => self.read(tables, making, Cell::Loc(life), path) & 0xFF == ALIVE,
-            None => true,
-        }
     }
 
     fn read(&mut self, tables: &Tables, making: &mut Making, cell: Cell, path: &mut Path) -> Value {
@@ -442,5 +270,71 @@ impl Search {
                 }
             }
         }
+    }
+}
+
+impl Store for Deciding<'_> {
+    type Unknown = Infallible;
+
+    fn read(&mut self, program: &Program, cell: perform::Cell) -> Result<Value, Infallible> {
+        let tables = program.tables();
+        Ok(self
+            .search
+            .read(tables, self.making, cell.into(), self.path))
+    }
+
+    fn write(
+        &mut self,
+        program: &Program,
+        cell: perform::Cell,
+        value: Value,
+    ) -> Result<(), Infallible> {
+        self.search
+            .write(program.tables(), self.making, cell.into(), value);
+        Ok(())
+    }
+
+    fn known_word(
+        &mut self,
+        tables: &Tables,
+        cell: LocId,
+        action: SyncAction,
+        stored: Value,
+    ) -> Value {
+        self.search
+            .known_word(tables, self.making, cell, action, stored)
+    }
+
+    fn sync_step(&mut self, word: Value, action: SyncAction, thread: ThreadId) -> SyncStep {
+        self.search.machine.sync_step(word, action, thread)
+    }
+
+    fn choose(&mut self, count: u32) -> u32 {
+        let taken = self.path.choose(count);
+        self.making.event.choices.push(taken);
+        taken
+    }
+
+    fn exit_value(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+    ) -> Result<Option<Value>, Infallible> {
+        let spawned = &self.making.event.spawned;
+        let begun = spawned.iter().find(|(child, _)| *child == thread);
+        let place = self.search.threads[thread.index()].state;
+        let state = begun.map_or(place, |&(_, start)| start);
+        Ok(match *program.op(state) {
+            Op::Exit { value } => Some(value),
+            _ => None,
+        })
+    }
+
+    fn start(&mut self, child: ThreadId, start: StateId) {
+        self.making.event.spawned.push((child, start));
+    }
+
+    fn set_in_block(&mut self, inside: bool) {
+        self.making.inside = inside;
     }
 }
