@@ -172,11 +172,11 @@ fn line(progress: &Progress, estimate: Option<Estimate>) -> String {
         0 => String::new(),
         blocked => format!(" ({} blocked)", grouped(blocked)),
     };
-    let estimate = estimate.filter(|it| it.range().1 > progress.executions as f64);
+    let whole = estimate.and_then(|it| Whole::new(&it, progress));
     let mut text = format!(
         "{} executions{}{blocked}, {}/s, {}",
         grouped(progress.executions),
-        estimate.map_or_else(String::new, |it| of_how_many(&it, progress.executions)),
+        whole.as_ref().map_or_else(String::new, Whole::text),
         grouped(progress.rate as u64),
         span(progress.elapsed.as_secs_f64()),
     );
@@ -187,8 +187,8 @@ fn line(progress: &Progress, estimate: Option<Estimate>) -> String {
             grouped(progress.pieces as u64)
         );
     }
-    if let Some(estimate) = estimate {
-        let left = (estimate.executions - progress.executions as f64).max(0.0);
+    if let Some(whole) = whole {
+        let left = (whole.likely - progress.executions as f64).max(0.0);
         text += &format!(", about {} left", span(left / progress.rate.max(1e-9)));
     } else if let Some(explored) = progress.explored {
         text += &format!(", {} explored", percent(explored));
@@ -201,21 +201,49 @@ fn line(progress: &Progress, estimate: Option<Estimate>) -> String {
     text
 }
 
-/// A range as long as little is known, then what is likely.
-fn of_how_many(estimate: &Estimate, known: u64) -> String {
-    let (low, high) = estimate.range();
-    let spread = (high - estimate.executions) / estimate.executions;
-    match spread > 0.2 {
-        true => format!(
-            " of {} to {}",
-            grouped(rounded(low.max(known as f64))),
-            grouped(rounded(high))
-        ),
-        false => format!(
-            " of about {} (± {:.0} %)",
-            grouped(rounded(estimate.executions)),
-            (spread * 100.0).max(1.0)
-        ),
+/// How many executions there are, as far as that can be told.
+struct Whole {
+    low: f64,
+    likely: f64,
+    high: f64,
+}
+
+impl Whole {
+    /// Probes may have missed what few ways lead to, and then know nothing of how much that is. So what was explored must agree with them: how much
+    /// of the tree that was, if all ways were equally large, is another estimate. None if more is explored than they thought there is.
+    fn new(estimate: &Estimate, progress: &Progress) -> Option<Self> {
+        let explored = progress.executions as f64;
+        let (mut low, mut high) = estimate.range();
+        if let Some(share) = progress.explored.filter(|it| *it > 1e-3) {
+            low = low.min(explored / share);
+            high = high.max(explored / share);
+        }
+        low = low.max(explored);
+        (low < high).then(|| Self {
+            low,
+            likely: match (high - low) / 2.0 > 0.2 * estimate.executions {
+                true => (low + high) / 2.0,
+                false => estimate.executions.max(low),
+            },
+            high,
+        })
+    }
+
+    /// A range as long as little is known, then what is likely.
+    fn text(&self) -> String {
+        let spread = (self.high - self.low) / 2.0 / self.likely;
+        match spread > 0.2 {
+            true => format!(
+                " of {} to {}",
+                grouped(rounded(self.low)),
+                grouped(rounded(self.high))
+            ),
+            false => format!(
+                " of about {} (± {:.0} %)",
+                grouped(rounded(self.likely)),
+                (spread * 100.0).max(1.0)
+            ),
+        }
     }
 }
 
@@ -393,6 +421,15 @@ mod tests {
         assert_eq!(
             line(&progress, estimate(24_690.0, 1000.0)),
             "12 345 executions of about 25 000 (± 8 %), 617/s, 20 s, about 20 s left"
+        );
+        // What was explored says something else.
+        let disagreeing = Progress {
+            explored: Some(0.1),
+            ..progress
+        };
+        assert_eq!(
+            line(&disagreeing, estimate(24_690.0, 1000.0)),
+            "12 345 executions of 23 000 to 120 000, 617/s, 20 s, about 98 s left"
         );
         let endless = Progress {
             executions: 0,
