@@ -2,7 +2,6 @@
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Who asks, and how.
 #[derive(Clone, Debug, Default, Args)]
@@ -81,8 +80,9 @@ impl ClusterArgs {
         "subject_prefix",
     ];
 
-    pub(crate) fn lease(&self) -> Duration {
-        Duration::from_secs_f64(self.lease.clamp(0.5, 3600.0))
+    #[cfg(feature = "cluster")]
+    pub(crate) fn lease(&self) -> std::time::Duration {
+        std::time::Duration::from_secs_f64(self.lease.clamp(0.5, 3600.0))
     }
 }
 
