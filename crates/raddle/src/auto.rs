@@ -9,7 +9,7 @@
 //! Exploring finds most violations at once and needs no bounds; but the number of executions may be beyond all
 //! measure where a solver sees the answer. Who is asked when is decided by counting, so that nothing depends on the machine.
 
-use crate::check::{Checked, engine_options, search_options, solve, source};
+use crate::check::{Checked, engine_options, estimating, search_options, solve, source};
 use crate::error::Error;
 use crate::load::{Compiled, Loaded};
 use crate::options::Options;
@@ -137,6 +137,7 @@ fn by_language(
         ..search_options(&options, job)
     };
     search.limits.executions = search.limits.executions.or(most);
+    let search = estimating(search, EngineKind::Graph, &loaded);
     let engine_options = engine_options(&options, &loaded)?;
     let program = &mut loaded.program;
     let outcome = driver::check_with(program, EngineKind::Graph, engine_options, search)

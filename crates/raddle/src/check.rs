@@ -4,11 +4,12 @@ use crate::Status;
 use crate::auto;
 use crate::checkpoint;
 use crate::cli::{CheckArgs, OnMainReturn, Panics, name_of};
+use crate::cluster;
 use crate::compile;
 use crate::error::Error;
 use crate::load::{Compiled, Loaded, Source};
 use crate::options::{self, AnswerFormat, Options};
-use crate::progress::{self, Clock, StatusLine};
+use crate::progress::{self, Clock, Estimator, StatusLine};
 use crate::project;
 use crate::supervise::{Ended, Job};
 use crate::unwritten;
@@ -21,6 +22,7 @@ use raddle_report::trace_file::{RunOptions, SavedProgram, TraceFile};
 use raddle_report::witness::{self, Task};
 use raddle_report::{Report, html, json, sarif, text, words};
 use raddle_search::driver::{self, EngineOptions, Limits, SearchOptions, ViolationSink};
+use raddle_search::parallel::Setup;
 use raddle_search::{
     Check, EngineKind, InternalError, LeftOut, MemoryModel, Outcome, Phase, Reason, Trace,
     UnsupportedAt, Verdict, Violation, ViolationKind,
@@ -31,7 +33,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// Checks a program and prints the answer on standard output.
-pub fn check(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
+pub fn check(mut args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
+    if args.cluster.attach.is_some() {
+        args = cluster::attached_args(&args.cluster)?;
+    }
     check_as(Options::from_args(args)?, interrupt)
 }
 
@@ -343,12 +348,17 @@ fn leaves_out_pure_iterations(options: &Options) -> bool {
 fn explore(options: &Options, engine: EngineKind, job: &Job) -> Result<Checked, Error> {
     let mut loaded = source(options, job).load()?;
     let engine_options = engine_options(options, &loaded)?;
-    let search = search_options(options, job);
-    let checked = driver::check_with(&mut loaded.program, engine, engine_options, search);
-    let outcome = checked.map_err(|error| match (error, &options.checkpoint) {
-        (InternalError::ForeignCheckpoint, Some(file)) => checkpoint::other_program(file),
-        (error, _) => Error::Internal(error.to_string()),
-    })?;
+    let search = estimating(search_options(options, job), engine, &loaded);
+    let mut program = std::mem::replace(&mut loaded.program, Program::nothing());
+    let check = |engine_options| {
+        let checked = driver::check_with(&mut program, engine, engine_options, search);
+        checked.map_err(|error| match (error, &options.checkpoint) {
+            (InternalError::ForeignCheckpoint, Some(file)) => checkpoint::other_program(file),
+            (error, _) => Error::Internal(error.to_string()),
+        })
+    };
+    let outcome = cluster::explore_with(options, &loaded, job, engine_options, check)?;
+    loaded.program = program;
     if let (Verdict::Inconclusive(_), Some(file)) = (&outcome.verdict, &options.checkpoint)
         && job.watch.is_raised()
     {
@@ -384,6 +394,28 @@ pub(crate) fn search_options(options: &Options, job: &Job) -> SearchOptions {
             .then(|| Box::new(move |progress: &_| status_line.show(progress)) as _),
         ..SearchOptions::default()
     }
+}
+
+/// Has the status line say how many executions there are, too, where that can be estimated.
+pub(crate) fn estimating(
+    mut search: SearchOptions,
+    engine: EngineKind,
+    loaded: &Loaded,
+) -> SearchOptions {
+    if search.progress.is_some() && engine == EngineKind::Graph {
+        let setup = Setup {
+            memory: search.memory,
+            checks: search.checks,
+            reductions: search.reductions,
+            keep_going: true,
+            leaves_values_to_formulas: search.leaves_values_to_formulas,
+            watch: search.watch(),
+        };
+        let estimator = Estimator::start(&loaded.again, setup);
+        let mut status_line = StatusLine::new(options::error_columns()).with_estimator(estimator);
+        search.progress = Some(Box::new(move |progress: &_| status_line.show(progress)));
+    }
+    search
 }
 
 fn answer(options: &Options, report: &Report<'_>, sources: &Sources) -> String {

@@ -107,7 +107,7 @@ impl CheckpointError {
 /// Goes on with a search that was stopped.
 pub fn resume(args: ResumeArgs, interrupt: &AtomicBool) -> Result<Status, Error> {
     let resumed = read(&args.checkpoint)?;
-    let mut check_args = check_args(&resumed).map_err(|what| Error::Checkpoint {
+    let mut check_args = check_args(&resumed.args).map_err(|what| Error::Checkpoint {
         file: args.checkpoint.clone(),
         what,
     })?;
@@ -123,9 +123,9 @@ pub fn resume(args: ResumeArgs, interrupt: &AtomicBool) -> Result<Status, Error>
 }
 
 /// What `check` was asked to do.
-fn check_args(resumed: &Resumed) -> Result<CheckArgs, CheckpointError> {
+pub(crate) fn check_args(args: &[String]) -> Result<CheckArgs, CheckpointError> {
     let program = std::iter::once("raddle".to_owned());
-    let line = program.chain(resumed.args.iter().cloned());
+    let line = program.chain(args.iter().cloned());
     let line = cli::with_program_args(line.map(OsString::from));
     match Cli::try_parse_from(line) {
         Ok(Cli {
@@ -193,7 +193,7 @@ fn parse(bytes: &[u8], file: &Path) -> Result<Resumed, CheckpointError> {
     })
 }
 
-fn digest(text: &str) -> String {
+pub(crate) fn digest(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
@@ -234,7 +234,7 @@ pub(crate) fn other_program(file: &Path) -> Error {
 }
 
 /// The command line of this process, from `check` on.
-fn command_line() -> Result<Vec<String>, Error> {
+pub(crate) fn command_line() -> Result<Vec<String>, Error> {
     let text = |arg: OsString| {
         arg.into_string()
             .map_err(|arg| Error::ArgumentNotText { arg })
@@ -319,7 +319,10 @@ mod tests {
         let resumed = parsed(&text()).unwrap();
         assert_eq!(resumed.args, ["check", "a.c"]);
         assert_eq!(resumed.saved.pending.len(), 1);
-        assert_eq!(check_args(&resumed).unwrap().files, [PathBuf::from("a.c")]);
+        assert_eq!(
+            check_args(&resumed.args).unwrap().files,
+            [PathBuf::from("a.c")]
+        );
     }
 
     #[test]

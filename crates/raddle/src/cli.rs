@@ -1,5 +1,6 @@
 //! The command line as the user types it. Names are stable: scripts rely on them.
 
+use crate::cluster::args::{ClusterArgs, ClusterCommand, WorkerArgs};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -52,7 +53,8 @@ pub enum Command {
     /// Each engine has 10 seconds unless `--time-limit` says otherwise. Exit status: as `check`.
     #[command(args_override_self = true)]
     #[command(mut_args(|arg| {
-        let for_check = ["engine", "report", "trace", "witness", "full", "output", "json", "checkpoint"].contains(&arg.get_id().as_str());
+        let for_check = ["engine", "report", "trace", "witness", "full", "output", "json", "checkpoint"].contains(&arg.get_id().as_str())
+            || ClusterArgs::IDS.contains(&arg.get_id().as_str());
         arg.hide(for_check)
     }))]
     Compare(Box<CheckArgs>),
@@ -67,7 +69,8 @@ pub enum Command {
     #[command(args_override_self = true, after_help = ORDERINGS_EXAMPLES)]
     #[command(mut_args(|arg| {
         let for_check = ["engine", "memory", "report", "trace", "witness", "keep_going", "full", "output", "json", "quiet", "jobs", "checkpoint", "seed", "progress"]
-            .contains(&arg.get_id().as_str());
+            .contains(&arg.get_id().as_str())
+            || ClusterArgs::IDS.contains(&arg.get_id().as_str());
         arg.hide(for_check)
     }))]
     Orderings(Box<CheckArgs>),
@@ -79,6 +82,15 @@ pub enum Command {
     ///
     /// The program is the one that was checked, and so are all options but these. Exit status: as `check`.
     Resume(ResumeArgs),
+    /// Explore pieces of the searches that `raddle check --cluster` has begun
+    ///
+    /// Runs nothing of a program but its interpretation. Exit status: 0 there is nothing left, or it was told to leave, 2 there was an error.
+    Worker(WorkerArgs),
+    /// Look at searches on a cluster, end them, remove them
+    ///
+    /// Exit status: 0 done, 2 there was an error.
+    #[command(subcommand)]
+    Cluster(ClusterCommand),
     /// Run the programs of `benchmarks/` and compare with their expected counts
     ///
     /// Exit status: 0 all is as expected, 1 something is not, 2 there was an error.
@@ -104,7 +116,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     /// The program: .c .i .cc .cpp .cxx .c++ .C .rs, or LLVM IR (.ll, .bc). Several files are linked. With `-p`, also targets of the build system
-    #[arg(value_name = "FILE", required_unless_present = "build")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["build", "attach"])]
     pub files: Vec<PathBuf>,
 
     /// A build directory with a compile_commands.json: files are compiled as it says, and its sources that define what is missing are linked. Without
@@ -265,6 +277,9 @@ pub struct CheckArgs {
     /// Use colours
     #[arg(long, value_enum, default_value_t = When::Auto)]
     pub color: When,
+
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
 
     /// Arguments for clang, or for rustc
     ///

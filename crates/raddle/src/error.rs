@@ -101,6 +101,13 @@ pub enum Error {
     ArgumentNotText {
         arg: OsString,
     },
+    /// Something about a cluster that was asked for.
+    Cluster {
+        what: String,
+        hint: Option<String>,
+    },
+    /// This build knows no clusters.
+    WithoutCluster,
     /// A mistake of Raddle's own.
     Internal(String),
     Output(std::io::Error),
@@ -166,6 +173,8 @@ impl fmt::Display for Error {
                 write!(f, "cannot read {}: {error}", file.display())
             }
             Self::Checkpoint { file, what } => write!(f, "{}: {what}", file.display()),
+            Self::Cluster { what, .. } => f.write_str(what),
+            Self::WithoutCluster => f.write_str("this raddle was built without clusters"),
             Self::OnlyForCheck { option } => {
                 write!(f, "`{option}` is an option of `raddle check` only")
             }
@@ -233,6 +242,10 @@ impl Error {
             }
             Self::Checkpoint { what, .. } => Some(what.hint().to_owned()),
             Self::OnlyForCheck { option } => Some(format!("leave `{option}` out")),
+            Self::Cluster { hint, .. } => hint.clone(),
+            Self::WithoutCluster => Some(
+                "build it with them: `cargo install --path crates/raddle --features cluster`".to_owned(),
+            ),
             Self::UnknownCommand { commands, .. } => Some(format!("commands: {commands}")),
             Self::UnknownTopic {
                 similar: Some(similar),

@@ -68,6 +68,14 @@ const TOPICS: &[Topic] = &[
                workers, to the same counts. A checkpoint that is damaged, or of another program or version, is refused.",
     },
     Topic {
+        names: &["cluster", "worker"],
+        text: "`raddle check FILE --cluster nats://HOST` has a program explored by all who run `raddle worker --cluster nats://HOST`, on \
+               any number of machines (engine `graph`). They meet on a NATS server with JetStream, 2.12 or newer; the answer is that of \
+               one worker, whoever is killed or cut off meanwhile. `--attach RUN` shows the answer of a run that was begun before, \
+               and `raddle cluster status`, `cancel` and `clean` look after runs. It takes a build with \
+               `--features cluster`. See docs/cluster.md.",
+    },
+    Topic {
         names: &["icb"],
         text: "Engine `icb` (iterative context bounding) explores all interleavings, those with few preemptions first: a \
                preemption is a switch away from a thread that could go on. It does not end on loops that wait.",

@@ -9,6 +9,7 @@ pub mod cargo;
 pub mod check;
 pub mod checkpoint;
 pub mod cli;
+pub mod cluster;
 pub mod compare;
 pub mod compile;
 pub mod error;
@@ -53,6 +54,8 @@ pub fn run(cli: Cli, interrupt: &AtomicBool) -> Status {
         Command::Orderings(args) => orderings::orderings(*args, interrupt),
         Command::Replay(args) => replay::replay(args, interrupt),
         Command::Resume(args) => checkpoint::resume(args, interrupt),
+        Command::Worker(args) => cluster::work(args, interrupt),
+        Command::Cluster(command) => cluster::admin(&command),
         Command::Bench(args) => bench::bench(&args, interrupt),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),

@@ -50,6 +50,11 @@ pub(crate) struct Loaded {
     pub(crate) on_main_return: OnMainReturn,
     /// The same program, for other threads.
     pub(crate) again: ProgramSource,
+    /// What it was made of, for other machines.
+    #[cfg_attr(not(feature = "cluster"), expect(dead_code))]
+    pub(crate) ir: Arc<str>,
+    #[cfg_attr(not(feature = "cluster"), expect(dead_code))]
+    pub(crate) interpretation: InterpOptions,
 }
 
 /// A program that was compiled and read, to be run several times, and with several options.
@@ -104,6 +109,8 @@ impl Compiled {
         let options = source.interpretation(&self.gathered);
         Ok(Loaded {
             again: again(&self.gathered.ir, &options),
+            ir: Arc::clone(&self.gathered.ir),
+            interpretation: options.clone(),
             program: source.program(module, options)?,
             fingerprint: self.fingerprint.clone(),
             on_main_return: source.on_main_return(&self.gathered),

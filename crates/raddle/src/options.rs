@@ -2,6 +2,7 @@
 
 use crate::checkpoint::Resumed;
 use crate::cli::{Check, CheckArgs, Engine, Format, Memory, OnMainReturn, Panics, When, name_of};
+use crate::cluster::args::ClusterArgs;
 use crate::compile;
 use crate::error::Error;
 use crate::project::Project;
@@ -43,6 +44,8 @@ pub struct Options {
     pub jobs: usize,
     pub checkpoint: Option<PathBuf>,
     pub pieces_after: Option<u32>,
+    /// Others explore.
+    pub(crate) cluster: Option<Arc<ClusterArgs>>,
     /// The search that is taken up again.
     pub(crate) resumed: Option<Arc<Resumed>>,
     pub max_executions: Option<u64>,
@@ -94,7 +97,10 @@ const COLUMNS_WITHOUT_TERMINAL: usize = 100;
 const COLUMNS: std::ops::RangeInclusive<usize> = 60..=160;
 
 impl Options {
-    pub fn from_args(args: CheckArgs) -> Result<Self, Error> {
+    pub fn from_args(mut args: CheckArgs) -> Result<Self, Error> {
+        if args.cluster.cluster.is_some() {
+            for_cluster(&mut args)?;
+        }
         let memory = memory(args.memory, args.engine);
         let follows_language = args.memory.is_none() && args.engine == Engine::Auto;
         let engine = match args.engine {
@@ -186,6 +192,7 @@ impl Options {
             jobs: args.jobs.map_or_else(processors, |jobs| jobs as usize),
             checkpoint: args.checkpoint,
             pieces_after: args.pieces_after,
+            cluster: (args.cluster.cluster.is_some()).then(|| Arc::new(args.cluster)),
             resumed: None,
             max_executions: args.max_executions,
             time_limit: args.time_limit,
@@ -211,6 +218,39 @@ impl Options {
             report: args.report,
             witness: args.witness,
         })
+    }
+}
+
+/// Only engine `graph` is for clusters.
+fn for_cluster(args: &mut CheckArgs) -> Result<(), Error> {
+    match args.engine {
+        Engine::Auto => args.engine = Engine::Graph,
+        Engine::Graph => {}
+        other => {
+            let known = ENGINES.iter().find(|(name, _)| *name == name_of(other));
+            return Err(Error::OnlyForGraph {
+                option: "--cluster",
+                engine: known.map_or("", |(name, _)| name),
+            });
+        }
+    }
+    let unusable = [
+        ("--max-executions", args.max_executions.is_some()),
+        ("--checkpoint", args.checkpoint.is_some()),
+        ("--jobs", args.jobs.is_some()),
+    ];
+    match unusable.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Error::Cluster {
+            what: format!("`{option}` cannot be used with `--cluster`"),
+            hint: Some(match *option {
+                "--jobs" => "it is an option of `raddle worker`".to_owned(),
+                "--checkpoint" => {
+                    "what is done is kept on the server: `--attach RUN` takes it up".to_owned()
+                }
+                _ => format!("leave `{option}` out"),
+            }),
+        }),
+        None => Ok(()),
     }
 }
 

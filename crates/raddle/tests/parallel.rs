@@ -209,6 +209,60 @@ fn a_search_that_is_interrupted_or_killed_goes_on_to_the_same_counts() {
     assert_eq!(answer(&output), alone, "after {rounds} rounds");
 }
 
+/// `RADDLE_STOPS=50 cargo test -p raddle --test parallel any_moment` tries more of them.
+#[test]
+fn a_search_that_is_stopped_at_any_moment_ends_with_the_same_counts() {
+    let scratch = Scratch::new("parallel-moments");
+    let file = benchmark("fib-bench");
+    let file = file.to_str().unwrap();
+    let checkpoint = scratch.0.join("search.checkpoint");
+    let kept = checkpoint.to_str().unwrap();
+    let search = ["--engine", "graph", "--memory", "sc", "--format", "json"];
+    let alone = json(
+        Path::new(file),
+        &["--engine", "graph", "--memory", "sc", "--", "-DN=4"],
+    );
+    let stops = std::env::var("RADDLE_STOPS").map_or(3, |it| it.parse().unwrap());
+    let mut random = raddle_random::Random::new(19);
+    let mut kept_count = 0;
+    for stop in 0..stops {
+        let jobs = (1 + random.below(3)).to_string();
+        let limits = [
+            "--progress",
+            "never",
+            "--pieces-after",
+            "0",
+            "--jobs",
+            &jobs,
+        ];
+        let first = [
+            &["check", file, "--checkpoint", kept][..],
+            &search,
+            &limits,
+            &["--", "-DN=4"],
+        ];
+        let signal = [Signal::SIGINT, Signal::SIGTERM][random.below(2) as usize];
+        let after = Duration::from_millis(100 + random.below(900));
+        let mut output = disturbed(&first.concat(), after, signal);
+        kept_count += u32::from(checkpoint.exists());
+        while output.status.code() != Some(0) {
+            let jobs = (1 + random.below(3)).to_string();
+            output = match checkpoint.exists() {
+                true => raddle()
+                    .args(["resume", kept, "--jobs", &jobs])
+                    .output()
+                    .unwrap(),
+                false => raddle().args(first.concat()).output().unwrap(),
+            };
+            let is_answer = matches!(output.status.code(), Some(0 | 3));
+            assert!(is_answer, "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        assert_eq!(answer(&output), alone, "stop {stop}, after {after:?}");
+        let _ = fs::remove_file(&checkpoint);
+    }
+    eprintln!("{kept_count} of {stops} searches had begun when they were stopped");
+}
+
 #[test]
 fn checkpoints_that_do_not_fit_are_refused() {
     let scratch = Scratch::new("parallel-refused");

@@ -26,6 +26,8 @@ pub(super) enum Guide {
     },
     /// It goes on only as long as there is one way.
     Stop,
+    /// Any one way at each node: the state of a generator of random numbers.
+    Random(u64),
 }
 
 impl Search {
@@ -79,6 +81,22 @@ impl Search {
         ControlFlow::Continue(!search.has_diverged())
     }
 
+    /// Goes from the root to one leaf, any way. The turns that it took; false if what is below a graph depends on what was explored before.
+    pub(crate) fn probe(
+        program: &mut Program,
+        memory: MemoryModel,
+        reductions: Reductions,
+        frame: &mut Frame,
+        random: u64,
+    ) -> (Vec<Turn>, bool) {
+        let mut search = Self::new(program, memory, reductions, frame);
+        search.guide = Guide::Random(random);
+        // Whatever is found, there is no other way to go on.
+        let _ = search.run(program, frame);
+        let is_tree = !search.is_indivisible();
+        (search.path, is_tree)
+    }
+
     /// Is this not the tree that the piece is a part of?
     pub(crate) fn has_diverged(&self) -> bool {
         self.diverged || self.is_on_the_way()
@@ -96,6 +114,10 @@ impl Search {
     /// Which of several ways to go on from here are gone; none if this is the end.
     #[cold]
     pub(super) fn guided(&mut self, frame: &mut Frame, of: u32) -> Option<Range<u32>> {
+        if let Guide::Random(state) = &mut self.guide {
+            let rank = below(state, of);
+            return Some(rank..rank + 1);
+        }
         let Guide::Along {
             piece,
             taken,
@@ -221,4 +243,14 @@ impl Search {
     pub(super) fn is_free(&self) -> bool {
         self.guide == Guide::Free
     }
+}
+
+/// A random number (SplitMix64: Steele, Lea, Flood 2014).
+fn below(state: &mut u64, bound: u32) -> u32 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut bits = *state;
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^= bits >> 31;
+    ((u128::from(bits) * u128::from(bound)) >> 64) as u32
 }

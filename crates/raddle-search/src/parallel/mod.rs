@@ -14,12 +14,18 @@
 //! - If what is explored depends on what was explored before (`graph`: additions that commute), the search is begun anew by
 //!   one worker.
 
+mod crew;
+mod probe;
 mod room;
 mod saved;
 #[cfg(test)]
 pub(crate) mod tests;
 mod worker;
 
+pub use crew::{
+    Crew, Done, Ending, Explored, Explorer, Lost, News, divided, share as share_of, start,
+};
+pub use probe::{Estimate, NoTree, Prober};
 pub use raddle_judge::frame::Setup;
 pub use raddle_judge::link::Link;
 pub(crate) use raddle_judge::piece::share;
@@ -52,6 +58,8 @@ pub struct Division {
     pub checkpoint: Option<Checkpoints>,
     /// Where an earlier search was stopped.
     pub saved: Option<Saved>,
+    /// Others explore the pieces.
+    pub crew: Option<Box<dyn Crew>>,
 }
 
 impl Division {
@@ -66,12 +74,13 @@ impl Division {
             warm_up: Self::WARM_UP,
             checkpoint: None,
             saved: None,
+            crew: None,
         }
     }
 
     /// Is there any need for it?
     pub(crate) fn is_wanted(&self) -> bool {
-        self.workers > 1 || self.checkpoint.is_some() || self.saved.is_some()
+        self.workers > 1 || self.checkpoint.is_some() || self.saved.is_some() || self.crew.is_some()
     }
 }
 
@@ -128,14 +137,24 @@ pub(crate) fn explore(
             }
         }
     };
-    let room = Room::new(pending, parts, division.workers);
-    let mut leader = Leader {
-        room: &room,
+    let leader = |room| Leader {
+        room,
         setup,
         flow: ControlFlow::Continue(()),
         diverged: false,
     };
-    leader.lead(program, frame, division)
+    if division.crew.is_some() {
+        let room = Room::new(Vec::new(), parts.clone(), 0);
+        let journal = program.journal().clone();
+        let saved = Saved {
+            journal,
+            pending,
+            parts,
+        };
+        return leader(&room).lead_crew(program, frame, division, &saved);
+    }
+    let room = Room::new(pending, parts, division.workers);
+    leader(&room).lead(program, frame, division)
 }
 
 fn first_search(program: &Program, setup: &Setup, frame: &mut Frame) -> graph::Search {

@@ -15,7 +15,7 @@ pub(crate) enum Asked {
 }
 
 /// Options of `raddle check` that mean nothing here, or something else.
-const NOT_FOR_CARGO: [&str; 16] = [
+const NOT_FOR_CARGO: [&str; 28] = [
     "files",
     "jobs",
     "seed",
@@ -32,6 +32,18 @@ const NOT_FOR_CARGO: [&str; 16] = [
     "no_cache",
     "checkpoint",
     "pieces_after",
+    "cluster",
+    "attach",
+    "lease",
+    "slice",
+    "creds",
+    "nkey",
+    "user",
+    "password",
+    "tlsca",
+    "tlscert",
+    "tlskey",
+    "subject_prefix",
 ];
 
 const EXAMPLES: &str = "\

@@ -33,6 +33,7 @@ pub fn orderings(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Erro
         ("--output", args.output),
         ("--json", args.json.is_some()),
         ("--checkpoint", args.checkpoint.is_some()),
+        ("--cluster", args.cluster.cluster.is_some()),
         ("--format sarif", args.format == Format::Sarif),
     ];
     if let Some((option, _)) = only_check.into_iter().find(|(_, given)| *given) {
