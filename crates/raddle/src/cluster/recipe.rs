@@ -29,6 +29,7 @@ pub(super) struct Recipe {
     check_every_byte: bool,
     silent_abort: bool,
     args: Vec<String>,
+    env: Vec<String>,
     entry: String,
     memory: String,
     /// Assertions, memory, races, deadlocks, livelocks, overflows, uninit, only error calls.
@@ -63,7 +64,10 @@ impl Recipe {
             check_every_byte,
             svcomp_abort_silent,
             args,
+            env,
             entry,
+            // Engine `graph` does not have it.
+            reuse_addresses: _,
             // `raddle check` with an engine that explores leaves these as they are.
             orderings: _,
             keeps_unwritten: _,
@@ -108,6 +112,7 @@ impl Recipe {
             check_every_byte,
             silent_abort: svcomp_abort_silent,
             args,
+            env,
             entry,
             memory: memory.name().to_owned(),
             checks: [
@@ -155,6 +160,7 @@ impl Recipe {
             check_every_byte: self.check_every_byte,
             svcomp_abort_silent: self.silent_abort,
             args: self.args.clone(),
+            env: self.env.clone(),
             entry: self.entry.clone(),
             ..InterpOptions::default()
         }

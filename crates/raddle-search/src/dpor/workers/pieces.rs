@@ -304,7 +304,8 @@ impl Search {
             goal,
         } = *found;
         self.rebuild_sequence(sequence);
-        let Place::Open(parent, rightmost, walk) = self.place(program.tables(), first, &goal) else {
+        let Place::Open(parent, rightmost, walk) = self.place(program.tables(), first, &goal)
+        else {
             return Some(());
         };
         self.shorten(program.tables(), first, parent, walk.last.as_ref());
