@@ -546,7 +546,12 @@ fn saved_program(options: &Options) -> Result<SavedProgram, Error> {
 
 /// Whether a file can be written is found out before anything is done for it. It is left as it was.
 fn can_be_written(file: &Path) -> Result<(), Error> {
-    let is_new = !file.exists();
+    let found = std::fs::metadata(file);
+    let is_new = found.is_err();
+    if found.is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        // Opening a pipe waits for somebody to read it.
+        return Ok(());
+    }
     let mut options = std::fs::OpenOptions::new();
     options.append(true).create(true);
     options.open(file).map_err(|error| Error::Write {
