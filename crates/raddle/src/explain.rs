@@ -499,6 +499,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &[
             "projects",
             "jobs",
+            "cluster",
             "unroll",
             "nondet",
             "verifier-functions",

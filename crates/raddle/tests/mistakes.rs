@@ -194,7 +194,7 @@ fn m11_another_compiler_in_place_of_clang() {
     );
 }
 
-/// The answer may have taken hours: it is told even if a file cannot be written.
+/// An answer may take hours: that a file cannot be written is told before.
 #[test]
 fn m11_a_report_that_cannot_be_written() {
     let scratch = Scratch::new("m11-report");
@@ -204,7 +204,7 @@ fn m11_a_report_that_cannot_be_written() {
     command.arg("check").arg(&file).arg("--report").arg(nowhere);
     let output = command.output().unwrap();
     says(&output, 2, &["cannot write ", "help: is the directory"]);
-    assert!(output.stdout.starts_with(b"verified: "));
+    assert!(output.stdout.is_empty());
 }
 
 // ---- what cannot be run
