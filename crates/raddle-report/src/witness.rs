@@ -1,15 +1,16 @@
-//! Violation witnesses in format 2.0 of the verification competition (SV-COMP): YAML that other tools check.
+//! Violation witnesses in format 2.2 of the verification competition (SV-COMP): YAML that other tools check.
 //!
-//! The format knows no threads: it cannot say how they interleave. A witness names the place that is reached (the *target*)
-//! and the values that `__VERIFIER_nondet_*` returned on the way.
+//! A witness names the place that is reached (the *target*; two of them for a race) and the values that `__VERIFIER_nondet_*` returned on the way,
+//! each with the thread that comes there: 0 is `main`, and others are numbered in the order in which they are started.
 
 use crate::Report;
+use crate::names::Names;
 use crate::number::Number;
 use crate::source::{Sources, position};
 use crate::steps::value_chosen;
 use crate::trace_file::hex;
-use raddle_judge::Violation;
-use raddle_program::SourceLoc;
+use raddle_judge::{Violation, ViolationKind};
+use raddle_program::{SourceLoc, SrcId, ThreadId};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -42,7 +43,7 @@ pub fn render(
         text,
         "- entry_type: \"violation_sequence\"\n\
          \x20 metadata:\n\
-         \x20   format_version: \"2.0\"\n\
+         \x20   format_version: \"2.2\"\n\
          \x20   uuid: \"{}\"\n\
          \x20   creation_time: \"{}\"\n\
          \x20   producer:\n\
@@ -63,38 +64,75 @@ pub fn render(
         quoted(task.specification),
         task.language,
     );
-    for (at, value) in values(report, violation) {
-        let place = (sources.display(&at.file), at.line, 0);
-        text += &waypoint(place, "function_return", Some(value));
+    let names = Names::new(report.program, &violation.trace);
+    for (thread, at, value) in values(report, violation) {
+        let place = Place {
+            thread: names.thread_number(thread),
+            file: sources.display(&at.file),
+            line: at.line,
+            column: 0,
+        };
+        text += SEGMENT;
+        text += &waypoint(&place, "function_return", Some(value));
     }
-    let target = match position(report.program.tables(), violation.at) {
-        Some(at) => (sources.display(&at.file), at.line, at.column),
-        None => (report.file, 1, 0),
-    };
-    text += &waypoint(target, "target", None);
+    text += SEGMENT;
+    for (thread, at) in targets(violation) {
+        let at = position(report.program.tables(), at);
+        let place = Place {
+            thread: names.thread_number(thread),
+            file: at.map_or(report.file, |at| sources.display(&at.file)),
+            line: at.map_or(1, |at| at.line),
+            column: at.map_or(0, |at| at.column),
+        };
+        text += &waypoint(&place, "target", None);
+    }
     text
 }
 
+const SEGMENT: &str = "    - segment:\n";
+
+/// Where a thread comes. The column is 0 where it is not known: a call returns at its end.
+struct Place<'a> {
+    thread: usize,
+    file: &'a str,
+    line: u32,
+    column: u32,
+}
+
+/// The places that make the violation, with the threads that come there.
+fn targets(violation: &Violation) -> Vec<(ThreadId, SrcId)> {
+    match &violation.kind {
+        ViolationKind::Race(race) => [&race.first, &race.second]
+            .map(|access| (access.thread, access.at))
+            .to_vec(),
+        _ => vec![(violation.thread, violation.at)],
+    }
+}
+
 /// What nondeterministic functions returned, in the order of the execution.
-fn values<'a>(report: &'a Report<'_>, violation: &'a Violation) -> Vec<(&'a SourceLoc, Number)> {
+fn values<'a>(
+    report: &'a Report<'_>,
+    violation: &'a Violation,
+) -> Vec<(ThreadId, &'a SourceLoc, Number)> {
     let program = report.program;
     let steps = &violation.trace.steps;
     (0..steps.len())
         .filter_map(|index| {
             let value = value_chosen(program, steps, index)?;
             let at = position(program.tables(), program.at(steps[index].state))?;
-            Some((at, value))
+            Some((steps[index].thread, at, value))
         })
         .collect()
 }
 
-/// One place on the way. The column is 0 where it is not known: a call returns at its end.
-fn waypoint((file, line, column): (&str, u32, u32), kind: &str, value: Option<Number>) -> String {
+/// One place on the way.
+fn waypoint(place: &Place<'_>, kind: &str, value: Option<Number>) -> String {
     let mut text = format!(
-        "    - segment:\n\
-         \x20       - waypoint:\n\
+        "        - waypoint:\n\
          \x20           type: \"{kind}\"\n\
-         \x20           action: \"follow\"\n"
+         \x20           action: \"follow\"\n\
+         \x20           thread_id: {}\n",
+        place.thread,
     );
     if let Some(value) = value {
         let _ = write!(
@@ -109,11 +147,12 @@ fn waypoint((file, line, column): (&str, u32, u32), kind: &str, value: Option<Nu
         text,
         "            location:\n\
          \x20             file_name: {}\n\
-         \x20             line: {line}\n",
-        quoted(file),
+         \x20             line: {}\n",
+        quoted(place.file),
+        place.line,
     );
-    if column > 0 {
-        let _ = writeln!(text, "              column: {column}");
+    if place.column > 0 {
+        let _ = writeln!(text, "              column: {}", place.column);
     }
     text
 }

@@ -250,7 +250,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
-    /// Write a violation witness (format 2.0 of SV-COMP) besides
+    /// Write a violation witness (format 2.2 of SV-COMP) besides
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
 

@@ -219,7 +219,7 @@ impl Error {
             }),
             Self::ReadProperty { .. } => Some("check the path".to_owned()),
             Self::Property { .. } => Some(
-                "known are those of unreach-call, no-data-race, valid-memsafety and no-overflow; or say it with `--check`".to_owned(),
+                "known are those of unreach-call, no-data-race, valid-memsafety, valid-memcleanup, no-overflow and termination; or say it with `--check`".to_owned(),
             ),
             Self::Write { .. } => Some("is the directory there, and may you write to it?".to_owned()),
             Self::Read { .. } => Some("name a file that `raddle check --trace FILE` wrote".to_owned()),

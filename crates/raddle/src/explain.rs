@@ -389,14 +389,15 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         names: &["witness"],
-        text: "`--witness FILE` writes a violation witness in format 2.0 of the verification competition SV-COMP. \
-               That format knows no threads: the witness names the place that is reached and the values of \
-               `__VERIFIER_nondet_*` on the way.",
+        text: "`--witness FILE` writes a violation witness in format 2.2 of the verification competition SV-COMP: \
+               the place that is reached (two for a race) and the values of `__VERIFIER_nondet_*` on the way, each with \
+               its thread. How threads interleave in between is not said.",
     },
     Topic {
         names: &["property"],
         text: "`--property FILE.prp` reads what to look for from a property file of the verification competition: \
-               unreach-call, no-data-race, valid-memsafety or no-overflow. `abort` is then an end of the program \
+               unreach-call, no-data-race, valid-memsafety or no-overflow; leaks, valid-memcleanup and termination are \
+               not looked for, so that the answer is inconclusive. docs/sv-comp.md has the command. `abort` is then an end of the program \
                like `exit`, and only calls of `reach_error` break unreach-call.",
     },
     Topic {

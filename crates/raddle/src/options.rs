@@ -141,6 +141,13 @@ impl Options {
             None => named(&args.checks, project.file()),
         };
         all_known(&list, engine)?;
+        if args.clang_args.iter().any(|arg| arg == "-m32") {
+            return Err(Error::Unavailable {
+                option: "the data model ILP32: clang's option",
+                value: "-m32".to_owned(),
+                available: "LP64, without that option".to_owned(),
+            });
+        }
         if let Some(kind) = engine
             && args.jobs.is_some_and(|jobs| jobs > 1)
             && !kind.descriptor().has_workers

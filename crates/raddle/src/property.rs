@@ -79,7 +79,7 @@ fn parse(text: &str) -> Result<Property, PropertyError> {
             .ok_or(PropertyError::NoCheck { line })?;
         property.add(formula, line)?;
     }
-    if property.checks.is_empty() {
+    if property.specification.is_empty() {
         return Err(PropertyError::Empty);
     }
     Ok(property)
@@ -90,23 +90,32 @@ impl Property {
         let (check, written) = match formula {
             "G!call(reach_error())" | "G!call(__VERIFIER_error())" => {
                 self.only_error_calls = true;
-                (Check::Assert, "G ! call(reach_error())")
+                (Some(Check::Assert), "G ! call(reach_error())")
             }
-            "G!data-race" => (Check::Race, "G ! data-race"),
-            "G!overflow" => (Check::Overflow, "G ! overflow"),
-            "Gvalid-free" => (Check::Memory, "G valid-free"),
-            "Gvalid-deref" => (Check::Memory, "G valid-deref"),
+            "G!data-race" => (Some(Check::Race), "G ! data-race"),
+            "G!overflow" => (Some(Check::Overflow), "G ! overflow"),
+            "Gvalid-free" => (Some(Check::Memory), "G valid-free"),
+            "Gvalid-deref" => (Some(Check::Memory), "G valid-deref"),
             "Gvalid-memtrack" => {
                 self.unchecked = Some("valid-memtrack (memory that nothing points to any more)");
-                (Check::Memory, "G valid-memtrack")
+                (Some(Check::Memory), "G valid-memtrack")
+            }
+            "Gvalid-memcleanup" => {
+                self.unchecked = Some("valid-memcleanup (memory that is not freed in the end)");
+                (Some(Check::Memory), "G valid-memcleanup")
+            }
+            // Whatever else goes wrong is no violation of it, so nothing is looked for.
+            "Fend" => {
+                self.unchecked = Some("termination (executions without end)");
+                (None, "F end")
             }
             _ => {
                 let formula = formula.to_owned();
                 return Err(PropertyError::Unknown { line, formula });
             }
         };
-        if !self.checks.contains(&check) {
-            self.checks.push(check);
+        if !check.is_none_or(|check| self.checks.contains(&check)) {
+            self.checks.extend(check);
         }
         if !self.specification.is_empty() {
             self.specification += "\n";
@@ -134,15 +143,20 @@ mod tests {
         assert_eq!(race.checks, [Check::Race]);
         let overflow = parse("CHECK(init(main()), LTL(G ! overflow))").unwrap();
         assert_eq!(overflow.checks, [Check::Overflow]);
+        let cleanup = parse("CHECK( init(main()), LTL(G valid-memcleanup) )").unwrap();
+        assert_eq!(cleanup.checks, [Check::Memory]);
+        let ends = parse("CHECK( init(main()), LTL(F end) )").unwrap();
+        assert!(ends.checks.is_empty() && !ends.only_error_calls);
+        assert!(cleanup.unchecked.is_some() && ends.unchecked.is_some());
     }
 
     #[test]
     fn other_texts_are_errors() {
         assert_eq!(parse(" \n"), Err(PropertyError::Empty));
         assert_eq!(parse("\nhello"), Err(PropertyError::NoCheck { line: 2 }));
-        let formula = "Fend".to_owned();
+        let formula = "Gend".to_owned();
         assert_eq!(
-            parse("CHECK( init(main()), LTL(F end) )"),
+            parse("CHECK( init(main()), LTL(G end) )"),
             Err(PropertyError::Unknown { line: 1, formula })
         );
     }

@@ -198,13 +198,13 @@ fn witnesses_name_the_target_and_the_values_on_the_way() {
     let text = fs::read_to_string(&witness).unwrap();
     for part in [
         "- entry_type: \"violation_sequence\"\n",
-        "    format_version: \"2.0\"\n",
+        "    format_version: \"2.2\"\n",
         "      name: \"Raddle\"\n",
         "      specification: \"G ! call(reach_error())\"\n",
         "      data_model: \"LP64\"\n      language: \"C\"\n",
         "              value: \"\\\\result == 0\"\n",
         "              value: \"\\\\result == 1\"\n",
-        "            type: \"target\"\n            action: \"follow\"\n            location:\n",
+        "            type: \"target\"\n            action: \"follow\"\n            thread_id: 0\n            location:\n",
         "              line: 8\n",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
@@ -213,6 +213,38 @@ fn witnesses_name_the_target_and_the_values_on_the_way() {
     // The target is the last segment, and has no constraint.
     let (_, last) = text.rsplit_once("- segment:").unwrap();
     assert!(last.contains("target") && !last.contains("constraint"));
+}
+
+#[test]
+fn a_race_ends_in_a_segment_with_two_targets() {
+    let scratch = Scratch::new("race-witness");
+    let file = scratch.file(
+        "race.c",
+        "#include <pthread.h>\nint x;\nvoid *add(void *p) {\n    x++;\n    return p;\n}\n\
+         int main(void) {\n    pthread_t a, b;\n    pthread_create(&a, 0, add, 0);\n    pthread_create(&b, 0, add, 0);\n\
+             pthread_join(a, 0);\n    pthread_join(b, 0);\n}\n",
+    );
+    let race = "CHECK( init(main()), LTL(G ! data-race) )\n";
+    let property = scratch.file("no-data-race.prp", race);
+    let witness = scratch.0.join("witness.yml");
+    let args = [
+        "--property",
+        property.to_str().unwrap(),
+        "--witness",
+        witness.to_str().unwrap(),
+    ];
+    says(&check(&file, &args), 1, &["data race"]);
+    let text = fs::read_to_string(&witness).unwrap();
+    assert_eq!(text.matches("- segment:").count(), 1, "{text}");
+    assert_eq!(text.matches("type: \"target\"").count(), 2, "{text}");
+    for part in [
+        "thread_id: 1\n",
+        "thread_id: 2\n",
+        "specification: \"G ! data-race\"",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    assert_eq!(text.matches("              line: 4\n").count(), 2, "{text}");
 }
 
 #[test]
@@ -258,6 +290,14 @@ fn properties_decide_what_is_looked_for() {
     );
     says(&with(&adds, &overflow), 1, &["overflow"]);
     says(&with(&adds, &safe), 3, &[]);
+    // Neither is whether executions end, nor is anything else a violation of that.
+    let ends = property("termination.prp", &["F end"]);
+    let cleanup = property("valid-memcleanup.prp", &["G valid-memcleanup"]);
+    let choice = scratch.file("c.c", CHOICE);
+    let termination = "without looking for termination";
+    says(&with(&choice, &ends), 3, &[termination]);
+    let freed = "without looking for valid-memcleanup";
+    says(&with(&choice, &cleanup), 3, &[freed]);
 }
 
 #[test]
@@ -265,12 +305,12 @@ fn wrong_properties_are_errors() {
     let scratch = Scratch::new("bad-property");
     let file = scratch.file("a.c", "int main(void) { return 0; }\n");
     let with = |property: &Path| check(&file, &["--property", property.to_str().unwrap()]);
-    let term = scratch.file("t.prp", "CHECK( init(main()), LTL(F end) )\n");
+    let term = scratch.file("t.prp", "CHECK( init(main()), LTL(G end) )\n");
     says(
         &with(&term),
         2,
         &[
-            "t.prp: line 1: Raddle does not know the property `Fend`",
+            "t.prp: line 1: Raddle does not know the property `Gend`",
             "help: known are",
         ],
     );
@@ -286,6 +326,12 @@ fn wrong_properties_are_errors() {
     );
     let both = check(&file, &["--property", "x.prp", "--check", "race"]);
     says(&both, 2, &["cannot be used with"]);
+    let narrow = check(&file, &["--", "-m32"]);
+    says(
+        &narrow,
+        2,
+        &["data model ILP32: clang's option `-m32` is not available yet"],
+    );
 }
 
 /// A value of full range is chosen in pieces, which are nobody's business.
