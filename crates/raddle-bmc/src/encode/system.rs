@@ -23,6 +23,8 @@ const IDS: usize = 0xF_FFF4;
 const GUARD: usize = 0xF_FFF6;
 /// How many exceptions are being handled, and on their way: under keys 1 and 2.
 const EXCEPTIONS: usize = 0xF_FFF0;
+/// Does it not act on being cancelled?
+const UNCANCELLED: usize = 0xF_FFEF;
 const KEYS: usize = 0xF_F000;
 const EXIT_FUNCTIONS: usize = 0xF_E000;
 const EXIT_ARGUMENTS: usize = 0xF_D000;
@@ -295,7 +297,6 @@ fn first_position(kind: u32) -> Option<usize> {
         1 => Some(KEYS),
         2 => Some(EXIT_FUNCTIONS),
         3 => Some(EXIT_ARGUMENTS),
-        4 => Some(CLEANUPS),
         5 => Some(CLOCK),
         6 => Some(LOOKED),
         7 => Some(SLEPT),
@@ -303,6 +304,8 @@ fn first_position(kind: u32) -> Option<usize> {
         9 => Some(WOKEN),
         10 => Some(IDS),
         11 => Some(GUARD),
+        16 => Some(CLEANUPS),
+        18 => Some(UNCANCELLED),
         0x4558_0008 => Some(EXCEPTIONS),
         _ => None,
     }
