@@ -381,7 +381,7 @@ fn line(cx: &mut Script<'_, '_>) -> ModelResult {
     let len = rest.iter().take_while(|byte| **byte != end).count();
     cx.assign_string(cx.arg(1), &rest[..len])?;
     if len < rest.len() {
-        cx.skip(stream, len + 1)?;
+        cx.skip(stream, len.saturating_add(1))?;
         return Ok(Outcome::Return(cx.arg(0)));
     }
     cx.consume(stream, len, len, len == 0)
@@ -663,7 +663,7 @@ impl Script<'_, '_> {
             false => self.load(local, 8, Order::Plain)?,
         };
         if len > capacity {
-            let block = self.allocate(len + 1, 16)?;
+            let block = self.allocate(len.saturating_add(1), 16)?;
             if place != local {
                 self.free(place)?;
             }

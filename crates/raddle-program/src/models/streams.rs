@@ -178,7 +178,7 @@ fn scan(cx: &mut Script<'_, '_>) -> ModelResult {
 
 /// `(line, size, …, stream)`.
 fn get_whole_line(cx: &mut Script<'_, '_>) -> ModelResult {
-    let stream = cx.arg(cx.arg_count() - 1);
+    let stream = cx.arg(cx.arg_count().saturating_sub(1));
     match cx.file_behind(stream)? {
         Some(_) => Err(cx.unsupported("reading lines of any length from a file")),
         None => Ok(Outcome::Return(u64::MAX)),
