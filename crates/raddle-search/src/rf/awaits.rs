@@ -55,6 +55,7 @@ struct Waiting {
 pub(super) struct Awaits {
     purity: bool,
     awaits: bool,
+    net_effect: bool,
     /// Locations that threads wait for but that are not chained: accessed by events with several sources. Threads that spin on
     /// them go no further.
     refused: Vec<LocId>,
@@ -71,6 +72,7 @@ impl Awaits {
         Self {
             purity: reductions.purity,
             awaits: reductions.awaits,
+            net_effect: reductions.net_effect,
             ..Self::default()
         }
     }
@@ -123,7 +125,7 @@ impl Search {
     /// Does the event seem to complete an iteration that takes something and gives it back? Whether others saw that is for an engine to say that orders
     /// all accesses.
     pub(super) fn takes_back(&self, program: &Program, event: &Event) -> bool {
-        if !self.awaits.purity
+        if !(self.awaits.purity && self.awaits.net_effect)
             || event.is_block
             || !program.is_reentered(event.after)
             || !self.trace.comes_back(event)
