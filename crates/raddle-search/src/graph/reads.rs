@@ -540,9 +540,7 @@ impl Search {
         if event.waits() {
             return self.find_races(program, frame, read);
         }
-        if event.is_cell {
-            self.meet_lock(program, read)?;
-        }
+        self.meet_lock(program, read)?;
         self.find_uninitialised(program, frame, read)?;
         self.find_races(program, frame, read)?;
         self.arrived(program, frame, read.of())

@@ -1,11 +1,11 @@
 //! Loop iterations that take a lock, look, and give it back: zero net effect (docs/purity.md).
 //!
 //! The thread is blocked behind such an iteration, as it is under `dpor`. A graph says less than an execution about who came in between: another thread could still find the lock
-//! taken, in an event that is added later. So that is left to locks which nobody looks at, in whatever graph: they are taken and given back only, and
-//! whoever finds one taken waits. These are updates of one chain; nobody has been in between if the update that gives the lock back reads from the one that took it. That is told by
-//! the thread's own events, so it is the same in all graphs that have them.
+//! taken, in an event that is added later. So that is left to locks which nobody looks at, in whatever graph: whoever finds one taken waits. They are synchronisation objects, or
+//! variables that are taken and given back by updates. All who find something there are updates of one chain then; nobody has been in between if the update that gives the lock back reads from the one that
+//! took it. That is told by the thread's own events, so it is the same in all graphs that have them.
 //!
-//! Initialising or destroying a lock is no look if it happens before everything else there, or after it. Where a lock is looked at after all for which iterations were left out,
+//! Whoever looks before everything else there, or after it, finds nobody. Where a lock is looked at after all for which iterations were left out,
 //! the search begins anew and leaves out none, as for additions.
 
 use super::Search;
@@ -17,52 +17,58 @@ use raddle_program::{Op, Program, StateId, SyncAction};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
-/// Locks of which a search has found something out.
+/// Places of which a search has found something out.
 #[derive(Default)]
 pub(super) struct Locks {
     /// Iterations were left out in which they are taken and given back.
     left_out: Vec<Place>,
-    /// Somebody may see that they are taken.
-    looked_at: Vec<Place>,
+    /// By place: may somebody see that it is taken?
+    looked_at: Vec<bool>,
 }
 
-/// How an operation uses a lock.
+impl Locks {
+    #[inline]
+    fn is_looked_at(&self, place: Place) -> bool {
+        self.looked_at.get(place.index()).is_some_and(|&it| it)
+    }
+}
+
+/// How an operation uses a synchronisation object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
-    /// Waits, and takes it.
-    Take,
     GiveBack,
-    /// Finds it taken or not; or makes it, or ends it.
+    /// Finds it taken or not, without waiting; or makes it, or ends it.
     Look,
-    Make,
+    Other,
 }
 
-fn use_of(op: &Op) -> Option<Use> {
+fn use_of(op: &Op) -> Use {
     let Op::Sync { action, .. } = op else {
-        return None;
+        return Use::Other;
     };
-    Some(match action {
-        SyncAction::Lock { .. }
-        | SyncAction::ReadLock
-        | SyncAction::WriteLock
-        | SyncAction::SemWait => Use::Take,
-        SyncAction::Unlock { .. }
-        | SyncAction::RwUnlock
-        | SyncAction::SemPost
-        | SyncAction::CondRelease { .. } => Use::GiveBack,
+    match action {
+        SyncAction::Unlock { .. } | SyncAction::RwUnlock | SyncAction::SemPost => Use::GiveBack,
         SyncAction::TryLock { .. }
         | SyncAction::TryReadLock
         | SyncAction::TryWriteLock
         | SyncAction::SemTryWait
-        | SyncAction::SemGet => Use::Look,
-        SyncAction::MutexInit { .. }
+        | SyncAction::SemGet
+        | SyncAction::MutexInit { .. }
         | SyncAction::MutexDestroy
         | SyncAction::RwInit
         | SyncAction::RwDestroy
         | SyncAction::SemInit { .. }
-        | SyncAction::SemDestroy => Use::Make,
-        _ => return None,
-    })
+        | SyncAction::SemDestroy => Use::Look,
+        _ => Use::Other,
+    }
+}
+
+/// Does an event tell whether its place is taken? Whoever waits while it is does not.
+fn is_look(program: &Program, event: &Event) -> bool {
+    match event.is_cell {
+        true => use_of(program.op(event.state)) == Use::Look,
+        false => event.kind == Kind::Read && !event.is_update && !event.waits(),
+    }
 }
 
 impl Search {
@@ -70,19 +76,17 @@ impl Search {
         self.rules.reductions.purity && self.rules.reductions.net_effect
     }
 
-    /// A synchronisation object was accessed: does that tell whether it is taken?
-    pub(super) fn meet_lock(&mut self, program: &mut Program, event: Ev) -> ControlFlow<()> {
-        let e = self.graph.event(event);
+    /// A place was read, and the thread did not wait: does that tell whether it is taken?
+    #[inline]
+    pub(super) fn meet_lock(&mut self, program: &mut Program, read: Ev) -> ControlFlow<()> {
+        let e = self.graph.event(read);
         let place = e.place;
-        if !self.leaves_out_rounds() || self.locks.looked_at.contains(&place) {
+        if self.locks.is_looked_at(place) || !self.leaves_out_rounds() {
             return ControlFlow::Continue(());
         }
-        match use_of(program.op(e.state)) {
-            Some(Use::Look) => self.look_at_lock(program, place),
-            Some(Use::Make) if !self.is_ordered(event, |_| true) => {
-                self.look_at_lock(program, place)
-            }
-            _ => ControlFlow::Continue(()),
+        match is_look(program, e) && !self.is_ordered(read, |_| true) {
+            true => self.look_at_lock(program, place),
+            false => ControlFlow::Continue(()),
         }
     }
 
@@ -101,7 +105,10 @@ impl Search {
     }
 
     fn look_at_lock(&mut self, program: &mut Program, place: Place) -> ControlFlow<()> {
-        self.locks.looked_at.push(place);
+        if self.locks.looked_at.len() <= place.index() {
+            self.locks.looked_at.resize(place.index() + 1, false);
+        }
+        self.locks.looked_at[place.index()] = true;
         if !self.locks.left_out.contains(&place) {
             return ControlFlow::Continue(());
         }
@@ -111,15 +118,15 @@ impl Search {
         ControlFlow::Break(())
     }
 
-    /// Blocks a thread behind the write of an update that gives a lock back, if it completes an iteration that comes to nothing.
+    /// Blocks a thread behind the write of an update, if that gives a lock back and completes an iteration that comes to nothing.
     pub(super) fn leave_out_round(&mut self, program: &mut Program, write: Ev) -> ControlFlow<()> {
         let e = self.graph.event(write);
         let next = self.graph.threads[write.of()].cursor.state;
-        if !e.is_update
-            || use_of(program.op(e.state)) != Some(Use::GiveBack)
-            || !self.leaves_out_rounds()
-            || !self.graph.was_left(next)
-        {
+        let gives_back = match e.is_cell {
+            true => use_of(program.op(e.state)) == Use::GiveBack,
+            false => true,
+        };
+        if !self.graph.was_left(next) || !gives_back || !self.leaves_out_rounds() {
             return ControlFlow::Continue(());
         }
         let mut places = SmallVec::<[(Place, Ev); 2]>::new();
@@ -137,10 +144,10 @@ impl Search {
         if !comes_to_nothing(program, last, next, round) {
             return ControlFlow::Continue(());
         }
-        let is_made = |event: &Event| use_of(program.op(event.state)) == Some(Use::Make);
+        let looks = |event: &Event| is_look(program, event);
         let found = places
             .iter()
-            .find(|(_, event)| !self.is_ordered(*event, is_made));
+            .find(|(_, event)| !self.is_ordered(*event, looks));
         if let Some(&(place, _)) = found {
             return self.look_at_lock(program, place);
         }
@@ -167,17 +174,19 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// What an update of a synchronisation object did, of which this is the write.
+    /// What an update did.
     fn change(&mut self, read: &Event, write: &Event, at: Ev) -> Did {
-        let Op::Sync { cell, .. } = *self.program.op(write.state) else {
+        let (Op::Sync { cell: loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. }) =
+            *self.program.op(write.state)
+        else {
             return Did::Other;
         };
         let place = write.place;
-        let is_looked_at = self.search.locks.looked_at.contains(&place)
-            || self.program.tells_additions_apart(cell)
-            || self.program.is_mixed(cell);
+        let is_looked_at = self.search.locks.is_looked_at(place)
+            || self.program.tells_additions_apart(loc)
+            || self.program.is_mixed(loc);
         // It may be the mutex of a condition variable.
-        if is_looked_at || Place::of(cell) != place {
+        if is_looked_at || Place::of(loc) != place {
             return Did::Other;
         }
         if self.places.iter().all(|(known, _)| *known != place) {
@@ -185,7 +194,7 @@ impl Round<'_> {
         }
         let is_own = read.source.is_event() && read.source.of() == self.thread;
         Did::Change(Change {
-            loc: cell,
+            loc,
             before: read.value,
             after: write.value,
             is_own,
@@ -204,7 +213,7 @@ impl Iterator for Round<'_> {
         if let [rest @ .., read, write] = self.events
             && write.kind == Kind::Write
             && write.is_update
-            && write.is_cell
+            && (write.is_cell || read.value != write.value)
         {
             let at = Ev::new(self.thread, self.events.len() - 1);
             self.events = rest;

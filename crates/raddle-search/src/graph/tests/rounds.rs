@@ -4,7 +4,7 @@ use super::number;
 use crate::driver::{SearchOptions, check};
 use crate::oracle::c11::{GraphOptions, final_graphs};
 use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, ViolationKind};
-use raddle_program::Order;
+use raddle_program::{Order, RmwKind};
 use raddle_testing::builder::{
     BuiltProgram, Compare, Place, ProgramBuilder, SyncVar, ThreadBuilder,
 };
@@ -16,6 +16,8 @@ enum Lock {
     Read(SyncVar),
     Both(SyncVar, SyncVar),
     Semaphore(SyncVar),
+    /// Updates of a variable.
+    Word(Place),
 }
 
 impl Lock {
@@ -28,6 +30,13 @@ impl Lock {
                 t.lock(n);
             }
             Self::Semaphore(s) => t.sem_wait(s),
+            Self::Word(w) => t.while_(
+                |t| {
+                    let (_, got) = t.cas_order(w, 0, 1, Order::Acquire, Order::Relaxed);
+                    got.is(0)
+                },
+                |_| {},
+            ),
         }
         let result = body(t);
         match self {
@@ -38,6 +47,9 @@ impl Lock {
                 t.unlock(m);
             }
             Self::Semaphore(s) => t.sem_post(s),
+            Self::Word(w) => {
+                t.rmw(w, RmwKind::Exchange, 0, Order::Release);
+            }
         }
         result
     }
@@ -73,13 +85,14 @@ fn taking(seed: u64, rounds: Option<u32>) -> BuiltProgram {
     let mut random = Random::new(seed);
     let mut b = ProgramBuilder::new(&format!("rounds {seed}"));
     let vars = [b.var("x", 4), b.var("y", 4)];
+    let word = b.var("w", 4);
     let (m, n, rw, sem) = (b.mutex("m"), b.mutex("n"), b.rwlock("rw"), b.sem("s", 1));
     let threads = 2 + random.below(3) / 2;
     let asserts = random.below(threads);
     for i in 0..threads {
         let count = 1 + random.below(3);
         let plan: Vec<[u64; 5]> = (0..count)
-            .map(|_| [8, 2, 4, 5, 3].map(|below| random.below(below)))
+            .map(|_| [8, 2, 6, 5, 3].map(|below| random.below(below)))
             .collect();
         let end = [2, 2].map(|below| random.below(below));
         b.thread(&format!("t{i}"), |t| {
@@ -90,6 +103,7 @@ fn taking(seed: u64, rounds: Option<u32>) -> BuiltProgram {
                     0 => Lock::Mutex(m),
                     1 => Lock::Both(m, n),
                     2 => Lock::Semaphore(sem),
+                    3 | 4 => Lock::Word(word),
                     _ => Lock::Read(rw),
                 };
                 let order = [
@@ -210,4 +224,61 @@ fn the_same_violations_as_by_brute_force() {
         }
     }
     assert!(compared > 50 && failed > 5, "{compared} {failed}");
+}
+
+/// A thread that looks whether the lock is taken may see the iteration, so it is explored, and there is no end to that. Where it looks before the others are there, it cannot.
+#[test]
+fn iterations_that_may_be_seen_are_explored() {
+    for (looks, is_early, ends) in [
+        (false, false, true),
+        (true, true, true),
+        (true, false, false),
+    ] {
+        for is_word in [false, true] {
+            let mut b = ProgramBuilder::new("looks");
+            let (x, y, w) = (b.var("x", 4), b.var("y", 4), b.var("w", 4));
+            let m = b.mutex("m");
+            let lock = match is_word {
+                true => Lock::Word(w),
+                false => Lock::Mutex(m),
+            };
+            let look = |t: &mut ThreadBuilder| {
+                let found = match is_word {
+                    true => t.load_order(w, Order::Relaxed),
+                    false => {
+                        let got = t.try_lock(m);
+                        t.if_(got.is(1), |t| t.unlock(m));
+                        got
+                    }
+                };
+                t.if_(found.is(1), |t| t.store_order(y, 1, Order::Relaxed));
+            };
+            b.thread("a", |t| wait_for(t, lock, (x, Order::Relaxed, 1), None));
+            b.thread("b", |t| {
+                t.store_order(x, 1, Order::Relaxed);
+                if looks && !is_early {
+                    look(t);
+                }
+            });
+            b.main(|t| {
+                if looks && is_early {
+                    look(t);
+                }
+                t.spawn_all();
+            });
+            let built = b.build();
+            let options = SearchOptions {
+                memory: MemoryModel::C11,
+                milestones: Some(Box::new(|_| std::ops::ControlFlow::Break(()))),
+                ..SearchOptions::default()
+            };
+            let outcome = check(&mut built.program(), EngineKind::Graph, options).unwrap();
+            let is_verified = matches!(outcome.verdict, Verdict::Verified { .. });
+            assert_eq!(
+                is_verified, ends,
+                "{looks} {is_early} {:?}\n{built}",
+                outcome.verdict
+            );
+        }
+    }
 }
