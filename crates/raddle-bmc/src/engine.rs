@@ -19,6 +19,7 @@ use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName, WeakOrderings};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Wrong turns of a solver.
@@ -38,7 +39,8 @@ pub struct BmcOptions {
     pub any_unwritten: bool,
     /// `abort` ends the process in silence.
     pub silent_abort: bool,
-    /// A second opinion: give up if a formula becomes large, or if a question takes so many conflicts.
+    /// A second opinion: give up if a formula becomes large, if a question takes so many conflicts, or if all of them take [`PROPAGATIONS`] times as many
+    /// propagations.
     pub effort: Option<Conflicts>,
     /// What a question may take, with loops unrolled in full, before every loop is bounded: [`PATIENCE`].
     pub patience: Conflicts,
@@ -46,6 +48,9 @@ pub struct BmcOptions {
 
 /// Facts stop growing long before.
 const MOST_ENCODINGS: u32 = 200;
+
+/// What a conflict takes, mostly.
+const PROPAGATIONS: u64 = 1_000;
 
 /// Most questions take less.
 pub const PATIENCE: Conflicts = 200;
@@ -76,6 +81,9 @@ pub fn check(
         weak: WeakOrderings::default(),
         shapes: Shapes::default(),
         patience: Patience::Endless,
+        propagations: options
+            .effort
+            .map(|conflicts| AtomicU64::new(conflicts.saturating_mul(PROPAGATIONS))),
     };
     run.watch.set_engine(EngineKind::Bmc);
     let verdict = run.verdict(&mut view, program)?;
@@ -109,6 +117,8 @@ struct Run {
     weak: WeakOrderings,
     shapes: Shapes,
     patience: Patience,
+    /// What is left of a second opinion's effort.
+    propagations: Option<AtomicU64>,
 }
 
 /// What is spent on a formula. What was asked for by [`BmcOptions::effort`] holds besides.
@@ -221,7 +231,8 @@ impl Run {
             self.watch.enter(Phase::Solving);
             match self.ask(view, program, &mut problem, rounds)? {
                 BoundOutcome::Done(Verdict::Inconclusive(Reason::Effort))
-                    if self.options.effort.is_none_or(|most| conflicts < most) => {}
+                    if self.options.effort.is_none_or(|most| conflicts < most)
+                        && !self.is_exhausted() => {}
                 outcome => return Ok(outcome),
             }
             self.patience = Patience::Short(PATIENCE.max(conflicts / SHARE_OF_EARLY));
@@ -281,9 +292,16 @@ impl Run {
         };
         Limits {
             conflicts: self.options.effort.into_iter().chain(patience).min(),
+            propagations: self.propagations.as_ref(),
             deadline: self.watch.deadline(),
             interrupt: Some(self.watch.flag()),
         }
+    }
+
+    /// Is nothing left of a second opinion's effort?
+    fn is_exhausted(&self) -> bool {
+        let left = self.propagations.as_ref();
+        left.is_some_and(|left| left.load(Ordering::Relaxed) == 0)
     }
 
     /// The answer of a solver that was stopped.
