@@ -27,7 +27,6 @@ use raddle_program::{Op, Program, StateId, Tables, ThreadId};
 use std::ops::ControlFlow;
 use wakeup::{NodeId, Step, WakeupTrees};
 use workers::Company;
-pub(crate) use workers::explore;
 
 /// A thread that need not be explored from some prefix on, because that was done before: a member of a sleep set.
 #[derive(Debug)]
