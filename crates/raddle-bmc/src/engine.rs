@@ -14,6 +14,7 @@ use raddle_judge::{
     UnsupportedAt, Verdict, Watch, guided,
 };
 use raddle_order::memory::MemoryModel as Model;
+use raddle_order::proof::{FormulaNumber, ProofFile};
 use raddle_order::{Limits, Stopped};
 use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::View;
@@ -62,10 +63,21 @@ const CONFLICTS_FOR_AN_END: u64 = 20_000;
 
 /// Checks a module. `view` and `program` must be of the same module; `program` is for replaying.
 pub fn check(
+    view: View,
+    program: &mut Program,
+    options: BmcOptions,
+    search: SearchOptions,
+) -> Result<Outcome, InternalError> {
+    check_proving(view, program, options, search, None)
+}
+
+/// As [`check`], writing down what `verified` rests on.
+pub fn check_proving(
     mut view: View,
     program: &mut Program,
     options: BmcOptions,
     search: SearchOptions,
+    proof: Option<ProofFile>,
 ) -> Result<Outcome, InternalError> {
     let mut run = Run {
         started: Instant::now(),
@@ -84,9 +96,14 @@ pub fn check(
         propagations: options
             .effort
             .map(|conflicts| AtomicU64::new(conflicts.saturating_mul(PROPAGATIONS))),
+        proof,
+        answered: Vec::new(),
     };
     run.watch.set_engine(EngineKind::Bmc);
     let verdict = run.verdict(&mut view, program)?;
+    if let (Some(proof), Verdict::Verified(bound)) = (&run.proof, &verdict) {
+        proof.answer(*bound == Bound::Complete, &run.answered);
+    }
     run.statistics.elapsed = run.started.elapsed();
     run.statistics.peak_memory_bytes = raddle_judge::peak_memory_bytes();
     let coverage = Coverage {
@@ -119,6 +136,9 @@ struct Run {
     patience: Patience,
     /// What is left of a second opinion's effort.
     propagations: Option<AtomicU64>,
+    proof: Option<ProofFile>,
+    /// The formulas of which every question was answered by no, where proofs are written.
+    answered: Vec<FormulaNumber>,
 }
 
 /// What is spent on a formula. What was asked for by [`BmcOptions::effort`] holds besides.
@@ -402,6 +422,10 @@ impl Run {
             model,
             self.search.checks,
             view.tables().release_sequences,
+            self.proof.as_ref().map(|file| {
+                file.comment(&format!("the next formula has {rounds:?}"));
+                file.formula()
+            }),
         );
         problem.leave_out_what_was_judged(open);
         self.watch.enter(Phase::Solving);
@@ -465,6 +489,8 @@ impl Run {
             let what = "threads that go round loops for good";
             return done(Verdict::Inconclusive(Reason::NotLookedFor { what }));
         }
+        self.answered
+            .extend(problem.solver.proof().map(|proof| proof.number()));
         let answered = Answered {
             fault,
             deadlock,

@@ -68,6 +68,7 @@ pub struct Options {
     pub trace: Option<PathBuf>,
     pub report: Option<PathBuf>,
     pub witness: Option<PathBuf>,
+    pub proof: Option<PathBuf>,
     pub property: Option<Property>,
 }
 
@@ -133,6 +134,12 @@ impl Options {
                     });
                 }
             }
+        }
+        if args.proof.is_some() && engine != Some(EngineKind::Bmc) {
+            return Err(Error::OnlyForBmc {
+                option: "--proof",
+                engine: engine.map_or("auto", EngineKind::name),
+            });
         }
         let property = args.property.as_deref().map(property::read).transpose()?;
         let project = Project::from_args(&args)?;
@@ -225,6 +232,7 @@ impl Options {
             trace: args.trace,
             report: args.report,
             witness: args.witness,
+            proof: args.proof,
         })
     }
 }
@@ -436,6 +444,10 @@ mod tests {
             (
                 vec!["--checkpoint", "search.checkpoint"],
                 "`--checkpoint` is for engine `graph`, not for engine `auto`",
+            ),
+            (
+                vec!["--proof", "a.proof"],
+                "`--proof` is for engine `bmc`, not for engine `auto`",
             ),
             (
                 vec!["--engine", "bmc", "--check", "livelock"],
