@@ -302,7 +302,11 @@ pub(crate) fn solve(
     let _alive = options
         .progress
         .then(|| Clock::start("solving", options::error_columns()));
-    let proof = options.proof.as_deref().map(proof::Begun::new).transpose()?;
+    let proof = options
+        .proof
+        .as_deref()
+        .map(proof::Begun::new)
+        .transpose()?;
     let file = proof.as_ref().map(|proof| proof.file.clone());
     let outcome = raddle_bmc::check_proving(view, &mut loaded.program, bmc, search, file)
         .map_err(|error| Error::Internal(error.to_string()))?;
