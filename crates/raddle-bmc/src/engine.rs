@@ -640,7 +640,7 @@ fn unsupported(stop: Stop) -> Verdict {
             thread: ThreadName::default(),
             at: SrcId::NOWHERE,
         }),
-        Stop::Fault(_) | Stop::WokenInVain | Stop::FailedInVain => {
+        Stop::Fault(_) | Stop::WokenInVain | Stop::FailedInVain | Stop::Noticed => {
             unreachable!("they are part of the encoding")
         }
     }
