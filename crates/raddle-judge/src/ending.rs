@@ -330,7 +330,7 @@ fn go_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> S
     }
     // The machine when the thread was in a state.
     let mut left: FxHashMap<StateId, Mark> = FxHashMap::default();
-    let (mut changes, mut times, mut attempts) = (0, 0, false);
+    let (mut changes, mut times) = (0, 0);
     for _ in 0..LONGEST_ITERATION {
         let Some(state) = machine.thread_state(thread) else {
             return SpinIteration::GoesOn;
@@ -353,11 +353,8 @@ fn go_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> S
         let end = machine.step(program, thread, &[]);
         let steps = || machine.steps()[mark.steps()..].iter();
         let chose = steps().any(|step| may_lead_elsewhere(program.op(step.state)));
-        attempts |= steps().any(|step| matches!(program.op(step.state), Op::Choice { .. }));
         changes += usize::from(!machine.is_pure_since(mark));
-        // What is known of attempts is known of iterations that change nothing.
-        let is_open = chose || attempts && changes > 0;
-        if end != StepEnd::Done || is_open || changes > MOST_CHANGES {
+        if end != StepEnd::Done || chose || changes > MOST_CHANGES {
             return SpinIteration::GoesOn;
         }
     }
@@ -365,7 +362,7 @@ fn go_round(program: &mut Program, machine: &mut Machine, thread: ThreadId) -> S
 }
 
 /// Is it a choice of which another one may lead out of a loop? That an attempt does not fail for no reason is none: in an iteration that changes nothing it
-/// fails for a reason, and then the other choice comes to the same.
+/// fails for a reason, and then the other choice comes to the same. Where an iteration changes something and takes it back, all choices are tried ([`Together`]).
 fn may_lead_elsewhere(op: &Op) -> bool {
     matches!(op, Op::Choice { of, .. } if *of != ChoiceOf::Failing)
 }

@@ -11,7 +11,9 @@
 use raddle_memory::Machine;
 use raddle_memory::access::sync_mode;
 use raddle_memory::sync::SyncStep;
-use raddle_program::{LocId, Op, Order, Program, RmwKind, StateId, SyncAction, ThreadId, Value};
+use raddle_program::{
+    ChoiceOf, LocId, Op, Order, Program, RmwKind, StateId, SyncAction, ThreadId, Value,
+};
 use smallvec::SmallVec;
 
 /// An operation that changes memory only if it succeeds.
@@ -95,6 +97,17 @@ pub(crate) fn changes_nothing(program: &Program, op: &Op, value: Value) -> bool 
 /// what is there already: [`completes_iteration`] sees to that.
 pub(crate) fn is_private_store(program: &Program, state: StateId) -> bool {
     matches!(*program.op(state), Op::Store { loc, .. } if program.is_private(loc))
+}
+
+/// Is it decided at `state` whether an attempt fails for no reason? That changes nothing but the state of the thread.
+pub(crate) fn fails_or_not(program: &Program, state: StateId) -> bool {
+    matches!(
+        program.op(state),
+        Op::Choice {
+            of: ChoiceOf::Failing,
+            ..
+        }
+    )
 }
 
 /// Stores of an iteration that is walked backwards, of which it is not known yet whether they changed anything. No other thread accesses the

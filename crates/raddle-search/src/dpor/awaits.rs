@@ -3,7 +3,7 @@
 //! in between, which every execution of the same class agrees on.
 
 use super::execution::{EventId, Execution, NO_EVENT};
-use crate::purity::{Attempt, Change, Did, comes_to_nothing, leaves};
+use crate::purity::{Attempt, Change, Did, comes_to_nothing, fails_or_not, leaves};
 use raddle_memory::Machine;
 use raddle_program::{Program, StateId, ThreadId, Value};
 
@@ -84,7 +84,7 @@ fn what_it_did(
                 ..change
             })
         }
-        None if event.is_pure => Did::Nothing,
+        None if event.is_pure || fails_or_not(program, event.state) => Did::Nothing,
         None => Did::Other,
     }
 }

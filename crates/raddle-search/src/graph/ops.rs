@@ -12,7 +12,7 @@
 use super::event::{Event, Kind, Place};
 use super::store::Graph;
 use crate::driver::Reductions;
-use crate::purity::{Attempt, completes_iteration, is_private_store};
+use crate::purity::{Attempt, completes_iteration, fails_or_not, is_private_store};
 use raddle_memory::Machine;
 use raddle_memory::access::{AccessMode, sync_mode};
 use raddle_memory::sync::{self, SyncStep};
@@ -287,7 +287,7 @@ pub(super) fn operation_before(
             read.value == last.value
         }
         Kind::Write => is_private_store(program, last.state),
-        Kind::Other => false,
+        Kind::Other => fails_or_not(program, last.state),
     };
     Some((last.state, is_pure))
 }

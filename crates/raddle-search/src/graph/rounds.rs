@@ -1,19 +1,22 @@
 //! Loop iterations that take a lock, look, and give it back: zero net effect (docs/purity.md).
 //!
 //! The thread is blocked behind such an iteration, as it is under `dpor`. A graph says less than an execution about who came in between: another thread could still find the lock
-//! taken, in an event that is added later. So that is left to locks which nobody looks at, in whatever graph: whoever finds one taken waits. They are synchronisation objects, or
-//! variables that are taken and given back by updates. All who find something there are updates of one chain then; nobody has been in between if the update that gives the lock back reads from the one that
-//! took it. That is told by the thread's own events, so it is the same in all graphs that have them.
+//! taken, in an event that is added later. So that is left to locks which nobody looks at, in whatever graph: whoever finds one taken waits. There are two kinds of them.
 //!
-//! Whoever looks before everything else there, or after it, finds nobody. Where a lock is looked at after all for which iterations were left out,
-//! the search begins anew and leaves out none, as for additions.
+//! - *Given back by an update*: synchronisation objects, and variables that are taken and given back by updates. Nobody reads them otherwise, unless that happens before everything else there, or after
+//!   it. All who find something there are updates of one chain then; nobody has been in between if the update that gives the lock back reads from the one that took it.
+//! - *Given back by a store*: variables that are taken by updates. Nobody reads from another thread's update, and nobody stores right behind one. So nobody has been in between if the store stands right
+//!   behind the update that took the lock.
+//!
+//! Whether an iteration is left out is told by the thread's own events, so it is the same in all graphs that have them. Where a lock is looked at after all for which iterations were left out, the search
+//! begins anew and leaves out none, as for additions.
 
 use super::Search;
 use super::event::{Ev, Event, Kind, Place};
 use super::ops::operation_before;
-use super::store::Halt;
+use super::store::{Cursor, Halt};
 use crate::purity::{Change, Did, comes_to_nothing};
-use raddle_program::{Op, Program, StateId, SyncAction};
+use raddle_program::{Op, Program, StateId, SyncAction, Value};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
@@ -21,15 +24,23 @@ use std::ops::ControlFlow;
 #[derive(Default)]
 pub(super) struct Locks {
     /// Iterations were left out in which they are taken and given back.
-    left_out: Vec<Place>,
-    /// By place: may somebody see that it is taken?
-    looked_at: Vec<bool>,
+    left_out: Vec<(Place, GivenBack)>,
+    /// By kind of lock and place: may somebody see that it is taken?
+    looked_at: [Vec<bool>; 2],
+}
+
+/// How a lock is given back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GivenBack {
+    ByUpdate,
+    ByStore,
 }
 
 impl Locks {
     #[inline]
-    fn is_looked_at(&self, place: Place) -> bool {
-        self.looked_at.get(place.index()).is_some_and(|&it| it)
+    fn is_looked_at(&self, place: Place, given_back: GivenBack) -> bool {
+        let looked_at = &self.looked_at[given_back as usize];
+        looked_at.get(place.index()).is_some_and(|&it| it)
     }
 }
 
@@ -77,16 +88,46 @@ impl Search {
     }
 
     /// A place was read, and the thread did not wait: does that tell whether it is taken?
-    #[inline]
     pub(super) fn meet_lock(&mut self, program: &mut Program, read: Ev) -> ControlFlow<()> {
-        let e = self.graph.event(read);
-        let place = e.place;
-        if self.locks.is_looked_at(place) || !self.leaves_out_rounds() {
+        if !self.leaves_out_rounds() {
             return ControlFlow::Continue(());
         }
-        match is_look(program, e) && !self.is_ordered(read, |_| true) {
-            true => self.look_at_lock(program, place),
+        let e = self.graph.event(read);
+        let (place, source, is_look) = (e.place, e.source, is_look(program, e));
+        if !self.locks.is_looked_at(place, GivenBack::ByStore) && self.is_inside(read, source) {
+            self.look_at_lock(program, place, GivenBack::ByStore)?;
+        }
+        if is_look
+            && !self.locks.is_looked_at(place, GivenBack::ByUpdate)
+            && !self.is_ordered(read, |_| true)
+        {
+            self.look_at_lock(program, place, GivenBack::ByUpdate)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The same of a store: does it stand right behind another thread's update?
+    pub(super) fn meet_lock_by_store(
+        &mut self,
+        program: &mut Program,
+        store: Ev,
+    ) -> ControlFlow<()> {
+        let place = self.graph.event(store).place;
+        if self.locks.is_looked_at(place, GivenBack::ByStore) || !self.leaves_out_rounds() {
+            return ControlFlow::Continue(());
+        }
+        let position = self.graph.position(place, store);
+        match self.is_inside(store, self.graph.write_at(place, position - 1)) {
+            true => self.look_at_lock(program, place, GivenBack::ByStore),
             false => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Is what comes right before an event the update of another thread, and no synchronisation object's?
+    fn is_inside(&self, event: Ev, before: Ev) -> bool {
+        before.is_event() && before.thread != event.thread && {
+            let write = self.graph.event(before);
+            write.is_update && !write.is_cell
         }
     }
 
@@ -104,12 +145,18 @@ impl Search {
         })
     }
 
-    fn look_at_lock(&mut self, program: &mut Program, place: Place) -> ControlFlow<()> {
-        if self.locks.looked_at.len() <= place.index() {
-            self.locks.looked_at.resize(place.index() + 1, false);
+    fn look_at_lock(
+        &mut self,
+        program: &mut Program,
+        place: Place,
+        given_back: GivenBack,
+    ) -> ControlFlow<()> {
+        let looked_at = &mut self.locks.looked_at[given_back as usize];
+        if looked_at.len() <= place.index() {
+            looked_at.resize(place.index() + 1, false);
         }
-        self.locks.looked_at[place.index()] = true;
-        if !self.locks.left_out.contains(&place) {
+        looked_at[place.index()] = true;
+        if !self.locks.left_out.contains(&(place, given_back)) {
             return ControlFlow::Continue(());
         }
         if let Some(loc) = place.loc() {
@@ -118,24 +165,31 @@ impl Search {
         ControlFlow::Break(())
     }
 
-    /// Blocks a thread behind the write of an update, if that gives a lock back and completes an iteration that comes to nothing.
+    /// Blocks a thread behind a write, if that gives a lock back and completes an iteration that comes to nothing.
     pub(super) fn leave_out_round(&mut self, program: &mut Program, write: Ev) -> ControlFlow<()> {
         let e = self.graph.event(write);
-        let next = self.graph.threads[write.of()].cursor.state;
+        let Cursor {
+            state: next, halt, ..
+        } = self.graph.threads[write.of()].cursor;
         let gives_back = match e.is_cell {
             true => use_of(program.op(e.state)) == Use::GiveBack,
             false => true,
         };
-        if !self.graph.was_left(next) || !gives_back || !self.leaves_out_rounds() {
+        if halt != Halt::No
+            || !self.graph.was_left(next)
+            || !gives_back
+            || !self.leaves_out_rounds()
+        {
             return ControlFlow::Continue(());
         }
-        let mut places = SmallVec::<[(Place, Ev); 2]>::new();
+        let mut places = SmallVec::<[Taken; 2]>::new();
         let events = self.graph.threads[write.of()].events.as_slice();
         let mut round = Round {
             search: self,
             program,
             thread: write.of(),
             events,
+            next,
             places: &mut places,
         };
         let Some(last) = round.next() else {
@@ -145,15 +199,16 @@ impl Search {
             return ControlFlow::Continue(());
         }
         let looks = |event: &Event| is_look(program, event);
-        let found = places
-            .iter()
-            .find(|(_, event)| !self.is_ordered(*event, looks));
-        if let Some(&(place, _)) = found {
-            return self.look_at_lock(program, place);
+        let is_looked_at = |taken: &&Taken| {
+            taken.given_back == GivenBack::ByUpdate && !self.is_ordered(taken.at, looks)
+        };
+        if let Some(&Taken { place, .. }) = places.iter().find(is_looked_at) {
+            return self.look_at_lock(program, place, GivenBack::ByUpdate);
         }
-        for (place, _) in places {
-            if !self.locks.left_out.contains(&place) {
-                self.locks.left_out.push(place);
+        for taken in places {
+            let lock = (taken.place, taken.given_back);
+            if !self.locks.left_out.contains(&lock) {
+                self.locks.left_out.push(lock);
             }
         }
         // Whoever has a part of this search must know.
@@ -163,39 +218,73 @@ impl Search {
     }
 }
 
+/// A lock that an iteration takes and gives back.
+struct Taken {
+    place: Place,
+    given_back: GivenBack,
+    /// The event that gives it back.
+    at: Ev,
+    /// It was met in the iteration that is walked at present.
+    is_met: bool,
+}
+
 /// The operations of a thread, the last one first: the state of each, and what it did.
 struct Round<'a> {
     search: &'a Search,
     program: &'a Program,
     thread: usize,
     events: &'a [Event],
-    /// The locks that are taken and given back, each with an event.
-    places: &'a mut SmallVec<[(Place, Ev); 2]>,
+    /// The state in which iterations begin.
+    next: StateId,
+    places: &'a mut SmallVec<[Taken; 2]>,
 }
 
 impl Round<'_> {
-    /// What an update did.
-    fn change(&mut self, read: &Event, write: &Event, at: Ev) -> Did {
-        let (Op::Sync { cell: loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. }) =
-            *self.program.op(write.state)
+    /// What a write did that is part of an update, or a store; `found`: what was there before, and who had written that.
+    fn change(&mut self, write: &Event, at: Ev, found: (Value, Ev)) -> Did {
+        let (Op::Sync { cell: loc, .. }
+        | Op::Rmw { loc, .. }
+        | Op::Cas { loc, .. }
+        | Op::Store { loc, .. }) = *self.program.op(write.state)
         else {
             return Did::Other;
         };
         let place = write.place;
-        let is_looked_at = self.search.locks.is_looked_at(place)
-            || self.program.tells_additions_apart(loc)
-            || self.program.is_mixed(loc);
         // It may be the mutex of a condition variable.
-        if is_looked_at || Place::of(loc) != place {
+        if Place::of(loc) != place
+            || self.program.tells_additions_apart(loc)
+            || self.program.is_mixed(loc)
+        {
             return Did::Other;
         }
-        if self.places.iter().all(|(known, _)| *known != place) {
-            self.places.push((place, at));
+        // What comes last in an iteration, and is met first, gives it back.
+        let last = match write.is_update {
+            true => GivenBack::ByUpdate,
+            false => GivenBack::ByStore,
+        };
+        let known = self.places.iter_mut().find(|taken| taken.place == place);
+        let given_back = match &known {
+            Some(taken) if taken.is_met && write.is_update => taken.given_back,
+            Some(taken) if taken.is_met || taken.given_back != last => return Did::Other,
+            _ => last,
+        };
+        if self.search.locks.is_looked_at(place, given_back) {
+            return Did::Other;
         }
-        let is_own = read.source.is_event() && read.source.of() == self.thread;
+        match known {
+            Some(taken) => taken.is_met = true,
+            None => self.places.push(Taken {
+                place,
+                given_back,
+                at,
+                is_met: true,
+            }),
+        }
+        let (before, by) = found;
+        let is_own = by.is_event() && by.of() == self.thread;
         Did::Change(Change {
             loc,
-            before: read.value,
+            before,
             after: write.value,
             is_own,
             is_alone: is_own,
@@ -207,17 +296,40 @@ impl Iterator for Round<'_> {
     type Item = (StateId, Did);
 
     fn next(&mut self) -> Option<Self::Item> {
+        let (state, did) = self.operation_before()?;
+        if state == self.next {
+            self.places
+                .iter_mut()
+                .for_each(|taken| taken.is_met = false);
+        }
+        Some((state, did))
+    }
+}
+
+impl Round<'_> {
+    fn operation_before(&mut self) -> Option<(StateId, Did)> {
         while self.events.last()?.waits() {
             self.events = &self.events[..self.events.len() - 1];
         }
+        let at = Ev::new(self.thread, self.events.len() - 1);
         if let [rest @ .., read, write] = self.events
             && write.kind == Kind::Write
             && write.is_update
             && (write.is_cell || read.value != write.value)
         {
-            let at = Ev::new(self.thread, self.events.len() - 1);
             self.events = rest;
-            return Some((write.state, self.change(read, write, at)));
+            let found = (read.value, read.source);
+            return Some((write.state, self.change(write, at, found)));
+        }
+        if let [rest @ .., write] = self.events
+            && write.kind == Kind::Write
+            && !(write.is_update || write.is_addition || write.is_plain())
+        {
+            let (graph, place) = (&self.search.graph, write.place);
+            let before = graph.write_at(place, graph.position(place, at) - 1);
+            let found = (graph.value_from(self.program, place, before), before);
+            self.events = rest;
+            return Some((write.state, self.change(write, at, found)));
         }
         let (state, is_pure) = operation_before(self.program, &mut self.events)?;
         let did = if is_pure { Did::Nothing } else { Did::Other };

@@ -177,9 +177,10 @@ impl Search {
             event.order != Order::Acquire || event.is_update || event.is_addition
         });
         self.find_races(program, frame, write)?;
-        if self.graph.event(write).is_update {
-            self.leave_out_round(program, write)?;
+        if !self.graph.event(write).is_update {
+            self.meet_lock_by_store(program, write)?;
         }
+        self.leave_out_round(program, write)?;
         self.arrived(program, frame, write.of())
     }
 }

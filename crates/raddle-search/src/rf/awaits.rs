@@ -25,7 +25,9 @@ use super::simulate::Start;
 use super::{Alternative, Node, Search};
 use crate::driver::Reductions;
 use crate::listener::Listener;
-use crate::purity::{Attempt, Did, comes_to_nothing, completes_iteration, seems_to_change};
+use crate::purity::{
+    Attempt, Did, comes_to_nothing, completes_iteration, fails_or_not, seems_to_change,
+};
 use raddle_memory::consistency::Phases;
 use raddle_memory::{Machine, Readiness};
 use raddle_program::{LocId, Op, Order, Program, StateId, ThreadId, Value};
@@ -137,7 +139,7 @@ impl Search {
             // What a store found is not told: it may give back what was taken.
             let is_store =
                 matches!(program.op(state), Op::Store { order, .. } if *order != Order::Plain);
-            match is_pure && !is_store {
+            match is_pure && !is_store || fails_or_not(program, state) {
                 true => (state, Did::Nothing),
                 false => (state, seems_to_change(program, state, to)),
             }

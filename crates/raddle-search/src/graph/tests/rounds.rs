@@ -18,6 +18,8 @@ enum Lock {
     Semaphore(SyncVar),
     /// Updates of a variable.
     Word(Place),
+    /// The same, given back by a store.
+    Flag(Place),
 }
 
 impl Lock {
@@ -30,7 +32,7 @@ impl Lock {
                 t.lock(n);
             }
             Self::Semaphore(s) => t.sem_wait(s),
-            Self::Word(w) => t.while_(
+            Self::Word(w) | Self::Flag(w) => t.while_(
                 |t| {
                     let (_, got) = t.cas_order(w, 0, 1, Order::Acquire, Order::Relaxed);
                     got.is(0)
@@ -47,6 +49,7 @@ impl Lock {
                 t.unlock(m);
             }
             Self::Semaphore(s) => t.sem_post(s),
+            Self::Flag(w) => t.store_order(w, 0, Order::Release),
             Self::Word(w) => {
                 t.rmw(w, RmwKind::Exchange, 0, Order::Release);
             }
@@ -85,14 +88,14 @@ fn taking(seed: u64, rounds: Option<u32>) -> BuiltProgram {
     let mut random = Random::new(seed);
     let mut b = ProgramBuilder::new(&format!("rounds {seed}"));
     let vars = [b.var("x", 4), b.var("y", 4)];
-    let word = b.var("w", 4);
+    let (word, flag) = (b.var("w", 4), b.var("f", 4));
     let (m, n, rw, sem) = (b.mutex("m"), b.mutex("n"), b.rwlock("rw"), b.sem("s", 1));
     let threads = 2 + random.below(3) / 2;
     let asserts = random.below(threads);
     for i in 0..threads {
         let count = 1 + random.below(3);
         let plan: Vec<[u64; 5]> = (0..count)
-            .map(|_| [8, 2, 6, 5, 3].map(|below| random.below(below)))
+            .map(|_| [9, 2, 8, 5, 3].map(|below| random.below(below)))
             .collect();
         let end = [2, 2].map(|below| random.below(below));
         b.thread(&format!("t{i}"), |t| {
@@ -104,6 +107,7 @@ fn taking(seed: u64, rounds: Option<u32>) -> BuiltProgram {
                     1 => Lock::Both(m, n),
                     2 => Lock::Semaphore(sem),
                     3 | 4 => Lock::Word(word),
+                    5 | 6 => Lock::Flag(flag),
                     _ => Lock::Read(rw),
                 };
                 let order = [
@@ -128,6 +132,11 @@ fn taking(seed: u64, rounds: Option<u32>) -> BuiltProgram {
                     5 => {
                         let found = lock.inside(t, |t| t.load_order(x, order));
                         t.if_(found.is(1), |t| t.store_order(vars[0], 2, stored));
+                    }
+                    // It waits until the lock is free, which tells nothing.
+                    6 => {
+                        t.while_(|t| t.load_order(flag, Order::Relaxed).is(1), |_| {});
+                        t.store_order(x, value, stored);
                     }
                     // The first thread only: two of them see each other in locks for reading.
                     _ if i == 0 => wait_for(t, lock, (x, order, value), rounds),
@@ -234,18 +243,15 @@ fn iterations_that_may_be_seen_are_explored() {
         (true, true, true),
         (true, false, false),
     ] {
-        for is_word in [false, true] {
+        for kind in 0..3 {
             let mut b = ProgramBuilder::new("looks");
             let (x, y, w) = (b.var("x", 4), b.var("y", 4), b.var("w", 4));
             let m = b.mutex("m");
-            let lock = match is_word {
-                true => Lock::Word(w),
-                false => Lock::Mutex(m),
-            };
+            let lock = [Lock::Mutex(m), Lock::Word(w), Lock::Flag(w)][kind];
             let look = |t: &mut ThreadBuilder| {
-                let found = match is_word {
-                    true => t.load_order(w, Order::Relaxed),
-                    false => {
+                let found = match lock {
+                    Lock::Word(_) | Lock::Flag(_) => t.load_order(w, Order::Relaxed),
+                    _ => {
                         let got = t.try_lock(m);
                         t.if_(got.is(1), |t| t.unlock(m));
                         got
