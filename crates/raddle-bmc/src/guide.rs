@@ -10,7 +10,9 @@ use raddle_judge::guided;
 use raddle_judge::replay::ScheduleStep;
 use raddle_memory::sync::{self, SyncStep};
 use raddle_memory::{Machine, Readiness};
-use raddle_program::{ChoiceOf, LocId, ObjectId, ObjectKind, Op, Order, Program, SyncAction, Tables, ThreadId};
+use raddle_program::{
+    ChoiceOf, LocId, ObjectId, ObjectKind, Op, Order, Program, SyncAction, Tables, ThreadId,
+};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 

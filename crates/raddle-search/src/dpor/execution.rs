@@ -629,12 +629,7 @@ impl Execution {
 }
 
 /// Would the operation on a synchronisation object, which is dead, have to wait if it were not?
-fn waits_unless_dead(
-    program: &Program,
-    machine: &mut Machine,
-    thread: ThreadId,
-    op: Op,
-) -> bool {
+fn waits_unless_dead(program: &Program, machine: &mut Machine, thread: ThreadId, op: Op) -> bool {
     let Op::Sync { cell, action } = op else {
         return false;
     };

@@ -34,7 +34,8 @@ impl Search {
         };
         let info = *program.tables().loc_info(loc);
         // It depends on what nobody has written.
-        let is_unwritten = program.tables().starts_unwritten(&info) && self.graph.writes(place).is_empty();
+        let is_unwritten =
+            program.tables().starts_unwritten(&info) && self.graph.writes(place).is_empty();
         self.rules.reductions.ifaa
             && orders
             && operand != 0
