@@ -437,7 +437,7 @@ impl<'a> Encoder<'a> {
             }
             Stop::Limit(_) => return Err(stop),
             // A formula has all wake-ups and failures.
-            Stop::WokenInVain | Stop::FailedInVain => {}
+            Stop::WokenInVain | Stop::FailedInVain | Stop::Noticed => {}
             Stop::Unsupported(what) => {
                 self.stops_inside(state, guard);
                 let at = self.position(state);
