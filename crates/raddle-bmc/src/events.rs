@@ -274,9 +274,10 @@ impl Rule {
 pub(crate) enum Awaited {
     Mutex(Place),
     /// Nothing will ever let it go on: it holds the lock itself that it wants.
-    Itself,
-    /// Nobody else is known to use the object. But a thread might that stopped before it came to that.
-    Anybody,
+    Itself(Place),
+    /// Nobody else is known to use the object. But a thread might that stopped before it came to that. None where it does not matter whether the
+    /// object is alive.
+    Anybody(Option<Place>),
     Cell(Cell, Rule),
     /// The thread whose handle is in the cell of a mutex.
     Owner(Cell, WaitsForItself),
@@ -294,8 +295,8 @@ impl Awaited {
                 [Some(cell), None]
             }
             Self::Mutex(_)
-            | Self::Itself
-            | Self::Anybody
+            | Self::Itself(_)
+            | Self::Anybody(_)
             | Self::Threads(_)
             | Self::Signal(_, None) => [None, None],
         };

@@ -1,7 +1,7 @@
 //! Waiting: signals that wake waiters, and threads that wait for good.
 
-use crate::encode::OWNER_BITS;
-use crate::events::{Awaited, Rule, Spin, ThreadIndex, Wait, WaitsForItself};
+use crate::encode::{LIFE, OWNER_BITS};
+use crate::events::{Awaited, Rule, Spin, StepKind, ThreadIndex, Wait, WaitsForItself};
 use crate::facts::Cell;
 use crate::problem::Problem;
 use raddle_order::bits::{Bit, Word};
@@ -230,7 +230,9 @@ impl Problem {
             let mut reasons = Vec::new();
             for wait in waits {
                 let stuck = self.stuck(&wait, &dead, wakeups, last);
-                reasons.push(self.encoding.bits.bit_and(wait.blocked, stuck));
+                let gone = self.is_gone(&wait);
+                let bits = &mut self.encoding.bits;
+                reasons.push(bits.all([wait.blocked, stuck, !gone]));
             }
             for spin in spins.iter().filter(|spin| spin.thread == thread) {
                 let in_vain = self.in_vain(spin, &dead, last);
@@ -253,6 +255,26 @@ impl Problem {
             asked,
             loops: (!spins.is_empty()).then(|| self.lit(loops)),
         })
+    }
+
+    /// Is the object dead in the end that the thread waits at? Then it does not wait: it goes on, into a fault.
+    fn is_gone(&mut self, wait: &Wait) -> Bit {
+        let object = match wait.on {
+            Awaited::Mutex((object, _)) | Awaited::Itself((object, _)) => object,
+            Awaited::Anybody(Some((object, _))) => object,
+            Awaited::Cell(cell, _) | Awaited::Owner(cell, _) => cell.region.object,
+            Awaited::Signal(waiter, _) => self.encoding.waiters[waiter].condition.0,
+            Awaited::Anybody(None) | Awaited::Threads(_) => return Bit::FALSE,
+        };
+        let steps = self.encoding.steps.iter();
+        let frees: Vec<Bit> = steps
+            .filter(|step| step.what == StepKind::Life)
+            .flat_map(|step| &step.accesses)
+            .filter(|access| access.is_write && access.cell.offset == LIFE)
+            .filter(|access| access.cell.region.object == object)
+            .map(|access| access.guard)
+            .collect();
+        self.encoding.bits.any(frees)
     }
 
     /// The thread goes round a loop for good: it finds what it found, since nobody will change that.
@@ -320,8 +342,8 @@ impl Problem {
         last: &FxHashMap<Cell, Word>,
     ) -> Bit {
         match &wait.on {
-            Awaited::Itself => Bit::TRUE,
-            Awaited::Anybody => self.all_useless(wait.thread, dead),
+            Awaited::Itself(_) => Bit::TRUE,
+            Awaited::Anybody(_) => self.all_useless(wait.thread, dead),
             Awaited::Mutex(mutex) => {
                 let mut held = Vec::new();
                 for section in self.encoding.sections.clone() {

@@ -216,7 +216,7 @@ impl Encoder<'_> {
             self.check_undestroyed_here(state, condition)?;
             self.give_up(state, mutex)?;
             let spurious = self.wakes_spuriously(state)?;
-            self.wait_for(state, spurious, Awaited::Anybody)?;
+            self.wait_for(state, spurious, Awaited::Anybody(Some(condition)))?;
             if spurious != Bit::FALSE {
                 self.lock(state, mutex)?;
             }

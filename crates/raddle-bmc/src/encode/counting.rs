@@ -107,8 +107,8 @@ impl Encoder<'_> {
             if let Some(rule) = rule {
                 let passes = rule.holds(&mut self.out.bits, &old.word);
                 let on = match rule.is_of_lock() {
-                    true => Awaited::Itself,
-                    false => Awaited::Anybody,
+                    true => Awaited::Itself(place),
+                    false => Awaited::Anybody(Some(place)),
                 };
                 self.wait_for(state, passes, on)?;
             }

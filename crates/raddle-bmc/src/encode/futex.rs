@@ -101,7 +101,7 @@ impl Encoder<'_> {
         let enter = self.entered(state)?;
         if self.knows(state, region_of(place)) {
             // Nobody else does wake it.
-            self.wait_for(state, Bit::FALSE, Awaited::Anybody)?;
+            self.wait_for(state, Bit::FALSE, Awaited::Anybody(None))?;
             return Ok(());
         }
         let passes = self.passes_a_signal(state);

@@ -413,7 +413,9 @@ impl Encoder<'_> {
         };
         if let Some(held) = state.held.get_mut(&mutex) {
             match kind {
-                MutexKind::Normal => self.wait_for(state, Bit::FALSE, Awaited::Itself)?,
+                MutexKind::Normal => {
+                    self.wait_for(state, Bit::FALSE, Awaited::Itself(mutex))?;
+                }
                 MutexKind::Recursive => held.depth += 1,
                 MutexKind::ErrorCheck => return Ok(Sym::constant(32, EDEADLK)),
             }
@@ -482,7 +484,7 @@ impl Encoder<'_> {
         if is_known {
             let old = self.peek(state, region_of(mutex), mutex.1)?;
             let passes = rule.holds(&mut self.out.bits, &old.word);
-            self.wait_for(state, passes, Awaited::Itself)?;
+            self.wait_for(state, passes, Awaited::Itself(mutex))?;
         }
         let mut again = Bit::FALSE;
         let (old, step) = self.change_cell(state, mutex, None, |encoder, old| {

@@ -743,9 +743,16 @@ impl Machine<'_> {
             }
             (false, _) => ObjectKind::Global,
         };
+        let size = self.world.global_size(id);
+        if size > MAX_BLOCK {
+            let name = global.source_name.as_deref().unwrap_or(&global.name);
+            return Err(Stop::Unsupported(Unsupported::Instruction {
+                what: format!("a variable of {size} bytes (`{name}`; more than 1 GiB)").into(),
+            }));
+        }
         let new = NewObject {
             kind,
-            size: self.world.global_size(id),
+            size,
             align: global.align.max(1),
             name: global.source_name.as_deref().unwrap_or(&global.name).into(),
             at: SrcId::NOWHERE,

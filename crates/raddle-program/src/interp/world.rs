@@ -5,7 +5,7 @@ use super::bodies::{Bodies, does_not_capture};
 use super::code::{self, Code};
 use super::layout::{self, Layout};
 use super::machine::position::debug_loc;
-use super::memory::THREAD_LOCALS;
+use super::memory::{MAX_BLOCK, THREAD_LOCALS};
 use super::woken::is_rust_wait;
 use crate::coverage::WeakOrderings;
 use crate::fault::Stop;
@@ -249,8 +249,16 @@ impl World {
         if defined.len() > MANY {
             return BitSet::new(self.module.globals.len());
         }
-        self.escapes
-            .private_thread_locals(&mut self.module, &mut self.bodies, &defined)
+        let mut private =
+            self.escapes
+                .private_thread_locals(&mut self.module, &mut self.bodies, &defined);
+        // Those that are too large are refused as all others are.
+        for &global in &self.thread_locals {
+            if self.global_size(global) > MAX_BLOCK {
+                private.remove(global.index());
+            }
+        }
+        private
     }
 
     /// The thread-local variable at a private position.

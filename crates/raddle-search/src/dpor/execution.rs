@@ -16,6 +16,8 @@ use super::footprint::{FootprintId, Footprints};
 use super::settled::Settled;
 use crate::driver::Reductions;
 use crate::purity::Attempt;
+use raddle_memory::cells::life::ALIVE;
+use raddle_memory::perform::life_of;
 use raddle_memory::{Access, AccessMode, Machine, Mark};
 use raddle_program::{LocId, Op, Program, StateId, ThreadId};
 use rustc_hash::FxHashMap;
@@ -522,6 +524,13 @@ impl Execution {
             self.waiting_races(program, machine, (new.thread, new.state), loc, &mut races);
             races.sort_unstable();
             races.dedup();
+        } else if let Some(loc) = waits_at
+            && waits_unless_dead(program, machine, new.thread, op)
+        {
+            // It did not wait because the object is dead, so nothing makes it go on before the `free`: there it would have to wait.
+            self.waiting_races(program, machine, (new.thread, new.state), loc, &mut races);
+            races.sort_unstable();
+            races.dedup();
         }
         self.candidates = races;
     }
@@ -620,5 +629,18 @@ impl Execution {
                 };
             }
         }
+    }
+}
+
+/// Would the operation on a synchronisation object, which is dead, have to wait if it were not?
+fn waits_unless_dead(program: &Program, machine: &mut Machine, thread: ThreadId, op: Op) -> bool {
+    let Op::Sync { cell, action } = op else {
+        return false;
+    };
+    let tables = program.tables();
+    let is_dead = life_of(tables, cell).is_some_and(|life| machine.peek(tables, life) != ALIVE);
+    is_dead && {
+        let word = machine.sync_word(program, cell, action);
+        machine.would_wait(word, action, thread)
     }
 }

@@ -26,6 +26,10 @@ pub(super) fn freed(program: &Program, op: &Op, loc: LocId) -> Fault {
     }
 }
 
+/// What is given up where both orders would have to be explored.
+pub(super) const UNORDERED_FREE: &str =
+    "a free that is not ordered with an access, where races are left out,";
+
 impl Search {
     /// Reports a race of an event, which was just added, with an earlier one.
     pub(super) fn find_races(
@@ -127,8 +131,7 @@ impl Search {
                 false => self.free_before(program, frame, access, free)?,
             }
             // What else others could have seen then is not explored.
-            let what = "a free that is not ordered with an access, where races are left out,";
-            return self.give_up(program, frame, free.of(), what);
+            return self.give_up(program, frame, free.of(), UNORDERED_FREE);
         }
         self.report_race(program, frame, access, free)
     }

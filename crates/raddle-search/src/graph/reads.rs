@@ -9,7 +9,7 @@
 
 use super::event::{Ev, Event, Kind, Place};
 use super::ops::{self, Before, Found};
-use super::races::freed as freed_access;
+use super::races::{UNORDERED_FREE, freed as freed_access};
 use super::store::{Cursor, Halt};
 use super::{Alternative, Search, Step};
 use crate::frame::Frame;
@@ -46,13 +46,16 @@ impl Search {
             let known = self.graph.known(thread);
             let index = self.graph.threads[thread].events.len();
             let now = Ev::new(thread, index);
-            if let Some(freed) = freed.filter(|freed| freed.is_event())
-                && (self.plain_is_relaxed || self.graph.is_earlier(freed, now, known))
-            {
+            let freed = freed.filter(|freed| freed.is_event());
+            let is_known = freed.map(|freed| self.graph.is_earlier(freed, now, known));
+            if is_known.is_some_and(|is_known| is_known || self.plain_is_relaxed) {
                 let fault = freed_access(program, &op, loc);
-                return self
-                    .stop_at(program, frame, thread, fault)
-                    .map_continue(Some);
+                let stopped = self.stop_at(program, frame, thread, fault)?;
+                if is_known == Some(false) {
+                    // It could have come before the free, where others could have seen it.
+                    self.give_up(program, frame, thread, UNORDERED_FREE)?;
+                }
+                return ControlFlow::Continue(Some(stopped));
             }
         }
         if info.is_sync() {

@@ -270,9 +270,11 @@ impl Builder<'_> {
         let mut reads = Vec::with_capacity(event.reads.len());
         for read in &event.reads {
             reads.push(self.read(cells, event, read, node, &pure_run, index));
-            if index.is_some() {
+            if has_class(read, index) {
                 let class = self.class(event, read.how, read.value);
                 node = self.paths.child(node, class);
+            }
+            if index.is_some() {
                 state.nodes[thread.index()].push(node);
             }
         }
@@ -394,9 +396,7 @@ impl Builder<'_> {
             },
             (None, _) => return model,
         };
-        // An event that waits has no class yet, but for what it read before it had to wait.
-        let has_class = index.is_some() || matches!(read.how, How::Exact(None));
-        let own = has_class.then(|| self.class(event, read.how, read.value));
+        let own = has_class(read, index).then(|| self.class(event, read.how, read.value));
         for &value in &*values {
             if value == read.value && own.is_some() {
                 continue;
@@ -626,6 +626,11 @@ impl Builder<'_> {
             false => Waits::While(vec![(life, vec![ALIVE]), (word, waiting)]),
         }
     }
+}
+
+/// An event that waits has no class yet, but for what it read before it had to wait.
+fn has_class(read: &Read, index: Option<Index>) -> bool {
+    index.is_some() || matches!(read.how, How::Exact(None))
 }
 
 /// The word of a synchronisation object, and the operation that would look at it.

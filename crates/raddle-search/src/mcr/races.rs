@@ -54,7 +54,8 @@ fn next_to_each_other(query: &mut Query<'_>, pair: &Pair) -> bool {
     for sides in [sides, [sides[1], sides[0]]] {
         let mut steps = common.clone();
         steps.extend(sides.map(step));
-        query.solved.races.push(PredictedRace { steps });
+        let may_wait = sides.iter().any(|event| event.can_wait());
+        query.solved.races.push(PredictedRace { steps, may_wait });
     }
     true
 }
@@ -86,7 +87,8 @@ fn find_unordered(query: &mut Query<'_>, all: bool, found: &FxHashSet<(SrcId, Sr
             }
             // Both are tried: of the accesses of an event the latest is reported.
             if let Some(steps) = reached.unordered(query, first, second) {
-                query.solved.races.push(PredictedRace { steps });
+                let may_wait = query.model().events[second as usize].can_wait();
+                query.solved.races.push(PredictedRace { steps, may_wait });
             }
         }
     }

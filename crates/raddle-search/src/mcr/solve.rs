@@ -41,6 +41,8 @@ pub(super) enum SeedKind {
 /// A race that was found in the model.
 pub(super) struct PredictedRace {
     pub(super) steps: Vec<Step>,
+    /// One of the two may have to wait where it comes: whether it does is not asked. After a `free` of what it waits at it does not.
+    pub(super) may_wait: bool,
 }
 
 #[derive(Default)]
