@@ -759,9 +759,13 @@ impl Listener for Frame {
 
     fn busy(&mut self) -> ControlFlow<()> {
         self.events_since_look += 1;
-        if self.events_since_look < EVENTS_BETWEEN_LOOKS {
-            return ControlFlow::Continue(());
+        // Whoever calls waits until the execution has ended.
+        if self.events_since_look >= EVENTS_BETWEEN_LOOKS
+            && self.look_around().is_break()
+            && !self.take_call()
+        {
+            return ControlFlow::Break(());
         }
-        self.look_around()
+        ControlFlow::Continue(())
     }
 }

@@ -676,7 +676,8 @@ impl Program {
             .filter(|(_, results)| results.needs_contents)
             .any(|(op, _)| match *op {
                 Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
-                    self.tables().loc_info(loc).life != crate::tables::NO_SLOT
+                    let tables = self.tables();
+                    tables.starts_unwritten(tables.loc_info(loc))
                 }
                 _ => false,
             })

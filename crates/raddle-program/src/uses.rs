@@ -268,7 +268,7 @@ impl Program {
         self.known_uses().is_private(loc)
     }
 
-    /// Is the order of additions to the location of importance? As far as is known.
+    /// Is the order of additions to the location of importance, or, if it is a lock, that it is taken for a moment? As far as is known.
     #[inline]
     #[must_use]
     pub fn tells_additions_apart(&self, loc: LocId) -> bool {

@@ -53,7 +53,7 @@ use crate::events::{
 use crate::facts::{Facts, Region};
 use crate::path::Path;
 use crate::shape::Shape;
-use crate::state::{Disagreement, Key, State};
+use crate::state::{Disagreement, Key, Next, State};
 use crate::value::{ReadId, Sym};
 use raddle_ir::{FuncId, TypeId};
 use raddle_judge::{Checks, Watch};
@@ -211,7 +211,7 @@ impl<'a> Encoder<'a> {
             is_uncertain: false,
         });
         let mut state = State::new(Path::default(), true);
-        state.next = Some(main);
+        state.next = Next::Main(main);
         self.run_thread(
             0,
             state,
