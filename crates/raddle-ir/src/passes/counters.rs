@@ -336,13 +336,17 @@ pub fn forget_delays(
     let mut changed = false;
     for index in 0..body.blocks.len() {
         if let Terminator::CondBr {
-            then, otherwise, ..
+            condition,
+            then,
+            otherwise,
         } = body.blocks[index].terminator
         {
             let from = BlockId::from_index(index);
             let ways = (from, then, otherwise);
             let target = if only_pauses(module, body, &cfg, ways, is_pause) {
                 Some(then)
+            } else if is_never(module, &body.blocks[index], condition) {
+                Some(otherwise)
             } else {
                 unused_count(module, body, from, is_panic)
             };
@@ -356,6 +360,20 @@ pub fn forget_delays(
         cfg::remove_unreachable(body);
         while cleanup::remove_trivial_phis(module, body) || cleanup::remove_dead(module, body) {}
         cleanup::compact_values(module, body);
+    }
+}
+
+/// Is it `false and …`? So rustc asks whether a remainder by a constant overflows.
+fn is_never(module: &Module, block: &Block, condition: Operand) -> bool {
+    let defined = condition.value().and_then(|it| defined_by(block, it));
+    match defined.map(|inst| &inst.kind) {
+        Some(&InstKind::Binary {
+            op: BinaryOp::And,
+            lhs,
+            rhs,
+            ..
+        }) => [lhs, rhs].iter().any(|&it| constant(module, it) == Some(0)),
+        _ => false,
     }
 }
 
@@ -647,6 +665,24 @@ out:
         assert!(after(&stores, forget).contains("phi"));
         let returns = DELAY.replace("br i1 %long, label %sleepy", "br i1 %long, label %out");
         assert!(after(&returns, forget).contains("phi"));
+    }
+
+    #[test]
+    fn remainders_of_counters_are_forgotten() {
+        let forget = |module: &mut Module, body: &mut Body| {
+            forget_delays(module, body, &is_pause, &|name| name == "panic");
+            forget_delays(module, body, &is_pause, &|name| name == "panic");
+        };
+        let program = DELAY.replace(
+            "  %long = icmp sgt i32 %m, 10\n",
+            "  %least = icmp eq i32 %m, -2147483648\n  %both = and i1 false, %least\n  \
+             br i1 %both, label %over, label %rest\nrest:\n  \
+             %r = srem i32 %m, 8\n  %long = icmp eq i32 %r, 0\n",
+        );
+        let text = after(&program, forget);
+        assert!(!text.contains("phi"), "{text}");
+        let maybe = program.replace("and i1 false", "and i1 true");
+        assert!(after(&maybe, forget).contains("phi"));
     }
 
     /// As rustc has it where something is to be dropped if a call panics, and where numbers are unsigned.

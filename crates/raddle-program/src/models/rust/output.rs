@@ -173,7 +173,16 @@ pub(crate) fn fmt_write(module: &Module) -> Option<FuncId> {
 
 /// Declares the stream that keeps nothing, in modules that print.
 pub(crate) fn declare(module: &mut Module) {
-    let prints = |name: &str| name.contains("5stdio6__print") || name.contains("5stdio7__eprint");
+    let prints = |name: &str| {
+        let mut names = [
+            "5stdio6_print",
+            "5stdio6__print",
+            "5stdio7_eprint",
+            "5stdio7__eprint",
+        ]
+        .iter();
+        names.any(|part| name.contains(part))
+    };
     if !module.functions.iter().any(|it| prints(&it.name)) {
         return;
     }
