@@ -7,7 +7,9 @@ use crate::link::Link;
 use crate::listener::Listener;
 use crate::options::{Progress, Reductions, SearchOptions};
 use crate::piece::{Part, Place};
-use crate::verdict::{BlockedBy, Checks, MemoryModel, Reason, Statistics, UnsupportedAt, Violation};
+use crate::verdict::{
+    BlockedBy, Checks, MemoryModel, Reason, Statistics, UnsupportedAt, Violation,
+};
 use crate::watch::Watch;
 use raddle_program::{Limit, Op, Program, SrcId, StateId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;

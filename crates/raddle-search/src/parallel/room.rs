@@ -144,8 +144,7 @@ impl<S: Stock> Room<S> {
                 self.notify();
                 return None;
             }
-            if state.taken >= PIECES_BEFORE_DOUBT
-                && self.counted() < state.taken * S::WORTH_A_PIECE
+            if state.taken >= PIECES_BEFORE_DOUBT && self.counted() < state.taken * S::WORTH_A_PIECE
             {
                 state.failure = Some(Failure::TooSmall);
                 self.call_all();

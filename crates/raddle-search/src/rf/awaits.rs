@@ -207,6 +207,14 @@ impl Search {
         still
     }
 
+    /// Is a thread left in a loop, at the end of an execution?
+    pub(super) fn leaves_in_loop(&mut self, program: &Program) -> bool {
+        let machine = &mut self.machine;
+        (self.awaits.any_ended || !self.awaits.waiting.is_empty())
+            && crate::ending::threads(machine)
+                .any(|thread| machine.readiness(program, thread) == Readiness::Ready)
+    }
+
     /// Chained locations must not be accessed by events with several sources, whose alternatives are found in another way.
     pub(super) fn refuse_complex(&mut self, program: &Program) {
         let is_mixed = |loc: &&LocId| program.tables().loc_info(**loc).mixed;

@@ -45,7 +45,9 @@ impl Codes {
 
     /// Another list of choices.
     pub(super) fn add_choices(&mut self, choices: &[u32]) {
-        let code = choices.iter().fold(0, |sum, &choice| hash(sum, choice.into(), 20));
+        let code = choices
+            .iter()
+            .fold(0, |sum, &choice| hash(sum, choice.into(), 20));
         self.choices.push(code);
     }
 

@@ -315,9 +315,8 @@ impl Search {
         step: &NamedStep,
     ) -> ControlFlow<(), Option<()>> {
         let thread = program.tables().thread_named(&step.thread);
-        let ready = |&thread: &ThreadId| {
-            self.machine.readiness(program, thread) == Readiness::Ready
-        };
+        let ready =
+            |&thread: &ThreadId| self.machine.readiness(program, thread) == Readiness::Ready;
         let Some(thread) = thread.filter(ready) else {
             return ControlFlow::Continue(None);
         };
