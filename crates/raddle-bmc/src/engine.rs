@@ -14,11 +14,13 @@ use raddle_judge::{
     UnsupportedAt, Verdict, Watch, guided,
 };
 use raddle_order::memory::MemoryModel as Model;
+use raddle_order::proof::{FormulaNumber, ProofFile};
 use raddle_order::{Limits, Stopped};
 use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::View;
 use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName, WeakOrderings};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Wrong turns of a solver.
@@ -38,7 +40,8 @@ pub struct BmcOptions {
     pub any_unwritten: bool,
     /// `abort` ends the process in silence.
     pub silent_abort: bool,
-    /// A second opinion: give up if a formula becomes large, or if a question takes so many conflicts.
+    /// A second opinion: give up if a formula becomes large, if a question takes so many conflicts, or if all of them take [`PROPAGATIONS`] times as many
+    /// propagations.
     pub effort: Option<Conflicts>,
     /// What a question may take, with loops unrolled in full, before every loop is bounded: [`PATIENCE`].
     pub patience: Conflicts,
@@ -46,6 +49,9 @@ pub struct BmcOptions {
 
 /// Facts stop growing long before.
 const MOST_ENCODINGS: u32 = 200;
+
+/// What a conflict takes, mostly.
+const PROPAGATIONS: u64 = 1_000;
 
 /// Most questions take less.
 pub const PATIENCE: Conflicts = 200;
@@ -57,10 +63,21 @@ const CONFLICTS_FOR_AN_END: u64 = 20_000;
 
 /// Checks a module. `view` and `program` must be of the same module; `program` is for replaying.
 pub fn check(
+    view: View,
+    program: &mut Program,
+    options: BmcOptions,
+    search: SearchOptions,
+) -> Result<Outcome, InternalError> {
+    check_proving(view, program, options, search, None)
+}
+
+/// As [`check`], writing down what `verified` rests on.
+pub fn check_proving(
     mut view: View,
     program: &mut Program,
     options: BmcOptions,
     search: SearchOptions,
+    proof: Option<ProofFile>,
 ) -> Result<Outcome, InternalError> {
     let mut run = Run {
         started: Instant::now(),
@@ -76,9 +93,17 @@ pub fn check(
         weak: WeakOrderings::default(),
         shapes: Shapes::default(),
         patience: Patience::Endless,
+        propagations: options
+            .effort
+            .map(|conflicts| AtomicU64::new(conflicts.saturating_mul(PROPAGATIONS))),
+        proof,
+        answered: Vec::new(),
     };
     run.watch.set_engine(EngineKind::Bmc);
     let verdict = run.verdict(&mut view, program)?;
+    if let (Some(proof), Verdict::Verified(bound)) = (&run.proof, &verdict) {
+        proof.answer(*bound == Bound::Complete, &run.answered);
+    }
     run.statistics.elapsed = run.started.elapsed();
     run.statistics.peak_memory_bytes = raddle_judge::peak_memory_bytes();
     let coverage = Coverage {
@@ -109,6 +134,11 @@ struct Run {
     weak: WeakOrderings,
     shapes: Shapes,
     patience: Patience,
+    /// What is left of a second opinion's effort.
+    propagations: Option<AtomicU64>,
+    proof: Option<ProofFile>,
+    /// The formulas of which every question was answered by no, where proofs are written.
+    answered: Vec<FormulaNumber>,
 }
 
 /// What is spent on a formula. What was asked for by [`BmcOptions::effort`] holds besides.
@@ -221,7 +251,8 @@ impl Run {
             self.watch.enter(Phase::Solving);
             match self.ask(view, program, &mut problem, rounds)? {
                 BoundOutcome::Done(Verdict::Inconclusive(Reason::Effort))
-                    if self.options.effort.is_none_or(|most| conflicts < most) => {}
+                    if self.options.effort.is_none_or(|most| conflicts < most)
+                        && !self.is_exhausted() => {}
                 outcome => return Ok(outcome),
             }
             self.patience = Patience::Short(PATIENCE.max(conflicts / SHARE_OF_EARLY));
@@ -281,9 +312,16 @@ impl Run {
         };
         Limits {
             conflicts: self.options.effort.into_iter().chain(patience).min(),
+            propagations: self.propagations.as_ref(),
             deadline: self.watch.deadline(),
             interrupt: Some(self.watch.flag()),
         }
+    }
+
+    /// Is nothing left of a second opinion's effort?
+    fn is_exhausted(&self) -> bool {
+        let left = self.propagations.as_ref();
+        left.is_some_and(|left| left.load(Ordering::Relaxed) == 0)
     }
 
     /// The answer of a solver that was stopped.
@@ -384,6 +422,10 @@ impl Run {
             model,
             self.search.checks,
             view.tables().release_sequences,
+            self.proof.as_ref().map(|file| {
+                file.comment(&format!("the next formula has {rounds:?}"));
+                file.formula()
+            }),
         );
         problem.leave_out_what_was_judged(open);
         self.watch.enter(Phase::Solving);
@@ -447,6 +489,8 @@ impl Run {
             let what = "threads that go round loops for good";
             return done(Verdict::Inconclusive(Reason::NotLookedFor { what }));
         }
+        self.answered
+            .extend(problem.solver.proof().map(|proof| proof.number()));
         let answered = Answered {
             fault,
             deadlock,
@@ -596,7 +640,7 @@ fn unsupported(stop: Stop) -> Verdict {
             thread: ThreadName::default(),
             at: SrcId::NOWHERE,
         }),
-        Stop::Fault(_) | Stop::WokenInVain | Stop::FailedInVain => {
+        Stop::Fault(_) | Stop::WokenInVain | Stop::FailedInVain | Stop::Noticed => {
             unreachable!("they are part of the encoding")
         }
     }

@@ -59,4 +59,5 @@ mod sums;
 mod value;
 mod waits;
 
-pub use engine::{BmcOptions, Conflicts, PATIENCE, check};
+pub use engine::{BmcOptions, Conflicts, PATIENCE, check, check_proving};
+pub use raddle_order::proof::ProofFile;

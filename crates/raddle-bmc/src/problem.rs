@@ -15,6 +15,7 @@ use crate::waits::Deadlock;
 use raddle_judge::Checks;
 use raddle_order::bits::{Bit, Word};
 use raddle_order::memory::{self, Location, Memory, MemoryModel, Source, ThreadIndex};
+use raddle_order::proof::{Origin, Proof};
 use raddle_order::{EventId, Limits, Lit, OrderConfig, OrderSolver, Outcome, Stopped};
 use raddle_program::{FirstBytes, ObjectId, ReleaseSequences};
 use rustc_hash::FxHashMap;
@@ -95,8 +96,12 @@ impl Problem {
         model: MemoryModel,
         checks: Checks,
         release_sequences: ReleaseSequences,
+        proof: Option<Proof>,
     ) -> Self {
         let mut solver = OrderSolver::new(OrderConfig::default());
+        if let Some(proof) = proof {
+            solver.prove(proof);
+        }
         for _ in 0..encoding.vars.count {
             solver.new_lit();
         }
@@ -411,11 +416,13 @@ impl Problem {
             .map(|occurrence| occurrence.step)
     }
 
-    /// None of `conditions` holds in any execution.
-    pub(crate) fn exclude(&mut self, conditions: &[Bit]) {
+    /// None of `conditions` holds in any execution. `origin` says who says so.
+    pub(crate) fn exclude(&mut self, conditions: &[Bit], origin: Origin) {
+        self.solver.set_origin(origin);
         for &condition in conditions {
             self.require(!condition);
         }
+        self.solver.set_origin(Origin::Given);
     }
 
     /// Is there an execution in which one of `conditions` holds?
@@ -450,7 +457,7 @@ impl Problem {
                 let mut put_off = Vec::new();
                 for condition in open {
                     match self.ask_one(condition, limits, each) {
-                        Outcome::Unsat => self.require(!condition),
+                        Outcome::Unsat => self.exclude(&[condition], Origin::Derived),
                         Outcome::Unknown(Stopped::Conflicts) => put_off.push(condition),
                         answer => return answer,
                     }

@@ -14,6 +14,7 @@ use raddle_order::Limits;
 use raddle_order::bits::{Bit, Levels, Meaning};
 use raddle_order::lock_order::Section;
 use raddle_order::machine::{Machine, Step};
+use raddle_order::proof::Origin;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -69,7 +70,7 @@ impl Problem {
             }
             let machine = self.machine(carrier, &works, &threads);
             if machine.is_some_and(|machine| machine.is_safe(most, || is_over(limits))) {
-                self.exclude(&asked);
+                self.exclude(&asked, Origin::Trusted);
                 conditions.retain(|condition| !asked.contains(condition));
             }
         }

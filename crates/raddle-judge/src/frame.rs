@@ -423,7 +423,7 @@ impl Frame {
                 self.thread_limit
                     .get_or_insert(Reason::Thread { limit, thread, at });
             }
-            Stop::WokenInVain | Stop::FailedInVain => {}
+            Stop::WokenInVain | Stop::FailedInVain | Stop::Noticed => {}
             // The search goes on: there may be violations elsewhere, and more that is out of reach.
             Stop::Unsupported(what) => {
                 let is_value = matches!(what, Unsupported::NondetValue { .. });

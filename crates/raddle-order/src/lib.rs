@@ -101,6 +101,7 @@ pub mod lock_order;
 pub mod machine;
 pub mod memory;
 mod order;
+pub mod proof;
 mod sat;
 mod solver;
 mod theory;

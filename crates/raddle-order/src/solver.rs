@@ -6,6 +6,7 @@
 
 use crate::lit::{ClauseSink, Lit, Var};
 use crate::order::{EventId, GraphId, GraphSet, OrderConfig, OrderStats, OrderTheory};
+use crate::proof::{Origin, Proof};
 use crate::sat::{Limits, Outcome, SatStats, Solver};
 
 /// Which of two writes of one location comes first.
@@ -49,8 +50,28 @@ impl OrderSolver {
         }
     }
 
+    /// Writes down what is told and done from now on. To be called before anything else.
+    pub fn prove(&mut self, proof: Proof) {
+        self.sat.prove(proof);
+    }
+
+    /// What is written down.
+    pub fn proof(&mut self) -> Option<&mut Proof> {
+        self.sat.proof()
+    }
+
+    /// Where clauses that are added from now on come from: it matters for proofs only.
+    pub fn set_origin(&mut self, origin: Origin) {
+        if let Some(proof) = self.sat.proof() {
+            proof.set_origin(origin);
+        }
+    }
+
     /// One more order that must not be cyclic, over all events.
     pub fn new_graph(&mut self) -> GraphId {
+        if let Some(proof) = self.sat.proof() {
+            proof.graph();
+        }
         self.sat.theory_mut().add_graph()
     }
 
@@ -68,7 +89,11 @@ impl OrderSolver {
         self.guards.push(guard);
         self.reads.push(Vec::new());
         self.writes.push(Vec::new());
-        self.sat.theory_mut().add_event()
+        let event = self.sat.theory_mut().add_event();
+        if let Some(proof) = self.sat.proof() {
+            proof.event(event, guard);
+        }
+        event
     }
 
     #[must_use]
@@ -89,21 +114,35 @@ impl OrderSolver {
     /// `from` is before `to`, whether they happen or not: for orders that are closed under leaving events out, such as
     /// program order.
     pub fn order(&mut self, graphs: impl Into<GraphSet>, from: EventId, to: EventId) {
-        self.sat.theory_mut().add_edge(graphs.into(), from, to);
+        let graphs = graphs.into();
+        if let Some(proof) = self.sat.proof() {
+            proof.order(graphs, from, to, Lit::TRUE);
+        }
+        self.sat.theory_mut().add_edge(graphs, from, to);
     }
 
     /// `from` is before `to` while `lit` holds.
     pub fn order_if(&mut self, graphs: impl Into<GraphSet>, from: EventId, to: EventId, lit: Lit) {
         if lit != Lit::FALSE {
-            self.sat
-                .theory_mut()
-                .add_conditional_edge(graphs.into(), from, to, lit);
+            self.conditional_edge(graphs.into(), from, to, lit);
         }
+    }
+
+    fn conditional_edge(&mut self, graphs: GraphSet, from: EventId, to: EventId, lit: Lit) {
+        if let Some(proof) = self.sat.proof() {
+            proof.order(graphs, from, to, lit);
+        }
+        self.sat
+            .theory_mut()
+            .add_conditional_edge(graphs, from, to, lit);
     }
 
     /// The events happen without anything in between, in this order, as far as `graph` is concerned. To be said before
     /// any order on them; an event is in at most one class of a graph.
     pub fn atomic(&mut self, graph: GraphId, events: &[EventId]) {
+        if let Some(proof) = self.sat.proof() {
+            proof.class(graph, events);
+        }
         self.sat.theory_mut().add_class(graph, events);
     }
 
@@ -142,6 +181,9 @@ impl OrderSolver {
                 from_reads,
             },
         );
+        if let Some(proof) = self.sat.proof() {
+            proof.reads_from(graphs, from_reads, write, read, lit);
+        }
         self.sat
             .theory_mut()
             .add_reads_from(graphs, from_reads, write, read, lit);
@@ -220,9 +262,13 @@ impl OrderSolver {
                 from_reads: GraphSet::NONE,
             },
         );
+        let graphs = graphs.into();
+        if let Some(proof) = self.sat.proof() {
+            proof.serialises(graphs, first, second, lit);
+        }
         self.sat
             .theory_mut()
-            .add_serialisation(graphs.into(), first, second, lit);
+            .add_serialisation(graphs, first, second, lit);
     }
 
     /// `first` comes before `second` in every execution in which both happen, and fixed orders lead from the one to the other
@@ -267,9 +313,7 @@ impl OrderSolver {
     fn encode_from_read(&mut self, read: Link, later: Link) {
         let lit = self.new_lit();
         self.clause(&[!read.lit, !later.lit, lit]);
-        self.sat
-            .theory_mut()
-            .add_conditional_edge(read.from_reads, read.to, later.to, lit);
+        self.conditional_edge(read.from_reads, read.to, later.to, lit);
     }
 
     /// Looks for a consistent execution in which `assumptions` hold.

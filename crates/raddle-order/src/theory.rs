@@ -5,6 +5,7 @@
 //! clauses that the assignment falsifies.
 
 use crate::lit::{Lit, Values, Var};
+use crate::proof::Certificate;
 
 /// What a theory answers. Conflict clauses lie one after another in one buffer, so that answering does not allocate.
 #[derive(Default)]
@@ -75,6 +76,9 @@ pub trait Theory {
 
     /// Why the implied `lit` holds: literals that were true before it was implied, and that together imply it.
     fn explain(&mut self, lit: Lit, reasons: &mut Vec<Lit>);
+
+    /// Why `lits` cannot all hold, given what holds at the root. Asked where proofs are written, of what the theory has said before.
+    fn certify(&mut self, lits: &[Lit]) -> Certificate;
 }
 
 /// Plain SAT.
@@ -88,5 +92,8 @@ impl Theory for NoTheory {
     fn check_model(&mut self, _values: Values<'_>, _out: &mut Consequences) {}
     fn explain(&mut self, lit: Lit, _reasons: &mut Vec<Lit>) {
         unreachable!("nothing implied {lit:?}")
+    }
+    fn certify(&mut self, lits: &[Lit]) -> Certificate {
+        unreachable!("nothing excludes {lits:?}")
     }
 }

@@ -11,6 +11,7 @@ use crate::load::{Compiled, Loaded, Source};
 use crate::options::{self, AnswerFormat, Options};
 use crate::progress::{self, Clock, Estimator, StatusLine};
 use crate::project;
+use crate::proof;
 use crate::supervise::{Ended, Job};
 use crate::unwritten;
 use raddle_bmc::{BmcOptions, Conflicts};
@@ -47,6 +48,7 @@ pub(crate) fn check_as(options: Options, interrupt: &AtomicBool) -> Result<Statu
         &options.report,
         &options.trace,
         &options.witness,
+        &options.proof,
     ];
     for file in files.into_iter().flatten() {
         can_be_written(file)?;
@@ -300,8 +302,17 @@ pub(crate) fn solve(
     let _alive = options
         .progress
         .then(|| Clock::start("solving", options::error_columns()));
-    let outcome = raddle_bmc::check(view, &mut loaded.program, bmc, search)
+    let proof = options
+        .proof
+        .as_deref()
+        .map(proof::Begun::new)
+        .transpose()?;
+    let file = proof.as_ref().map(|proof| proof.file.clone());
+    let outcome = raddle_bmc::check_proving(view, &mut loaded.program, bmc, search, file)
         .map_err(|error| Error::Internal(error.to_string()))?;
+    if let Some(proof) = proof {
+        proof.finish(&outcome.verdict)?;
+    }
     Ok(Checked { loaded, outcome })
 }
 
@@ -450,6 +461,11 @@ fn write_files(
     }
     if let Some(file) = &options.report {
         write(file, &html::render(report, sources))?;
+    }
+    if let Some(file) = &options.proof
+        && !matches!(report.outcome.verdict, Verdict::Verified(_))
+    {
+        proof::is_not_written(file);
     }
     let Verdict::Violation(violations) = &report.outcome.verdict else {
         for file in options.trace.iter().chain(&options.witness) {

@@ -53,7 +53,7 @@ pub enum Command {
     /// Each engine has 10 seconds unless `--time-limit` says otherwise. Exit status: as `check`.
     #[command(args_override_self = true)]
     #[command(mut_args(|arg| {
-        let for_check = ["engine", "report", "trace", "witness", "full", "output", "json", "checkpoint"].contains(&arg.get_id().as_str())
+        let for_check = ["engine", "report", "trace", "witness", "proof", "full", "output", "json", "checkpoint"].contains(&arg.get_id().as_str())
             || ClusterArgs::IDS.contains(&arg.get_id().as_str());
         arg.hide(for_check)
     }))]
@@ -68,7 +68,7 @@ pub enum Command {
     /// the table is not known.
     #[command(args_override_self = true, after_help = ORDERINGS_EXAMPLES)]
     #[command(mut_args(|arg| {
-        let for_check = ["engine", "memory", "report", "trace", "witness", "keep_going", "full", "output", "json", "quiet", "jobs", "checkpoint", "seed", "progress"]
+        let for_check = ["engine", "memory", "report", "trace", "witness", "proof", "keep_going", "full", "output", "json", "quiet", "jobs", "checkpoint", "seed", "progress"]
             .contains(&arg.get_id().as_str())
             || ClusterArgs::IDS.contains(&arg.get_id().as_str());
         arg.hide(for_check)
@@ -78,6 +78,13 @@ pub enum Command {
     ///
     /// Exit status: 1 the saved violation is reproduced, 3 it is not, 2 there was an error.
     Replay(ReplayArgs),
+    /// Check what a `verified` of engine `bmc` rests on, with code that shares nothing with the solver
+    ///
+    /// Exit status: 0 the proof is valid, 1 it is not, 2 it cannot be read, 3 the check was stopped.
+    VerifyProof {
+        /// What `raddle check --engine bmc --proof` wrote
+        proof: PathBuf,
+    },
     /// Go on with a search that was stopped
     ///
     /// The program is the one that was checked, and so are all options but these. Exit status: as `check`.
@@ -214,6 +221,10 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_await: bool,
 
+    /// Explore loop iterations that take something and give it back too, as the papers do
+    #[arg(long)]
+    pub no_net_effect: bool,
+
     /// Explore both orders of fetch-and-adds whose results nobody uses
     #[arg(long)]
     pub no_ifaa: bool,
@@ -253,6 +264,10 @@ pub struct CheckArgs {
     /// Write a violation witness (format 2.2 of SV-COMP) besides
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
+
+    /// Write what a `verified` rests on besides, for `raddle verify-proof` (engine `bmc`)
+    #[arg(long, value_name = "FILE")]
+    pub proof: Option<PathBuf>,
 
     /// Write the answer as JSON besides, whatever is printed
     #[arg(long, value_name = "FILE", hide = true)]

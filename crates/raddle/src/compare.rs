@@ -21,6 +21,7 @@ pub fn compare(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error>
         ("--report", args.report.is_some()),
         ("--trace", args.trace.is_some()),
         ("--witness", args.witness.is_some()),
+        ("--proof", args.proof.is_some()),
         ("--full", args.full),
         ("--output", args.output),
         ("--json", args.json.is_some()),

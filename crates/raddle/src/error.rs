@@ -40,6 +40,15 @@ pub enum Error {
         option: &'static str,
         engine: &'static str,
     },
+    /// An option that only engine `bmc` knows.
+    OnlyForBmc {
+        option: &'static str,
+        engine: &'static str,
+    },
+    ReadProof {
+        file: PathBuf,
+        error: std::io::Error,
+    },
     /// A file that is no checkpoint, or not of this program.
     Checkpoint {
         file: PathBuf,
@@ -169,7 +178,13 @@ impl fmt::Display for Error {
                     "`{option}` is for engine `graph`, not for engine `{engine}`"
                 )
             }
-            Self::ReadCheckpoint { file, error } => {
+            Self::OnlyForBmc { option, engine } => {
+                write!(
+                    f,
+                    "`{option}` is for engine `bmc`, not for engine `{engine}`"
+                )
+            }
+            Self::ReadCheckpoint { file, error } | Self::ReadProof { file, error } => {
                 write!(f, "cannot read {}: {error}", file.display())
             }
             Self::Checkpoint { file, what } => write!(f, "{}: {what}", file.display()),
@@ -236,6 +251,12 @@ impl Error {
             }
             Self::OnlyForGraph { option, .. } => {
                 Some(format!("add `--engine graph`, or leave `{option}` out"))
+            }
+            Self::OnlyForBmc { option, .. } => {
+                Some(format!("add `--engine bmc`, or leave `{option}` out"))
+            }
+            Self::ReadProof { .. } => {
+                Some("name a file that `raddle check --engine bmc --proof FILE` wrote".to_owned())
             }
             Self::ReadCheckpoint { .. } => {
                 Some("name a file that `raddle check --checkpoint FILE` wrote".to_owned())

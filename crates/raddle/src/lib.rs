@@ -22,6 +22,7 @@ pub mod options;
 pub mod orderings;
 mod progress;
 mod project;
+pub mod proof;
 pub mod property;
 pub mod replay;
 mod rustc;
@@ -53,6 +54,7 @@ pub fn run(cli: Cli, interrupt: &AtomicBool) -> Status {
         Command::Compare(args) => compare::compare(*args, interrupt),
         Command::Orderings(args) => orderings::orderings(*args, interrupt),
         Command::Replay(args) => replay::replay(args, interrupt),
+        Command::VerifyProof { proof } => proof::verify(&proof, interrupt),
         Command::Resume(args) => checkpoint::resume(args, interrupt),
         Command::Worker(args) => cluster::work(args, interrupt),
         Command::Cluster(command) => cluster::admin(&command),

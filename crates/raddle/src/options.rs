@@ -68,6 +68,7 @@ pub struct Options {
     pub trace: Option<PathBuf>,
     pub report: Option<PathBuf>,
     pub witness: Option<PathBuf>,
+    pub proof: Option<PathBuf>,
     pub property: Option<Property>,
 }
 
@@ -134,6 +135,12 @@ impl Options {
                 }
             }
         }
+        if args.proof.is_some() && engine != Some(EngineKind::Bmc) {
+            return Err(Error::OnlyForBmc {
+                option: "--proof",
+                engine: engine.map_or("auto", EngineKind::name),
+            });
+        }
         let property = args.property.as_deref().map(property::read).transpose()?;
         let project = Project::from_args(&args)?;
         let list = match &property {
@@ -177,6 +184,7 @@ impl Options {
             },
             reductions: Reductions {
                 purity: !args.no_purity,
+                net_effect: !args.no_net_effect,
                 awaits: !args.no_await,
                 ifaa: !args.no_ifaa,
             },
@@ -224,6 +232,7 @@ impl Options {
             trace: args.trace,
             report: args.report,
             witness: args.witness,
+            proof: args.proof,
         })
     }
 }
@@ -435,6 +444,10 @@ mod tests {
             (
                 vec!["--checkpoint", "search.checkpoint"],
                 "`--checkpoint` is for engine `graph`, not for engine `auto`",
+            ),
+            (
+                vec!["--proof", "a.proof"],
+                "`--proof` is for engine `bmc`, not for engine `auto`",
             ),
             (
                 vec!["--engine", "bmc", "--check", "livelock"],

@@ -4,7 +4,7 @@ use super::Problem;
 use crate::coverage::Ends;
 use raddle_judge::Checks;
 use raddle_order::bits::Bit;
-use raddle_order::{Limits, Outcome, Stopped};
+use raddle_order::{Limits, Lit, Outcome, Stopped};
 use raddle_program::SrcId;
 
 /// A question was asked, and answered: in no execution. Made here alone.
@@ -39,7 +39,7 @@ impl Problem {
         let bad = self.encoding.errors.iter();
         let bad = bad.filter(|bad| checks.covers(&bad.fault));
         let bad: Vec<Bit> = bad.map(|bad| bad.guard).collect();
-        Unsat::of(self.ask(&bad, limits))
+        self.ask_named("fault", &bad, limits)
     }
 
     /// Do threads wait for good, be it in loops? Unsat, if that is not looked for.
@@ -51,10 +51,14 @@ impl Problem {
         let question = self
             .deadlock
             .and_then(|deadlock| deadlock.question(in_loops));
-        Unsat::of(match question {
-            Some(question) => self.solver.solve(&question, limits),
+        let outcome = match &question {
+            Some(question) => self.solver.solve(question, limits),
             None => Outcome::Unsat,
-        })
+        };
+        let never = Unsat::of(outcome)?;
+        let groups: Vec<Vec<Lit>> = question.into_iter().map(Vec::from).collect();
+        self.prove_no(if in_loops { "spin" } else { "deadlock" }, &groups);
+        Ok(never)
     }
 
     /// Is there a data race? Unsat, if that is not looked for.
@@ -63,17 +67,20 @@ impl Problem {
         checks: Checks,
         limits: &Limits<'_>,
     ) -> Result<Unsat, Unsettled> {
-        Unsat::of(match checks.races {
+        let never = Unsat::of(match checks.races {
             true => self.race(limits),
             false => Outcome::Unsat,
-        })
+        })?;
+        let groups: Vec<Vec<Lit>> = self.race.into_iter().map(|asked| vec![asked]).collect();
+        self.prove_no("race", &groups);
+        Ok(never)
     }
 
     /// Is something met that cannot be encoded?
     pub(crate) fn ask_for_refusal(&mut self, limits: &Limits<'_>) -> Result<Unsat, Unsettled> {
         let refusals = self.encoding.refusals.iter();
         let refusals: Vec<Bit> = refusals.map(|refusal| refusal.guard).collect();
-        Unsat::of(self.ask(&refusals, limits))
+        self.ask_named("refusal", &refusals, limits)
     }
 
     /// Is a bound exceeded that is not less than this one?
@@ -83,7 +90,31 @@ impl Problem {
         limits: &Limits<'_>,
     ) -> Result<Unsat, Unsettled> {
         let cuts: Vec<Bit> = self.encoding.cuts.guards(bound).collect();
-        Unsat::of(self.ask(&cuts, limits))
+        let name = if bound == 0 { "cut" } else { "limit" };
+        self.ask_named(name, &cuts, limits)
+    }
+
+    /// Asks for executions in which one of `conditions` holds. If there are none, proofs say so under this name.
+    fn ask_named(
+        &mut self,
+        name: &'static str,
+        conditions: &[Bit],
+        limits: &Limits<'_>,
+    ) -> Result<Unsat, Unsettled> {
+        let never = Unsat::of(self.ask(conditions, limits))?;
+        if self.solver.proof().is_some() {
+            let lits = conditions.iter().map(|&condition| self.lit(condition));
+            let groups: Vec<Vec<Lit>> = lits.map(|lit| vec![lit]).collect();
+            self.prove_no(name, &groups);
+        }
+        Ok(never)
+    }
+
+    /// No execution fulfils all that one of `groups` says.
+    fn prove_no(&mut self, name: &'static str, groups: &[Vec<Lit>]) {
+        if let Some(proof) = self.solver.proof() {
+            proof.no(name, groups);
+        }
     }
 
     /// Where the execution that answered the last question exceeds its bound.

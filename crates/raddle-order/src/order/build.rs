@@ -75,14 +75,18 @@ impl OrderTheory {
         }
     }
 
-    fn insert_fixed(&mut self, layer: usize, from: EventId, to: EventId) -> bool {
-        let layer = &mut self.layers[layer];
+    fn insert_fixed(&mut self, index: usize, from: EventId, to: EventId) -> bool {
+        let layer = &mut self.layers[index];
         let (a, b) = (layer.places[from.index()], layer.places[to.index()]);
-        if a.node == b.node {
+        let fits = if a.node == b.node {
             a.position < b.position
         } else {
             layer.graph.insert(a.node, b.node, ALWAYS)
+        };
+        if !fits {
+            self.refuse(index, a.node, b.node);
         }
+        fits
     }
 
     /// `from` is before `to` while `lit` holds.

@@ -11,6 +11,7 @@
 //! class is decided by their position in it, which is condition 1 of lemma 1; cycles through other nodes are condition 2.
 
 mod build;
+mod certify;
 mod check;
 mod components;
 mod conflicts;
@@ -24,7 +25,9 @@ mod types;
 mod units;
 
 use crate::lit::{Lit, Values, Var};
+use crate::proof::Certificate;
 use crate::theory::{Consequences, Theory};
+use certify::Search;
 pub use graph::Detection;
 use graph::{EdgeId, EventGraph, Mark, Node, Why};
 use paths::Paths;
@@ -155,6 +158,9 @@ pub struct OrderTheory {
     settled_atoms: usize,
     /// The fixed order is cyclic.
     refuted: bool,
+    /// The edge that would have made it so: graph and nodes.
+    refused: Option<(usize, Node, Node)>,
+    search: Search,
 }
 
 impl OrderTheory {
@@ -183,6 +189,8 @@ impl OrderTheory {
             settled_edges: 0,
             settled_atoms: 0,
             refuted: false,
+            refused: None,
+            search: Search::default(),
         }
     }
 
@@ -312,6 +320,7 @@ impl OrderTheory {
             if a.position < b.position {
                 return true;
             }
+            self.refuse(index, a.node, b.node);
             self.stats.cycles += 1;
             let mut clause: Vec<Lit> = why.into_iter().filter(|&lit| lit != Lit::TRUE).collect();
             self.make_irredundant(&mut clause);
@@ -319,6 +328,7 @@ impl OrderTheory {
             return false;
         }
         if !layer.graph.insert(a.node, b.node, why) {
+            self.refuse(index, a.node, b.node);
             self.stats.cycles += 1;
             self.report_cycle(index, a.node, b.node, why, out);
             return false;
@@ -413,5 +423,9 @@ impl Theory for OrderTheory {
 
     fn explain(&mut self, lit: Lit, reasons: &mut Vec<Lit>) {
         self.reasons_of(lit, reasons);
+    }
+
+    fn certify(&mut self, lits: &[Lit]) -> Certificate {
+        self.cycle_of(lits)
     }
 }

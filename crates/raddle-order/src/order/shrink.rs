@@ -62,17 +62,9 @@ impl OrderTheory {
     fn reduced(&self, index: usize, lits: &[Lit], scratch: &mut Shrink) -> Option<Small> {
         let mut small = Small::default();
         let layer = &self.layers[index];
-        for &lit in lits {
-            for &id in &self.atoms_of[lit.index()] {
-                let atom = &self.atoms[id as usize];
-                if atom.graphs.contains(index) {
-                    small.add(layer, atom.from, atom.to, [lit, Lit::TRUE]);
-                }
-                if self.config.derive_from_reads {
-                    self.add_from_reads(index, atom, lits, &mut small);
-                }
-            }
-        }
+        self.orders_among(index, lits, &mut |from, to, needs| {
+            small.add(layer, from, to, needs);
+        });
         if small.points.len() > MAX_POINTS {
             return None;
         }
@@ -80,9 +72,34 @@ impl OrderTheory {
         Some(small)
     }
 
+    /// The orders that `lits` make in a graph, with what holds at the root, and which of them each needs.
+    pub(super) fn orders_among(
+        &self,
+        index: usize,
+        lits: &[Lit],
+        each: &mut impl FnMut(EventId, EventId, [Lit; 2]),
+    ) {
+        for &lit in lits {
+            for &id in self.atoms_of.get(lit.index()).into_iter().flatten() {
+                let atom = &self.atoms[id as usize];
+                if atom.graphs.contains(index) {
+                    each(atom.from, atom.to, [lit, Lit::TRUE]);
+                }
+                if self.config.derive_from_reads {
+                    self.from_reads_among(index, atom, lits, each);
+                }
+            }
+        }
+    }
+
     /// From-reads that the atom takes part in, with others of `lits` or of the root.
-    fn add_from_reads(&self, index: usize, atom: &Atom, lits: &[Lit], small: &mut Small) {
-        let layer = &self.layers[index];
+    fn from_reads_among(
+        &self,
+        index: usize,
+        atom: &Atom,
+        lits: &[Lit],
+        each: &mut impl FnMut(EventId, EventId, [Lit; 2]),
+    ) {
         match atom.kind {
             Kind::Order => {}
             Kind::ReadsFrom { from_reads } if from_reads.contains(index) => {
@@ -90,13 +107,13 @@ impl OrderTheory {
                     .iter()
                     .take_while(|later| later.lit == Lit::TRUE)
                 {
-                    small.add(layer, atom.to, later.to, [atom.lit, Lit::TRUE]);
+                    each(atom.to, later.to, [atom.lit, Lit::TRUE]);
                 }
                 for &lit in lits {
-                    for &id in &self.atoms_of[lit.index()] {
+                    for &id in self.atoms_of.get(lit.index()).into_iter().flatten() {
                         let later = &self.atoms[id as usize];
                         if matches!(later.kind, Kind::Serialises) && later.from == atom.from {
-                            small.add(layer, atom.to, later.to, [atom.lit, lit]);
+                            each(atom.to, later.to, [atom.lit, lit]);
                         }
                     }
                 }
@@ -107,7 +124,7 @@ impl OrderTheory {
                     .iter()
                     .take_while(|read| read.lit == Lit::TRUE);
                 for read in fixed.filter(|read| read.from_reads.contains(index)) {
-                    small.add(layer, read.to, atom.to, [atom.lit, Lit::TRUE]);
+                    each(read.to, atom.to, [atom.lit, Lit::TRUE]);
                 }
             }
         }

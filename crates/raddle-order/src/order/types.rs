@@ -18,12 +18,23 @@ impl EventId {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct GraphId(pub(super) u8);
 
+impl GraphId {
+    pub(crate) fn index(self) -> u32 {
+        self.0.into()
+    }
+}
+
 /// Some of a theory's graphs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct GraphSet(pub(super) u8);
 
 impl GraphSet {
     pub const NONE: Self = Self(0);
+
+    /// Bit `n` is for graph `n`.
+    pub(crate) fn mask(self) -> u32 {
+        self.0.into()
+    }
 
     pub(super) fn contains(self, index: usize) -> bool {
         self.0 >> index & 1 == 1

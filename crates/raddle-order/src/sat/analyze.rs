@@ -148,12 +148,18 @@ impl<T: Theory> Solver<T> {
             );
             *reason = !*reason;
         }
+        let mut full = self.to_prove(clause);
+        if self.proof.is_some() {
+            full.push(lit);
+            self.prove_lemma(&full);
+        }
         clause.retain(|&reason| self.level[reason.var().index()] > 0);
         clause.sort_unstable_by_key(|&reason| {
             (std::cmp::Reverse(self.level[reason.var().index()]), reason)
         });
         clause.dedup();
         clause.insert(0, lit);
+        self.prove_shortened(&full, clause);
     }
 
     pub(super) fn add_learnt_theory_clause(&mut self, clause: &[Lit]) -> ClauseRef {

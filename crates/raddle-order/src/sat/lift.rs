@@ -21,7 +21,7 @@ impl<T: Theory> Solver<T> {
     pub(super) fn lift(&mut self) {
         for cases in std::mem::take(&mut self.cases) {
             if !self.consistent || self.propagate_units().is_some() {
-                self.consistent = false;
+                self.refute();
                 return;
             }
             if cases.iter().all(|&lit| self.value(lit) <= 0) {
@@ -45,9 +45,12 @@ impl<T: Theory> Solver<T> {
             self.enqueue(case, Reason::None);
             if self.propagate_units().is_some() {
                 self.backtrack(0);
+                if let Some(proof) = &mut self.proof {
+                    proof.learnt(&[!case]);
+                }
                 self.enqueue(!case, Reason::None);
                 if self.propagate_units().is_some() {
-                    self.consistent = false;
+                    self.refute();
                     return;
                 }
                 continue;
@@ -60,16 +63,17 @@ impl<T: Theory> Solver<T> {
         }
         let Some(common) = common else {
             // Every case was refuted, and one of them must hold.
-            self.consistent = false;
+            self.refute();
             return;
         };
         self.stats.lifted += common.len() as u64;
         for lit in common {
+            self.prove_common(cases, lit);
             if self.value(lit) == 0 {
                 self.enqueue(lit, Reason::None);
             } else if self.value(lit) < 0 {
                 // The refutation of a later case made it false: so all cases are refuted.
-                self.consistent = false;
+                self.refute();
                 return;
             }
         }

@@ -18,6 +18,7 @@ mod analyze;
 mod clause;
 mod heap;
 mod lift;
+mod prove;
 mod reduce;
 mod restart;
 mod search;
@@ -25,11 +26,12 @@ mod search;
 mod tests;
 
 use crate::lit::{ClauseSink, Lit, Var};
+use crate::proof::Proof;
 use crate::theory::{Consequences, Theory};
 use clause::{Arena, ClauseRef};
 use heap::VarHeap;
 use restart::Restarts;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
 /// What a call to [`Solver::solve`] found out.
@@ -57,6 +59,8 @@ pub enum Stopped {
 pub struct Limits<'a> {
     /// Conflicts of this call.
     pub conflicts: Option<u64>,
+    /// Propagations that are left for this call and others that share them. A conflict may take ten of them or a million.
+    pub propagations: Option<&'a AtomicU64>,
     pub deadline: Option<Instant>,
     /// Set by another thread to stop the search soon.
     pub interrupt: Option<&'a AtomicBool>,
@@ -148,6 +152,8 @@ pub struct Solver<T> {
     /// No empty clause was derived yet.
     consistent: bool,
     stats: SatStats,
+    /// What is done is written down here.
+    proof: Option<Box<Proof>>,
 }
 
 /// Buffers of conflict analysis, kept to avoid allocation.
@@ -197,6 +203,7 @@ impl<T: Theory> Solver<T> {
             core: Vec::new(),
             consistent: true,
             stats: SatStats::default(),
+            proof: None,
         };
         let constant = solver.new_var();
         debug_assert_eq!(constant, Var::CONST);
@@ -277,9 +284,14 @@ impl<T: Theory> Solver<T> {
         if tautology || clause.iter().any(|&lit| self.value(lit) > 0) {
             return;
         }
+        let given = self.to_prove(&clause);
+        if let Some(proof) = &mut self.proof {
+            proof.clause(&given);
+        }
         clause.retain(|&lit| self.value(lit) == 0);
+        self.prove_shortened(&given, &clause);
         match *clause.as_slice() {
-            [] => self.consistent = false,
+            [] => self.refute(),
             [unit] => self.enqueue(unit, Reason::None),
             _ => {
                 let c = self.arena.alloc(&clause, false, 0);

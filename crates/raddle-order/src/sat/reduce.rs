@@ -40,6 +40,9 @@ impl<T: Theory> Solver<T> {
 
     fn delete(&mut self, c: ClauseRef) {
         self.stats.deleted_clauses += 1;
+        if let Some(proof) = &mut self.proof {
+            proof.deleted(self.arena.lits(c));
+        }
         self.arena.delete(c);
     }
 

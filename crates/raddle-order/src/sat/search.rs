@@ -54,11 +54,18 @@ impl<T: Theory> Solver<T> {
         conflict_limit: Option<u64>,
     ) -> Outcome {
         let mut steps = 0_u64;
+        let mut counted = self.stats.propagations;
         while self.consistent {
             if let Some(conflict) = self.propagate() {
                 self.stats.conflicts += 1;
                 self.learn_from(conflict);
                 continue;
+            }
+            if let Some(left) = limits.propagations {
+                let more = self.stats.propagations - counted;
+                counted += more;
+                let before = left.load(Ordering::Relaxed);
+                left.store(before.saturating_sub(more), Ordering::Relaxed);
             }
             if let Some(reason) = self.limit_reached(limits, conflict_limit, &mut steps) {
                 return Outcome::Unknown(reason);
@@ -99,6 +106,12 @@ impl<T: Theory> Solver<T> {
         steps: &mut u64,
     ) -> Option<Stopped> {
         if conflicts.is_some_and(|limit| self.stats.conflicts >= limit) {
+            return Some(Stopped::Conflicts);
+        }
+        if limits
+            .propagations
+            .is_some_and(|left| left.load(Ordering::Relaxed) == 0)
+        {
             return Some(Stopped::Conflicts);
         }
         *steps += 1;
@@ -209,6 +222,9 @@ impl<T: Theory> Solver<T> {
             match self.value(lit) {
                 0 => {
                     self.stats.theory_implied += 1;
+                    if self.trail_lim.is_empty() {
+                        self.prove_lemma(&[lit]);
+                    }
                     self.enqueue(lit, Reason::Theory);
                 }
                 value if value < 0 => {
@@ -225,6 +241,7 @@ impl<T: Theory> Solver<T> {
     /// The theory implies `lit`, which is false.
     fn contradicted(&mut self, lit: Lit) -> Conflict {
         if self.trail_lim.is_empty() {
+            self.prove_lemma(&[lit]);
             return Conflict::Empty;
         }
         let mut clause = std::mem::take(&mut self.scratch.reasons);
@@ -262,6 +279,7 @@ impl<T: Theory> Solver<T> {
             self.stats.theory_clauses += 1;
             clause.clear();
             clause.extend_from_slice(lits);
+            self.prove_lemma(&clause);
             match (self.install_theory_clause(&mut clause), &first) {
                 (installed, None) => first = Some(installed),
                 (Conflict::Clause(c), Some(_)) => self.lemmas.push(c),
@@ -284,9 +302,11 @@ impl<T: Theory> Solver<T> {
             clause.iter().all(|&lit| self.value(lit) < 0),
             "{clause:?} is not false"
         );
+        let full = self.to_prove(clause);
         clause.retain(|&lit| self.level_of(lit) > 0);
         clause.sort_unstable_by_key(|&lit| (std::cmp::Reverse(self.level_of(lit)), lit));
         clause.dedup();
+        self.prove_shortened(&full, clause);
         match *clause.as_slice() {
             [] => Conflict::Empty,
             [lit] => Conflict::Fact(lit),
@@ -296,11 +316,11 @@ impl<T: Theory> Solver<T> {
 
     fn learn_from(&mut self, conflict: Conflict) {
         match conflict {
-            Conflict::Empty => self.consistent = false,
+            Conflict::Empty => self.refute(),
             Conflict::Fact(lit) => {
                 self.backtrack(0);
                 if self.value(lit) < 0 {
-                    self.consistent = false;
+                    self.refute();
                 } else if self.value(lit) == 0 {
                     self.enqueue(lit, Reason::None);
                 }
@@ -325,7 +345,7 @@ impl<T: Theory> Solver<T> {
             .max()
             .unwrap_or(0);
         if level == 0 {
-            self.consistent = false;
+            self.refute();
             return;
         }
         self.remember_best_phases();
@@ -347,6 +367,9 @@ impl<T: Theory> Solver<T> {
 
     fn assert_learnt(&mut self, glue: u32) {
         let learnt = std::mem::take(&mut self.scratch.learnt);
+        if let Some(proof) = &mut self.proof {
+            proof.learnt(&learnt);
+        }
         if learnt.len() == 1 {
             self.enqueue(learnt[0], Reason::None);
         } else {

@@ -93,7 +93,7 @@ impl Search {
             scratch_start: machine.mark(),
             scratch: machine.clone(),
             machine,
-            execution: Execution::new(reductions.purity && reductions.awaits, reductions.ifaa),
+            execution: Execution::new(reductions),
             trees,
             levels: vec![Level {
                 root,
@@ -393,6 +393,7 @@ impl Search {
             };
         let before = before.filter(|_| !is_block);
         if self.reductions.purity
+            && self.reductions.net_effect
             && let Some([held, _]) = before
             && end == StepEnd::Done
         {

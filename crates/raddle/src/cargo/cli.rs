@@ -15,7 +15,7 @@ pub(crate) enum Asked {
 }
 
 /// Options of `raddle check` that mean nothing here, or something else.
-const NOT_FOR_CARGO: [&str; 28] = [
+const NOT_FOR_CARGO: [&str; 29] = [
     "files",
     "jobs",
     "seed",
@@ -26,6 +26,7 @@ const NOT_FOR_CARGO: [&str; 28] = [
     "report",
     "trace",
     "witness",
+    "proof",
     "property",
     "entry",
     "args",

@@ -28,6 +28,7 @@ pub fn orderings(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Erro
         ("--report", args.report.is_some()),
         ("--trace", args.trace.is_some()),
         ("--witness", args.witness.is_some()),
+        ("--proof", args.proof.is_some()),
         ("--keep-going", args.keep_going),
         ("--full", args.full),
         ("--output", args.output),
