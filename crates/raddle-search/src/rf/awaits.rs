@@ -124,7 +124,11 @@ impl Search {
     /// Does the event seem to complete an iteration that takes something and gives it back? Whether others saw that is for an engine to say that orders
     /// all accesses.
     pub(super) fn takes_back(&self, program: &Program, event: &Event) -> bool {
-        if !(self.awaits.reductions.purity && self.awaits.reductions.net_effect)
+        let Reductions {
+            purity, net_effect, ..
+        } = self.awaits.reductions;
+        if !purity
+            || !net_effect
             || event.is_block
             || !program.is_reentered(event.after)
             || !self.trace.comes_back(event)
