@@ -10,7 +10,7 @@ use crate::view::main_returned;
 use crate::words;
 use raddle_judge::{
     Bound, Effect, EngineKind, MemoryModel, MemoryReason, Outcome, Reason, Strengthening, Trace,
-    TraceStep, UnsupportedAt, Verdict, Violation, ViolationKind,
+    TraceStep, UnsupportedAt, Verdict, Violation, ViolationKind, Work,
 };
 use raddle_program::{LocId, NamedPlace, Op, Program, SrcId};
 use serde::Serialize;
@@ -45,7 +45,7 @@ struct Answer<'a> {
     coverage: Covered,
     weak_orderings: Option<WeakOrderings>,
     notes: Vec<Note>,
-    /// Engine `rf`: how often each phase of its consistency check had the last word.
+    /// Engine `rf` with one worker: how often each phase of its consistency check had the last word. With several it depends on who was first.
     #[serde(skip_serializing_if = "Option::is_none")]
     consistency: Option<Consistency>,
     /// Engine `mcr` only.
@@ -313,16 +313,16 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
         coverage: writer.covered(outcome),
         weak_orderings: writer.weak_orderings(outcome),
         notes: writer.notes(report),
-        consistency: (outcome.engine == EngineKind::Rf).then(|| {
-            let phases = statistics.consistency();
-            Consistency {
+        consistency: match statistics.work {
+            Work::Consistency(phases) => Some(Consistency {
                 saturation: phases.saturation,
                 guided: phases.guided,
                 ordered: phases.ordered,
                 decided_consistent: phases.decided_consistent,
                 decided_inconsistent: phases.decided_inconsistent,
-            }
-        }),
+            }),
+            _ => None,
+        },
         solver: (outcome.engine == EngineKind::Mcr).then_some(Solver {
             queries: statistics.causality().queries,
             predicted_races: statistics.causality().predicted_races,

@@ -170,7 +170,7 @@ impl fmt::Display for Error {
             ),
             Self::SingleWorker { engine } => write!(
                 f,
-                "engine `{engine}` has one worker only: `--jobs` is for engines `graph`, `dpor` and `mcr`"
+                "engine `{engine}` has one worker only: `--jobs` is for engines `graph`, `dpor`, `rf` and `mcr`"
             ),
             Self::OnlyForGraph { option, engine } => {
                 write!(

@@ -438,8 +438,8 @@ mod tests {
     fn what_an_engine_cannot_do_is_refused() {
         for (args, message) in [
             (
-                vec!["--engine", "rf", "--jobs", "2"],
-                "engine `rf` has one worker only: `--jobs` is for engines `graph`, `dpor` and `mcr`",
+                vec!["--engine", "rvf", "--jobs", "2"],
+                "engine `rvf` has one worker only: `--jobs` is for engines `graph`, `dpor`, `rf` and `mcr`",
             ),
             (
                 vec!["--checkpoint", "search.checkpoint"],

@@ -288,10 +288,10 @@ impl<S: Sharing> Work<'_, S> {
                 return End::Failed(Failure::Found);
             }
             match search.pause(program, frame) {
-                ControlFlow::Continue(true) => {}
-                ControlFlow::Continue(false) => match search.failure() {
+                ControlFlow::Continue(more) => match search.failure() {
                     Some(failure) => return End::Failed(failure),
-                    None => return End::Explored,
+                    None if !more => return End::Explored,
+                    None => {}
                 },
                 ControlFlow::Break(()) => return self.stopped(frame),
             }

@@ -126,7 +126,11 @@ impl Search {
     /// Does the event seem to complete an iteration that takes something and gives it back? Whether others saw that is for an engine to say that orders
     /// all accesses.
     pub(super) fn takes_back(&self, program: &Program, event: &Event) -> bool {
-        if !(self.awaits.reductions.purity && self.awaits.reductions.net_effect)
+        let Reductions {
+            purity, net_effect, ..
+        } = self.awaits.reductions;
+        if !purity
+            || !net_effect
             || event.is_block
             || !program.is_reentered(event.after)
             || !self.trace.comes_back(event)
@@ -207,6 +211,14 @@ impl Search {
             awaits.waiting.remove(position);
         }
         still
+    }
+
+    /// Is a thread left in a loop, at the end of an execution?
+    pub(super) fn leaves_in_loop(&mut self, program: &Program) -> bool {
+        let machine = &mut self.machine;
+        (self.awaits.any_ended || !self.awaits.waiting.is_empty())
+            && crate::ending::threads(machine)
+                .any(|thread| machine.readiness(program, thread) == Readiness::Ready)
     }
 
     /// Chained locations must not be accessed by events with several sources, whose alternatives are found in another way.

@@ -175,6 +175,8 @@ pub(crate) struct Search {
     cut: usize,
     /// Something was found there.
     found_above: bool,
+    /// A thread was left in a loop at the end of an execution.
+    left_in_loop: bool,
     /// How much of the search the piece is.
     share: f64,
     company: Option<Box<Company>>,
@@ -215,6 +217,7 @@ impl Search {
             is_between: false,
             cut: 0,
             found_above: false,
+            left_in_loop: false,
             share: 1.0,
             company: None,
         }
@@ -263,6 +266,7 @@ impl Search {
         listener: &mut impl Listener,
     ) -> ControlFlow<()> {
         if !self.is_over() {
+            self.left_in_loop |= self.leaves_in_loop(program);
             self.detect(program, listener)?;
             if self.may_close_barrier(program) {
                 listener.order_matters();

@@ -82,10 +82,9 @@ impl Trace {
         }
     }
 
-    /// An empty one for the same program; what this one knows of that goes there.
+    /// An empty one for the same program; the codes of this one go there.
     pub(super) fn renewed(&mut self, chained: Vec<LocId>) -> Self {
         Self {
-            cells: std::mem::take(&mut self.cells),
             codes: std::mem::take(&mut self.codes),
             ..Self::new(chained)
         }

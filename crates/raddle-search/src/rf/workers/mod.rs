@@ -168,8 +168,10 @@ impl Sharing for Search {
 
     fn leave(&mut self) {}
 
+    /// What becomes of a thread in a loop depends on what memory holds in the end, and that on the order of writes that nobody reads: on
+    /// which execution of its class was explored.
     fn failure(&self) -> Option<Failure> {
-        self.is_over().then_some(Failure::Indivisible)
+        (self.is_over() || self.left_in_loop).then_some(Failure::Indivisible)
     }
 
     fn explored(pieces: &Pieces, links: &[Arc<Link>]) -> f64 {
