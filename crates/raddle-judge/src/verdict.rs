@@ -221,8 +221,25 @@ pub struct Strengthening {
 pub enum Bound {
     /// Everything.
     Complete,
-    /// Everything up to a number of iterations that the user asked for, and which some execution reached.
-    Unrolled { iterations: u32 },
+    /// Everything up to bounds that the user asked for, and which some execution exceeds: one at least.
+    UpTo {
+        iterations: Option<u32>,
+        threads: Option<u32>,
+    },
+}
+
+impl Bound {
+    /// What is covered if executions exceed these bounds.
+    #[must_use]
+    pub fn of(iterations: Option<u32>, threads: Option<u32>) -> Self {
+        match (iterations, threads) {
+            (None, None) => Self::Complete,
+            _ => Self::UpTo {
+                iterations,
+                threads,
+            },
+        }
+    }
 }
 
 /// Why there is no answer.
@@ -256,6 +273,10 @@ pub enum Reason {
     /// Some execution goes round a loop, or calls itself, more often than any bound that was tried.
     Unrolled {
         bound: u32,
+    },
+    /// Some execution starts more threads than the engine can have in a formula.
+    Threads {
+        most: u32,
     },
     /// Nothing was found, but no execution came to its end: so little was looked at that it says nothing. Where a bound cut
     /// executions, that bound.

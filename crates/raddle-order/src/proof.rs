@@ -206,7 +206,13 @@ impl Proof {
         });
     }
 
-    pub(crate) fn serialises(&mut self, graphs: GraphSet, first: EventId, second: EventId, lit: Lit) {
+    pub(crate) fn serialises(
+        &mut self,
+        graphs: GraphSet,
+        first: EventId,
+        second: EventId,
+        lit: Lit,
+    ) {
         self.line(b"w", |line| order(line, graphs, [first, second], lit));
     }
 

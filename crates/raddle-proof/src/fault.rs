@@ -16,25 +16,47 @@ pub enum Fault {
     NotText,
     Short,
     Long,
-    NoNumber { word: String },
+    NoNumber {
+        word: String,
+    },
     NoEnd,
-    UnknownLine { kind: String },
-    UnknownAnswer { bound: String },
+    UnknownLine {
+        kind: String,
+    },
+    UnknownAnswer {
+        bound: String,
+    },
     NoFormula,
-    UnknownFormula { number: u32 },
-    UnknownGraph { graph: u32 },
-    UnknownEvent { event: u32 },
-    EventNumber { event: u32, expected: u32 },
+    UnknownFormula {
+        number: u32,
+    },
+    UnknownGraph {
+        graph: u32,
+    },
+    UnknownEvent {
+        event: u32,
+    },
+    EventNumber {
+        event: u32,
+        expected: u32,
+    },
     /// A clause that is said to follow does not.
     DoesNotFollow,
     /// A step of a cycle that nothing orders.
-    NoOrder { graph: u32, from: u32, to: u32 },
+    NoOrder {
+        graph: u32,
+        from: u32,
+        to: u32,
+    },
     NoCycle,
     NotThere,
     /// What is asked may be possible.
     NotRefuted,
     NothingAnswered,
-    Unanswered { number: u32, question: &'static str },
+    Unanswered {
+        number: u32,
+        question: &'static str,
+    },
     AfterAnswer,
     NoAnswer,
 }
@@ -48,7 +70,9 @@ impl fmt::Display for Invalid {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoProof => f.write_str("this is no proof of Raddle (the first line must be `raddle-proof 1`)"),
+            Self::NoProof => {
+                f.write_str("this is no proof of Raddle (the first line must be `raddle-proof 1`)")
+            }
             Self::NotText => f.write_str("not text"),
             Self::Short => f.write_str("the line is too short"),
             Self::Long => f.write_str("the line goes on after its end"),
@@ -61,7 +85,10 @@ impl fmt::Display for Fault {
             Self::UnknownGraph { graph } => write!(f, "there is no graph {graph}"),
             Self::UnknownEvent { event } => write!(f, "there is no event {event}"),
             Self::EventNumber { event, expected } => {
-                write!(f, "event {event} is out of turn: the next one is {expected}")
+                write!(
+                    f,
+                    "event {event} is out of turn: the next one is {expected}"
+                )
             }
             Self::DoesNotFollow => {
                 f.write_str("the clause does not follow from those before it by unit propagation")
@@ -77,7 +104,10 @@ impl fmt::Display for Fault {
             }
             Self::NothingAnswered => f.write_str("the answer rests on no formula"),
             Self::Unanswered { number, question } => {
-                write!(f, "question `{question}` of formula {number} is not answered")
+                write!(
+                    f,
+                    "question `{question}` of formula {number} is not answered"
+                )
             }
             Self::AfterAnswer => f.write_str("something follows the answer"),
             Self::NoAnswer => f.write_str("the file ends before an answer"),

@@ -127,7 +127,9 @@ impl Orders {
         let mask = words.number()?;
         match mask >> self.graphs.len() {
             0 => Ok(mask),
-            _ => Err(Fault::UnknownGraph { graph: mask.ilog2() }),
+            _ => Err(Fault::UnknownGraph {
+                graph: mask.ilog2(),
+            }),
         }
     }
 

@@ -290,6 +290,7 @@ pub(crate) fn solve(
     let bmc = BmcOptions {
         memory: options.memory,
         unroll: options.unroll,
+        threads: options.threads,
         exit_with_main: loaded.on_main_return == OnMainReturn::Exit,
         spurious_wakeups: options.spurious_wakeups,
         spurious_failures: spurious_failures(options.spurious_failures, options.memory),
@@ -302,7 +303,11 @@ pub(crate) fn solve(
     let _alive = options
         .progress
         .then(|| Clock::start("solving", options::error_columns()));
-    let proof = options.proof.as_deref().map(proof::Begun::new).transpose()?;
+    let proof = options
+        .proof
+        .as_deref()
+        .map(proof::Begun::new)
+        .transpose()?;
     let file = proof.as_ref().map(|proof| proof.file.clone());
     let outcome = raddle_bmc::check_proving(view, &mut loaded.program, bmc, search, file)
         .map_err(|error| Error::Internal(error.to_string()))?;
@@ -317,6 +322,7 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
         job,
         project: &options.project,
         unroll: options.unroll,
+        threads: options.threads,
         purity: leaves_out_pure_iterations(options),
         on_main_return: options.on_main_return,
         panic: options.panic,
@@ -519,6 +525,7 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
     RunOptions {
         check: options.check_names.clone(),
         unroll: options.unroll,
+        threads: options.threads,
         purity: options.reductions.purity && engine.knows_purity(),
         on_main_return: name_of(on_main_return),
         spurious_wakeups: options.spurious_wakeups,

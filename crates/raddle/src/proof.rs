@@ -23,7 +23,11 @@ impl Begun {
             error,
         })?;
         let file = ProofFile::new(BufWriter::new(out));
-        file.comment(concat!("Raddle ", env!("CARGO_PKG_VERSION"), ", engine bmc"));
+        file.comment(concat!(
+            "Raddle ",
+            env!("CARGO_PKG_VERSION"),
+            ", engine bmc"
+        ));
         Ok(Self {
             file,
             path: path.into(),
@@ -91,7 +95,11 @@ fn valid(summary: &Summary) -> String {
         counted(summary.formulas as u64, "formula", "formulas"),
         counted(summary.clauses, "clause", "clauses"),
         counted(summary.learnt, "learnt clause", "learnt clauses"),
-        counted(summary.lemmas, "lemma of the theory", "lemmas of the theory"),
+        counted(
+            summary.lemmas,
+            "lemma of the theory",
+            "lemmas of the theory"
+        ),
         counted(summary.questions, "question", "questions"),
     );
     if summary.trusted > 0 {

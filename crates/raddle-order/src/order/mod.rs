@@ -26,8 +26,8 @@ mod units;
 
 use crate::lit::{Lit, Values, Var};
 use crate::proof::Certificate;
-use certify::Search;
 use crate::theory::{Consequences, Theory};
+use certify::Search;
 pub use graph::Detection;
 use graph::{EdgeId, EventGraph, Mark, Node, Why};
 use paths::Paths;

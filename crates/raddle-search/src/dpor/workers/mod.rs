@@ -121,7 +121,7 @@ impl Leader {
         }
         let parts = findings.iter().map(|it| &it.part).chain([&before]);
         frame.count_parts(parts);
-        if findings.iter().any(|it| it.unrolled.is_some()) {
+        if findings.iter().any(|it| it.has_cuts) {
             frame.note_cuts(program);
         }
         match state.is_stopped {
@@ -218,7 +218,7 @@ impl Work<'_> {
         room.leave(Findings {
             part: frame.part(Place::new()),
             journal: program.journal().clone(),
-            unrolled: frame.unrolled(),
+            has_cuts: frame.has_cuts(),
         });
     }
 

@@ -36,7 +36,7 @@ pub(super) struct Findings {
     pub(super) part: Part,
     pub(super) journal: Journal,
     /// The bound that has cut loops.
-    pub(super) unrolled: Option<u32>,
+    pub(super) has_cuts: bool,
 }
 
 /// What somebody who was called has to do.
