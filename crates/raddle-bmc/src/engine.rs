@@ -101,6 +101,9 @@ pub fn check_proving(
     if let (Some(proof), Verdict::Verified(bound)) = (&run.proof, &verdict) {
         proof.answer(*bound == Bound::Complete, &run.answered);
     }
+    if matches!(verdict, Verdict::Inconclusive(_)) {
+        run.statistics.threads = run.statistics.threads.max(run.watch.threads());
+    }
     run.statistics.elapsed = run.started.elapsed();
     run.statistics.peak_memory_bytes = raddle_judge::peak_memory_bytes();
     let coverage = Coverage {
@@ -280,7 +283,7 @@ impl Run {
     /// Nothing goes wrong. That says something only if something comes to its end.
     fn verified(&self, iterations: Option<u32>) -> Verdict {
         match self.ends {
-            Ends::None => Verdict::Inconclusive(Reason::NothingEnds { bound: iterations }),
+            Ends::None => Verdict::Inconclusive(Reason::nothing_ends(iterations, self.crowded)),
             Ends::Some | Ends::Unknown => Verdict::Verified(Bound::of(iterations, self.crowded)),
         }
     }
@@ -290,7 +293,12 @@ impl Run {
         match (verdict, self.ends) {
             (Verdict::Violation(_) | Verdict::Unsupported(_), _) | (_, Ends::Unknown) => None,
             (_, Ends::Some) => Some(true),
-            (Verdict::Inconclusive(Reason::NothingEnds { .. }), Ends::None) => Some(false),
+            (
+                Verdict::Inconclusive(
+                    Reason::NothingEnds { .. } | Reason::NothingEndsWithin { .. },
+                ),
+                Ends::None,
+            ) => Some(false),
             (_, Ends::None) => None,
         }
     }

@@ -583,7 +583,7 @@ impl Frame {
         } else if let Some(reason) = unfinished {
             Verdict::Inconclusive(reason)
         } else if !any_end {
-            Verdict::Inconclusive(Reason::NothingEnds { bound: unrolled })
+            Verdict::Inconclusive(Reason::nothing_ends(unrolled, crowded))
         } else {
             Verdict::Verified(Bound::of(unrolled, crowded))
         };

@@ -283,12 +283,27 @@ pub enum Reason {
     NothingEnds {
         bound: Option<u32>,
     },
+    /// The same, where a bound on threads cut executions.
+    NothingEndsWithin {
+        threads: u32,
+    },
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
     Thread {
         limit: Limit,
         thread: ThreadName,
         at: SrcId,
     },
+}
+
+impl Reason {
+    /// No execution came to its end; these are the bounds that cut some.
+    #[must_use]
+    pub fn nothing_ends(iterations: Option<u32>, threads: Option<u32>) -> Self {
+        match (iterations, threads) {
+            (None, Some(threads)) => Self::NothingEndsWithin { threads },
+            (bound, _) => Self::NothingEnds { bound },
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -369,7 +369,7 @@ fn reason_kind(verdict: &Verdict) -> Option<&'static str> {
             Reason::NotLookedFor { .. } => "not-looked-for",
             Reason::Unwritten { .. } => "uninitialised",
             Reason::Unrolled { .. } | Reason::Threads { .. } => "bound",
-            Reason::NothingEnds { .. } => "no-end",
+            Reason::NothingEnds { .. } | Reason::NothingEndsWithin { .. } => "no-end",
             Reason::Thread { .. } => "thread-limit",
         },
     })

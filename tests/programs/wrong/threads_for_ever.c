@@ -38,7 +38,7 @@ static void *write_it(void *arg) {
 int main(void) {
     while (1) {
         pthread_t reader, writer;
-        pthread_create(&reader, 0, read_it, 0);
         pthread_create(&writer, 0, write_it, 0);
+        pthread_create(&reader, 0, read_it, 0);
     }
 }

@@ -531,6 +531,7 @@ impl Encoder<'_> {
         let handle = handle.as_constant().unwrap_or(0);
         self.begin_sharing(state)?;
         let child = self.out.threads.len();
+        self.options.watch.saw_threads(child + 1);
         let started = state.path.guard();
         self.out.threads.push(Thread {
             id,

@@ -126,6 +126,10 @@ pub fn reason(reason: &Reason) -> String {
             "no execution comes to its end within {bound} iteration{} of each loop, so nothing is known of what lies behind",
             if *bound == 1 { "" } else { "s" }
         ),
+        Reason::NothingEndsWithin { threads } => format!(
+            "no execution comes to its end with {threads} thread{}, so nothing is known of what lies behind",
+            if *threads == 1 { "" } else { "s" }
+        ),
         Reason::Thread { limit, thread, .. } => {
             // `T0` is `main`, `T2.1` the first thread that its second one starts.
             let path: Vec<String> = thread.path().iter().map(u32::to_string).collect();
@@ -175,7 +179,7 @@ pub fn found_so_far(reason: &Reason) -> &'static str {
 
 const BOUND_THREADS: &str = "`--threads N` checks executions of up to N threads";
 /// An execution with more threads than this may be one that goes on starting them.
-const MANY_THREADS: usize = 64;
+const MANY_THREADS: usize = 16;
 
 /// What the user can do about a limit. `threads`: the most that an execution had so far.
 #[must_use]
@@ -210,6 +214,7 @@ pub fn reason_hint(reason: &Reason, threads: usize) -> &'static str {
         }
         Reason::NothingEnds { bound: Some(_) } => "raise `--unroll`; is the loop meant to end?",
         Reason::Threads { .. } => BOUND_THREADS,
+        Reason::NothingEndsWithin { .. } => "raise `--threads`",
         Reason::Thread { limit, .. } => match limit {
             Limit::Unroll { .. } => "raise `--unroll`",
             Limit::Threads { .. } => "raise `--threads`",

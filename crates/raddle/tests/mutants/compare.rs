@@ -275,8 +275,8 @@ fn answer(outcome: &Outcome) -> Answer {
             Reason::Executions { .. } | Reason::Effort => "effort",
             Reason::Time { .. } => OUT_OF_TIME,
             Reason::Memory { .. } => "memory",
-            Reason::Unrolled { .. } => "bound on loops",
-            Reason::NothingEnds { .. } => "nothing ends",
+            Reason::Unrolled { .. } | Reason::Threads { .. } => "bound on loops",
+            Reason::NothingEnds { .. } | Reason::NothingEndsWithin { .. } => "nothing ends",
             Reason::Thread { .. } => "limit of a thread",
             Reason::Interrupted { .. } | Reason::NotLookedFor { .. } | Reason::Unwritten { .. } => {
                 "other"
