@@ -22,6 +22,7 @@ use raddle_program::{
     Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName, Unsupported, WeakOrderings,
 };
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Wrong turns of a solver.
@@ -43,7 +44,8 @@ pub struct BmcOptions {
     pub any_unwritten: bool,
     /// `abort` ends the process in silence.
     pub silent_abort: bool,
-    /// A second opinion: give up if a formula becomes large, or if a question takes so many conflicts.
+    /// A second opinion: give up if a formula becomes large, if a question takes so many conflicts, or if all of them take [`PROPAGATIONS`] times as many
+    /// propagations.
     pub effort: Option<Conflicts>,
     /// What a question may take, with loops unrolled in full, before every loop is bounded: [`PATIENCE`].
     pub patience: Conflicts,
@@ -51,6 +53,9 @@ pub struct BmcOptions {
 
 /// Facts stop growing long before.
 const MOST_ENCODINGS: u32 = 200;
+
+/// What a conflict takes, mostly.
+const PROPAGATIONS: u64 = 1_000;
 
 /// Most questions take less.
 pub const PATIENCE: Conflicts = 200;
@@ -90,9 +95,13 @@ pub fn check_proving(
         ends: Ends::None,
         cuts: Vec::new(),
         crowded: None,
+        crowds: Vec::new(),
         weak: WeakOrderings::default(),
         shapes: Shapes::default(),
         patience: Patience::Endless,
+        propagations: options
+            .effort
+            .map(|conflicts| AtomicU64::new(conflicts.saturating_mul(PROPAGATIONS))),
         proof,
         answered: Vec::new(),
     };
@@ -108,7 +117,7 @@ pub fn check_proving(
     run.statistics.peak_memory_bytes = raddle_judge::peak_memory_bytes();
     let coverage = Coverage {
         ended: run.ended(&verdict),
-        cuts: run.cuts,
+        cuts: [run.cuts, run.crowds].concat(),
         weak: run.weak,
         ..Coverage::default()
     };
@@ -133,9 +142,13 @@ struct Run {
     cuts: Vec<SrcId>,
     /// The bound on threads, if an execution exceeds it.
     crowded: Option<u32>,
+    /// Where one does.
+    crowds: Vec<SrcId>,
     weak: WeakOrderings,
     shapes: Shapes,
     patience: Patience,
+    /// What is left of a second opinion's effort.
+    propagations: Option<AtomicU64>,
     proof: Option<ProofFile>,
     /// The formulas of which every question was answered by no, where proofs are written.
     answered: Vec<FormulaNumber>,
@@ -249,7 +262,8 @@ impl Run {
             self.watch.enter(Phase::Solving);
             match self.ask(view, program, &mut problem, rounds)? {
                 BoundOutcome::Done(Verdict::Inconclusive(Reason::Effort))
-                    if self.options.effort.is_none_or(|most| conflicts < most) => {}
+                    if self.options.effort.is_none_or(|most| conflicts < most)
+                        && !self.is_exhausted() => {}
                 outcome => return Ok(outcome),
             }
             self.patience = Patience::Short(PATIENCE.max(conflicts / SHARE_OF_EARLY));
@@ -310,9 +324,16 @@ impl Run {
         };
         Limits {
             conflicts: self.options.effort.into_iter().chain(patience).min(),
+            propagations: self.propagations.as_ref(),
             deadline: self.watch.deadline(),
             interrupt: Some(self.watch.flag()),
         }
+    }
+
+    /// Is nothing left of a second opinion's effort?
+    fn is_exhausted(&self) -> bool {
+        let left = self.propagations.as_ref();
+        left.is_some_and(|left| left.load(Ordering::Relaxed) == 0)
     }
 
     /// The answer of a solver that was stopped.
@@ -499,9 +520,7 @@ impl Run {
             (Err(why), _) if matters => done(self.stopped(why)),
             (_, None) => done(self.verified(None)),
             (_, Some(cut)) => {
-                self.cuts.extend(cut.at);
-                self.cuts.sort_unstable();
-                self.cuts.dedup();
+                self.cuts = cut.at;
                 Ok(BoundOutcome::Exceeded {
                     open: Open::after(answered, &mut problem.encoding.cuts),
                     least: cut.least,
@@ -526,8 +545,7 @@ impl Run {
             Err(Unsettled::Found) => {
                 self.crowded = self.options.threads;
                 let at = problem.found_crowds().into_iter();
-                self.cuts
-                    .extend(at.map(|at| copy_source(view, program, at)));
+                self.crowds = at.map(|at| copy_source(view, program, at)).collect();
             }
         }
     }
@@ -660,7 +678,7 @@ fn unsupported(stop: Stop) -> Verdict {
             thread: ThreadName::default(),
             at: SrcId::NOWHERE,
         }),
-        Stop::Fault(_) | Stop::WokenInVain | Stop::FailedInVain => {
+        Stop::Fault(_) | Stop::WokenInVain | Stop::FailedInVain | Stop::Noticed => {
             unreachable!("they are part of the encoding")
         }
     }

@@ -10,7 +10,9 @@ use raddle_judge::guided;
 use raddle_judge::replay::ScheduleStep;
 use raddle_memory::sync::{self, SyncStep};
 use raddle_memory::{Machine, Readiness};
-use raddle_program::{ChoiceOf, LocId, ObjectId, Op, Order, Program, SyncAction, Tables, ThreadId};
+use raddle_program::{
+    ChoiceOf, LocId, ObjectId, ObjectKind, Op, Order, Program, SyncAction, Tables, ThreadId,
+};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
@@ -263,6 +265,14 @@ impl<'a> Guide<'a> {
         arrivals.any(|arrival| arrival.leave == step)
     }
 
+    /// Is it the end of a thread-local variable? Threads end those that they have come to, but here all that any path comes to.
+    fn ends_local(&self, happened: &Happened) -> bool {
+        let objects = happened.cells.iter().map(|cell| cell.region.object);
+        let mut kinds = objects.map(|object| self.tables.object_info(object).kind);
+        self.encoding.steps[happened.step].what == StepKind::Life
+            && kinds.any(|kind| kind == ObjectKind::ThreadLocal)
+    }
+
     /// Is there nothing for the machine to do?
     fn is_silent(&self, happened: &Happened) -> bool {
         let step = &self.encoding.steps[happened.step];
@@ -343,7 +353,8 @@ impl guided::Guide for Guide<'_> {
                 if let Some(flush) = flush_any(machine, thread) {
                     return Some(flush);
                 }
-                if matches!(step.what, StepKind::Fault | StepKind::End) {
+                let ends = matches!(step.what, StepKind::Fault | StepKind::End);
+                if ends || self.ends_local(&happened) {
                     self.steps.pop_front();
                     continue;
                 }

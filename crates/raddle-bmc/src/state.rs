@@ -83,6 +83,17 @@ pub(crate) struct Held {
     pub(crate) depth: u32,
 }
 
+/// What comes after library functions that a thread begins or ends with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// `main`, after constructors.
+    Main(FuncId),
+    /// `main` has returned.
+    EndOfMain,
+    /// Any thread has returned, or leaves from the middle; so may the main thread.
+    EndOfThread,
+}
+
 #[derive(Clone)]
 pub(crate) struct State {
     pub(crate) path: Path,
@@ -100,8 +111,8 @@ pub(crate) struct State {
     /// Are these the numbers of every path that leads here? Otherwise they are the largest.
     pub(crate) counts_spawns: bool,
     pub(crate) counts_allocations: bool,
-    /// What the thread runs after library functions that come before: `main`, after constructors.
-    pub(crate) next: Option<FuncId>,
+    /// What comes after library functions that the thread begins or ends with.
+    pub(crate) next: Next,
     pub(crate) atomic_depth: u32,
     pub(crate) block: Option<usize>,
     pub(crate) held: BTreeMap<(ObjectId, u64), Held>,
@@ -131,7 +142,7 @@ impl State {
             allocations: 0,
             counts_spawns: true,
             counts_allocations: true,
-            next: None,
+            next: Next::EndOfThread,
             atomic_depth: 0,
             block: None,
             held: BTreeMap::new(),

@@ -83,6 +83,7 @@ engines! {
         name: "rf",
         knows_purity: true,
         leaves_writes_unordered: true,
+        has_workers: true,
         refuses: &["--reuse-addresses"],
     }
     Rvf {

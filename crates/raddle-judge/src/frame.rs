@@ -423,7 +423,7 @@ impl Frame {
                 self.thread_limit
                     .get_or_insert(Reason::Thread { limit, thread, at });
             }
-            Stop::WokenInVain | Stop::FailedInVain => {}
+            Stop::WokenInVain | Stop::FailedInVain | Stop::Noticed => {}
             // The search goes on: there may be violations elsewhere, and more that is out of reach.
             Stop::Unsupported(what) => {
                 let is_value = matches!(what, Unsupported::NondetValue { .. });
@@ -758,9 +758,13 @@ impl Listener for Frame {
 
     fn busy(&mut self) -> ControlFlow<()> {
         self.events_since_look += 1;
-        if self.events_since_look < EVENTS_BETWEEN_LOOKS {
-            return ControlFlow::Continue(());
+        // Whoever calls waits until the execution has ended.
+        if self.events_since_look >= EVENTS_BETWEEN_LOOKS
+            && self.look_around().is_break()
+            && !self.take_call()
+        {
+            return ControlFlow::Break(());
         }
-        self.look_around()
+        ControlFlow::Continue(())
     }
 }

@@ -55,6 +55,8 @@ pub struct Reductions {
     pub purity: bool,
     /// A thread whose iteration would have no effect waits until that changes, instead of being blocked for good.
     pub awaits: bool,
+    /// Loop iterations that change something and take it back, with nobody looking in between, are not explored either. Goes beyond the papers, so their figures are without it.
+    pub net_effect: bool,
     /// Fetch-and-adds whose results nobody uses are independent (IFAA).
     pub ifaa: bool,
 }
@@ -64,6 +66,7 @@ impl Default for Reductions {
         Self {
             purity: true,
             awaits: true,
+            net_effect: true,
             ifaa: true,
         }
     }

@@ -2,7 +2,7 @@
 
 /// Values of life cells of objects.
 pub mod life {
-    pub const ALIVE: u64 = 1;
+    pub use raddle_program::tables::ALIVE;
     pub const DEAD: u64 = 2;
 }
 

@@ -8,7 +8,6 @@
 //! `rf` agree on it.
 
 use crate::machine::{Effect, MicroStep};
-use raddle_program::tables::NO_SLOT;
 use raddle_program::{Fault, LocInfo, ObjectId, Op, Program, ThreadId};
 use rustc_hash::FxHashSet;
 
@@ -93,7 +92,7 @@ impl UninitDetector {
         };
         let info = program.tables().loc_info(loc);
         // Other objects have contents from the start.
-        if info.life == NO_SLOT {
+        if !program.tables().starts_unwritten(info) {
             return None;
         }
         let mut fault = None;

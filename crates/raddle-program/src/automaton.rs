@@ -8,6 +8,7 @@
 //!   re-running the thread from the nearest ancestor that still has one.
 
 use crate::coverage::{CodeCoverage, WeakOrderings};
+use crate::fault::Stop;
 use crate::first_bytes::FirstBytes;
 use crate::ids::{SrcId, StateId, ThreadId};
 use crate::journal::{Entry, Journal};
@@ -198,6 +199,8 @@ struct Skeleton {
     met_uses: Uses,
     known_uses: Uses,
     overwritten: Overwritten,
+    /// Does somebody print in a way that others could notice?
+    is_noticed: bool,
     journal: Journal,
     additions: Additions,
 }
@@ -215,6 +218,9 @@ impl Skeleton {
         if self.any_spawn || node.thread != ThreadId::MAIN {
             self.met_uses.note(&op);
             self.overwritten.note(&self.tables, &op);
+        }
+        if let Op::Stop(stop) = op {
+            self.is_noticed |= *self.tables.stop_info(stop) == Stop::Noticed;
         }
         self.reentered.push(false);
         self.results.push(results);
@@ -599,11 +605,13 @@ impl Program {
         self.main = self.expander.start(&mut self.skeleton, self.kinds);
     }
 
-    /// Is somebody known to write where the kind of a mutex lies that somebody uses, and is that no conflict yet?
+    /// Is somebody known to write where the kind of a mutex lies that somebody uses, or to print in a way that others could notice, and is that
+    /// left out so far?
     #[inline]
     #[must_use]
     pub fn must_read_kinds(&self) -> bool {
-        self.skeleton.overwritten.is_any && self.kinds == Kinds::AsFound
+        let skeleton = &self.skeleton;
+        (skeleton.overwritten.is_any || skeleton.is_noticed) && self.kinds == Kinds::AsFound
     }
 
     pub(crate) fn additions(&self) -> &Additions {
@@ -668,7 +676,8 @@ impl Program {
             .filter(|(_, results)| results.needs_contents)
             .any(|(op, _)| match *op {
                 Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
-                    self.tables().loc_info(loc).life != crate::tables::NO_SLOT
+                    let tables = self.tables();
+                    tables.starts_unwritten(tables.loc_info(loc))
                 }
                 _ => false,
             })

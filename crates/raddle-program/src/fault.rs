@@ -258,4 +258,7 @@ pub enum Stop {
     WokenInVain,
     /// It was to fail for no reason where it has one: an execution in which it fails for that reason shows what comes next.
     FailedInVain,
+    /// Code that formats what is printed came to a step that others could notice. The program is begun again with the library's own way to
+    /// print ([`crate::Program::must_read_kinds`]), so no answer rests on this.
+    Noticed,
 }

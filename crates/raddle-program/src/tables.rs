@@ -20,6 +20,8 @@ use std::rc::Rc;
 
 /// No position in the arena.
 pub const NO_SLOT: u32 = u32::MAX;
+/// What the life cell of an object holds while it is alive.
+pub const ALIVE: u64 = 1;
 
 /// A source position.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -89,7 +91,7 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// Does the object come to life by an `Alloc` and die by a `Free`?
+    /// Does the object come to life by an `Alloc`, with contents that nobody has written, and die by a `Free`?
     #[must_use]
     pub fn has_lifetime(self) -> bool {
         matches!(self, Self::Stack | Self::Heap)
@@ -114,7 +116,8 @@ pub struct ObjectInfo {
     pub source_type: Option<SourceTypeId>,
     /// Its first byte in the arena; [`NO_SLOT`] until a location of it is interned.
     pub arena: u32,
-    /// The cell that says whether it is alive: 0 not yet, 1 alive, 2 dead. Only if [`ObjectKind::has_lifetime`].
+    /// The cell that says whether it is alive: 0 not yet, [`ALIVE`], 2 dead. Only if [`ObjectKind::has_lifetime`], or for a
+    /// [mortal](Tables::make_mortal) object.
     pub life: Option<LocId>,
     /// Its first contents where they are not all zero.
     pub init: Option<Rc<[u8]>>,
@@ -377,6 +380,31 @@ impl Tables {
         self.at_address(u64::from(number) << 32 | OFFSET_BIAS, Some(thread), new)
     }
 
+    /// `thread`'s copies of thread-local variables that may [die](Self::make_mortal).
+    pub fn mortal_locals(&self, thread: ThreadId) -> Vec<ObjectId> {
+        let objects = self.objects.iter().enumerate();
+        let mortal = objects.filter(|(_, info)| {
+            let is_own = info.kind == ObjectKind::ThreadLocal && info.thread == Some(thread);
+            is_own && info.life.is_some()
+        });
+        mortal.map(|(at, _)| ObjectId::from_index(at)).collect()
+    }
+
+    /// The object, which is alive from the start and has no locations yet, may die by a `Free`.
+    pub(crate) fn make_mortal(&mut self, object: ObjectId) -> Result<(), Exhausted> {
+        let life = self.new_life_cell(object)?;
+        let arena = self.locs[life.index()].arena as usize;
+        self.arena[arena..arena + 8].copy_from_slice(&ALIVE.to_le_bytes());
+        Ok(())
+    }
+
+    /// Does nobody write the location but the program, though its object comes to life without contents?
+    #[inline]
+    #[must_use]
+    pub fn starts_unwritten(&self, loc: &LocInfo) -> bool {
+        loc.life != NO_SLOT && self.objects[loc.object.index()].kind.has_lifetime()
+    }
+
     /// The `index`-th global variable.
     pub fn global(&mut self, index: u32, new: NewObject) -> Result<ObjectId, Exhausted> {
         if index + 1 >= 1 << names::COUNTER_BITS {
@@ -431,11 +459,16 @@ impl Tables {
             .or_default()
             .insert(position, id);
         if has_lifetime {
-            // The life cell is a synchronisation cell outside the object's own offsets.
-            let life = self.new_sync_cell(id, u64::MAX)?;
-            self.objects[id.index()].life = Some(life);
+            self.new_life_cell(id)?;
         }
         Ok(id)
+    }
+
+    /// The life cell is a synchronisation cell outside the object's own offsets.
+    fn new_life_cell(&mut self, object: ObjectId) -> Result<LocId, Exhausted> {
+        let life = self.new_sync_cell(object, u64::MAX)?;
+        self.objects[object.index()].life = Some(life);
+        Ok(life)
     }
 
     fn add_object(&mut self, address: u64, thread: Option<ThreadId>, new: NewObject) -> ObjectId {

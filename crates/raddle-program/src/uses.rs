@@ -178,12 +178,15 @@ pub(crate) struct Additions {
 /// else, by an access that conflicts like any other and may be in a data race. That is an event more for each of them, so it is not done for
 /// nothing: a program starts without, and starts again when the first such write, of a mutex that is used, is met (early or late; what
 /// was explored till then is explored again).
+///
+/// The same goes for the lock under which Rust's library prints: it is left out until somebody is met who formats what is printed in a way that
+/// others could notice ([`crate::Stop::Noticed`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kinds {
-    /// The memory looks them up.
+    /// The memory looks them up. Printing takes no lock.
     #[default]
     AsFound,
-    /// By an operation of the thread.
+    /// By an operation of the thread. Printing does what the library does.
     Read,
 }
 
@@ -265,7 +268,7 @@ impl Program {
         self.known_uses().is_private(loc)
     }
 
-    /// Is the order of additions to the location of importance? As far as is known.
+    /// Is the order of additions to the location of importance, or, if it is a lock, that it is taken for a moment? As far as is known.
     #[inline]
     #[must_use]
     pub fn tells_additions_apart(&self, loc: LocId) -> bool {

@@ -3,13 +3,15 @@
 //! `rf` never explores more classes than `dpor` without independent fetch-and-adds, often far fewer, and costs at most a few times
 //! as much for each. `dpor` is better where the program does what `rf` has no good answer to: additions to a common variable
 //! whose results nobody uses (independent for `dpor`), and events with many sources (atomic blocks, accesses of different
-//! sizes to the same bytes: `rf` tries all combinations). Whether it does is seen in one execution. That may be wrong, which
+//! sizes to the same bytes: `rf` tries all combinations). Where threads meet in locks only, a reads-from class is an order of the
+//! critical sections, which is what `dpor` explores, too, at less cost for each. Whether the program does one of these is seen in one execution. That may be wrong, which
 //! costs time and nothing else: both engines give the same answers.
 
 use crate::driver::Reductions;
 use crate::verdict::EngineKind;
 use raddle_memory::{Machine, Readiness, StepEnd, accesses};
-use raddle_program::{LocId, Op, Program, RmwKind, ThreadId};
+use raddle_program::{LocId, Op, Program, RmwKind, SyncAction, ThreadId};
+use rustc_hash::FxHashMap;
 
 /// The execution is cut off after so many events: it may have no end.
 const PROBE_EVENTS: usize = 10_000;
@@ -21,7 +23,10 @@ const QUANTUM: usize = 50;
 #[must_use]
 pub fn choose_engine(program: &mut Program, reductions: Reductions) -> EngineKind {
     let machine = probe(program);
-    if has_wide_events(program, &machine) || (reductions.ifaa && adds(program, &machine)) {
+    if has_wide_events(program, &machine)
+        || (reductions.ifaa && adds(program, &machine))
+        || meets_in_locks_only(program, &machine)
+    {
         EngineKind::Dpor
     } else {
         EngineKind::Rf
@@ -90,6 +95,62 @@ fn adds(program: &Program, machine: &Machine) -> bool {
     })
 }
 
+/// What is known of a location that is no synchronisation object.
+#[derive(Default)]
+struct Shared {
+    first: Option<ThreadId>,
+    /// Somebody else has accessed it, with one of these locks in hand each time.
+    locks: Option<Vec<LocId>>,
+    is_written: bool,
+}
+
+/// Do several threads take locks, and is all that they share accessed with one of these in hand? As far as one execution tells (Savage et al., *Eraser*, TOCS 1997). What
+/// is done before other threads start and after they are joined does not count.
+fn meets_in_locks_only(program: &Program, machine: &Machine) -> bool {
+    let mut held: FxHashMap<ThreadId, Vec<LocId>> = FxHashMap::default();
+    let mut shared: FxHashMap<LocId, Shared> = FxHashMap::default();
+    let mut takers: Vec<ThreadId> = Vec::new();
+    let mut running = 0_usize;
+    let mut meets = false;
+    for step in machine.steps() {
+        match *program.op(step.state) {
+            Op::Spawn { .. } => running += 1,
+            Op::Join { .. } => running = running.saturating_sub(1),
+            Op::Sync { cell, action } => {
+                let held = held.entry(step.thread).or_default();
+                match action {
+                    SyncAction::Lock { .. } | SyncAction::ReadLock | SyncAction::WriteLock => {
+                        held.push(cell);
+                        if !takers.contains(&step.thread) {
+                            takers.push(step.thread);
+                        }
+                    }
+                    SyncAction::Unlock { .. } | SyncAction::RwUnlock => {
+                        held.retain(|&it| it != cell);
+                    }
+                    // The mutex is given back for a moment; it is taken again by an operation of its own.
+                    SyncAction::CondRelease { mutex } => held.retain(|&it| it != mutex),
+                    _ => {}
+                }
+            }
+            _ if running > 0 => accesses(program, step, |access| {
+                let it = shared.entry(access.loc).or_default();
+                let first = *it.first.get_or_insert(step.thread);
+                it.is_written |= access.mode.writes();
+                if it.locks.is_none() && first == step.thread {
+                    return;
+                }
+                let held = held.get(&step.thread).map_or(&[][..], Vec::as_slice);
+                let locks = it.locks.get_or_insert_with(|| held.to_vec());
+                locks.retain(|lock| held.contains(lock));
+                meets |= it.is_written && locks.is_empty();
+            }),
+            _ => {}
+        }
+    }
+    takers.len() > 1 && !meets
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +169,35 @@ mod tests {
             let chosen = choose_engine(&mut built.program(), Reductions::default());
             assert_eq!(chosen, EngineKind::Rf);
         }
+    }
+
+    #[test]
+    fn dpor_where_threads_meet_in_locks_only() {
+        let build = |has_flag: bool| {
+            move |b: &mut ProgramBuilder| {
+                let (m, x, flag) = (b.mutex("m"), b.var("x", 4), b.var("flag", 4));
+                for name in ["p", "q"] {
+                    b.thread(name, |t| {
+                        t.lock(m);
+                        let found = t.load_plain(x);
+                        t.store_plain(x, found + 1);
+                        t.unlock(m);
+                        if has_flag {
+                            t.store(flag, 1);
+                        }
+                    });
+                }
+                // Whoever has joined all others needs no lock.
+                b.main(|t| {
+                    t.store_plain(x, 1);
+                    t.spawn_all();
+                    t.join_all();
+                    t.load_plain(x);
+                });
+            }
+        };
+        assert_eq!(choice(build(false)), EngineKind::Dpor);
+        assert_eq!(choice(build(true)), EngineKind::Rf);
     }
 
     #[test]

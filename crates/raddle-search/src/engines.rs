@@ -1,6 +1,6 @@
 //! The engines that explore, behind one door.
 
-use crate::parallel::Division;
+use crate::parallel::{Division, shared};
 use crate::rvf::{self, RvfHeuristics, RvfOptions};
 use crate::{dpor, graph, icb, mcr, parallel, rf};
 use raddle_judge::interleavings::{self, Sequence};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct EngineOptions {
     /// Worker threads of engine `mcr`; 0 is as good as 1.
     pub jobs: usize,
-    /// Engine `graph`: explore in pieces, by several workers or at several times. Not with a limit on executions, which means the first ones of
+    /// Engines with workers: explore in pieces, by several workers or at several times. Not with a limit on executions, which means the first ones of
     /// the sequential search, nor if somebody may end it at a milestone.
     pub division: Option<Division>,
     /// Engine `rvf`: heuristics that change no answer.
@@ -42,12 +42,16 @@ const EXPLORING: &[(EngineKind, Explore)] = &[
     }),
     (EngineKind::Dpor, |setup, program, frame| {
         let division = setup.options.division.as_ref();
-        dpor::explore(program, setup.reductions, frame, division)
+        shared::explore::<dpor::Search>(program, &setup.reductions, frame, division).0
     }),
     (EngineKind::Rf, |setup, program, frame| {
-        let mut search = rf::Search::new(program, setup.reductions);
-        let flow = search.run(program, frame);
-        frame.set_work(Work::Consistency(search.phases()));
+        let plan = rf::Plan::new(setup.reductions);
+        let division = setup.options.division.as_ref();
+        let (flow, search) = shared::explore::<rf::Search>(program, &plan, frame, division);
+        // What several did depends on who was first.
+        if let Some(search) = search {
+            frame.set_work(Work::Consistency(search.phases()));
+        }
         flow
     }),
     (EngineKind::Rvf, |setup, program, frame| {

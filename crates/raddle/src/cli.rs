@@ -225,6 +225,10 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_await: bool,
 
+    /// Explore loop iterations that take something and give it back too, as the papers do
+    #[arg(long)]
+    pub no_net_effect: bool,
+
     /// Explore both orders of fetch-and-adds whose results nobody uses
     #[arg(long)]
     pub no_ifaa: bool,

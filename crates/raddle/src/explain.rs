@@ -427,7 +427,8 @@ const TOPICS: &[Topic] = &[
         names: &["reductions", "purity", "await", "ifaa"],
         text: "Reductions explore less without missing anything. Purity: loop rounds without effect are not \
                explored (`--no-purity`). Awaits: a thread whose round would have no effect waits until that changes \
-               (`--no-await`). Independent fetch-and-adds: fetch-and-adds whose results nobody uses are independent (`--no- \
+               (`--no-await`). So are rounds that take something and give it back while nobody looks \
+               (`--no-net-effect`). Independent fetch-and-adds: fetch-and-adds whose results nobody uses are independent (`--no- \
                ifaa`).",
     },
     Topic {

@@ -185,6 +185,7 @@ impl Options {
             },
             reductions: Reductions {
                 purity: !args.no_purity,
+                net_effect: !args.no_net_effect,
                 awaits: !args.no_await,
                 ifaa: !args.no_ifaa,
             },

@@ -27,6 +27,7 @@ const PROGRAMS: &[&str] = &[
     "twalock",
     "seqlock",
     "sortnet",
+    "safestack",
 ];
 
 const GRAPH_PROGRAMS: &[&str] = &[

@@ -1,4 +1,4 @@
-// engines: naive, dpor, rf, rvf
+// engines: naive, dpor, rf, rvf, mcr
 // A mutex is freed by its holder while another thread waits for it.
 #include <pthread.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@ use crate::contents::Contents;
 use crate::events::{OpenBlock, StepKind};
 use crate::facts::Region;
 use crate::shape::Shape;
-use crate::state::{Frame, State};
+use crate::state::{Frame, Next, State};
 use crate::value::Sym;
 use raddle_ir::inst::Call;
 use raddle_ir::{BlockId, Constant, FuncId, InstKind, Operand, Terminator, TypeId, ValueId};
@@ -607,10 +607,13 @@ impl Encoder<'_> {
             ("raddle.after_thread", self.has_any(&DESTRUCTORS))
         };
         if is_needed {
+            state.next = match is_main {
+                true => Next::EndOfMain,
+                false => Next::EndOfThread,
+            };
             return self.run_models(state.clone(), vec![ModelCall::named(after, &[])]);
         }
-        self.finish(state, is_main);
-        Ok(())
+        self.finish(state, is_main)
     }
 
     fn has_any(&self, functions: &[&str]) -> bool {
@@ -626,10 +629,10 @@ impl Encoder<'_> {
 
     /// The library functions are done that a thread begins or ends with.
     pub(super) fn go_on(&mut self, state: &mut State) -> Result<(), Stop> {
-        let Some(main) = state.next.take() else {
-            let is_main = self.thread == 0;
-            self.finish(state, is_main);
-            return Ok(());
+        let main = match state.next {
+            Next::Main(main) => main,
+            Next::EndOfMain => return self.finish(state, true),
+            Next::EndOfThread => return self.finish(state, false),
         };
         let (argc, argv) = self.view.program_arguments()?;
         let args = [Sym::constant(32, argc), Sym::constant(64, argv)];
@@ -638,15 +641,23 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// The thread has come to its end.
-    pub(super) fn finish(&mut self, state: &mut State, is_main: bool) {
+    /// The thread has come to its end, and so have its copies of thread-local variables: of all that some path comes to, as nobody else has the
+    /// address of others. Those of `main` are there as long as the process is, if it returns.
+    pub(super) fn finish(&mut self, state: &mut State, is_main: bool) -> Result<(), Stop> {
         if is_main && self.options.exit_with_main {
             self.out.exits.push(state.path.guard());
-            return;
+            return Ok(());
+        }
+        if !is_main {
+            let thread = self.out.threads[self.thread].id;
+            for object in self.view.tables().mortal_locals(thread) {
+                self.free_object(state, object, Bit::TRUE)?;
+            }
         }
         state.frames.clear();
         state.private.clear();
         self.ended.push(state.clone());
+        Ok(())
     }
 
     // ---- atomic blocks

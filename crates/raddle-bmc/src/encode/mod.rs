@@ -53,7 +53,7 @@ use crate::events::{
 use crate::facts::{Facts, Region};
 use crate::path::Path;
 use crate::shape::Shape;
-use crate::state::{Disagreement, Key, State};
+use crate::state::{Disagreement, Key, Next, State};
 use crate::value::{ReadId, Sym};
 use raddle_ir::{FuncId, TypeId};
 use raddle_judge::{Checks, Watch};
@@ -213,7 +213,7 @@ impl<'a> Encoder<'a> {
             is_uncertain: false,
         });
         let mut state = State::new(Path::default(), true);
-        state.next = Some(main);
+        state.next = Next::Main(main);
         self.run_thread(
             0,
             state,
@@ -449,7 +449,7 @@ impl<'a> Encoder<'a> {
             }
             Stop::Limit(_) => return Err(stop),
             // A formula has all wake-ups and failures.
-            Stop::WokenInVain | Stop::FailedInVain => {}
+            Stop::WokenInVain | Stop::FailedInVain | Stop::Noticed => {}
             Stop::Unsupported(what) => {
                 self.stops_inside(state, guard);
                 let at = self.position(state);

@@ -200,7 +200,7 @@ impl Encoder<'_> {
             ModelStep::Ends(Outcome::ExitThread(value) | Outcome::ReturnFromMain(value)) => {
                 state.result = Some(Sym::constant(64, value));
                 let is_main = self.thread == 0;
-                self.finish(state, is_main);
+                self.finish(state, is_main)?;
                 return Ok(Answered::Gone);
             }
             ModelStep::Ends(Outcome::ExitProcess(_)) => {

@@ -15,6 +15,33 @@ use crate::types::Type;
 /// Does a call do nothing but let time pass?
 type IsPause<'a> = &'a dyn Fn(&Module, &Call) -> bool;
 
+/// Pauses do not panic: makes calls of them that say where to go if they do, as Rust has them, plain calls.
+pub fn forget_unwinding_pauses(module: &Module, body: &mut Body, is_pause: IsPause<'_>) {
+    let mut changed = false;
+    for block in &mut body.blocks {
+        if let Terminator::Invoke {
+            result: None,
+            call,
+            normal,
+            ..
+        } = &block.terminator
+            && is_pause(module, call)
+        {
+            let (kind, target) = (InstKind::Call(call.clone()), *normal);
+            block.insts.push(Inst {
+                result: None,
+                kind,
+                loc: block.terminator_loc,
+            });
+            block.terminator = Terminator::Br { target };
+            changed = true;
+        }
+    }
+    if changed {
+        cfg::remove_unreachable(body);
+    }
+}
+
 /// Ends loops after their first round that look at memory for a bounded number of times: whatever a later look would find, the
 /// first one finds if the thread is slow; and a thread that is fast finds the same each time.
 pub fn collapse_counted_spins(module: &mut Module, body: &mut Body, is_pause: IsPause<'_>) {
@@ -398,40 +425,70 @@ fn unused_count(
     else {
         return None;
     };
-    let InstKind::ExtractValue { aggregate, .. } = defined_by(block, condition.value()?)?.kind
-    else {
-        return None;
+    let Addition { counter, parts } = overflow_test(module, block, condition.value()?)?;
+    let panics = panics(module, &body.blocks[then.index()], is_panic);
+    (panics && is_for_itself(body, counter, parts)).then_some(otherwise)
+}
+
+/// One more than a counter, and whether that is too much.
+struct Addition {
+    counter: ValueId,
+    parts: Vec<ValueId>,
+}
+
+/// The addition whose overflow a value tells: `llvm.sadd.with.overflow` and its kin, or, of unsigned numbers, that the sum is less than
+/// the counter.
+fn overflow_test(module: &Module, block: &Block, told: ValueId) -> Option<Addition> {
+    match defined_by(block, told)?.kind {
+        InstKind::ExtractValue { aggregate, .. } => {
+            let sum = aggregate.value()?;
+            let InstKind::Call(call) = &defined_by(block, sum)?.kind else {
+                return None;
+            };
+            let name = &module.function(called_function(module, call.callee)?).name;
+            let adds = name.starts_with("llvm.sadd.with.overflow")
+                || name.starts_with("llvm.uadd.with.overflow");
+            let is_one = constant(module, *call.args.get(1)?) == Some(1);
+            (adds && is_one).then_some(Addition {
+                counter: call.args.first()?.value()?,
+                parts: vec![sum],
+            })
+        }
+        InstKind::ICmp {
+            predicate: IntPredicate::Ult,
+            lhs,
+            rhs,
+            ..
+        } => {
+            let (sum, counter) = (lhs.value()?, rhs.value()?);
+            (step_of(module, block, sum, counter) == Some(1)).then_some(Addition {
+                counter,
+                parts: vec![sum, told],
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Does a block panic, and do nothing else?
+fn panics(module: &Module, block: &Block, is_panic: &dyn Fn(&str) -> bool) -> bool {
+    let is_panicking = |call: &Call| {
+        called_function(module, call.callee).is_some_and(|id| is_panic(&module.function(id).name))
     };
-    let sum = aggregate.value()?;
-    let InstKind::Call(call) = &defined_by(block, sum)?.kind else {
-        return None;
-    };
-    let name = &module.function(called_function(module, call.callee)?).name;
-    let adds =
-        name.starts_with("llvm.sadd.with.overflow") || name.starts_with("llvm.uadd.with.overflow");
-    let (Some(counter), Some(1)) = (
-        call.args.first()?.value(),
-        constant(module, *call.args.get(1)?),
-    ) else {
-        return None;
-    };
-    // What is overflown there panics, and nothing else.
-    let panics = {
-        let block = &body.blocks[then.index()];
-        let is_panicking = |inst: &Inst| match &inst.kind {
-            InstKind::Call(call) => called_function(module, call.callee)
-                .is_some_and(|id| is_panic(&module.function(id).name)),
+    let only_panics = (block.insts.iter())
+        .all(|inst| matches!(&inst.kind, InstKind::Call(call) if is_panicking(call)));
+    only_panics
+        && match &block.terminator {
+            Terminator::Unreachable => true,
+            Terminator::Invoke { call, .. } => is_panicking(call),
             _ => false,
-        };
-        matches!(block.terminator, Terminator::Unreachable) && block.insts.iter().all(is_panicking)
-    };
-    (adds && panics && is_for_itself(body, counter, sum)).then_some(otherwise)
+        }
 }
 
 /// Is the counter used for nothing but the next number, from one round of a loop to the next?
-fn is_for_itself(body: &Body, counter: ValueId, sum: ValueId) -> bool {
+fn is_for_itself(body: &Body, counter: ValueId, mut parts: Vec<ValueId>) -> bool {
+    let sum = parts[0];
     let mut same = vec![counter];
-    let mut parts = vec![sum];
     // What the numbers are handed on by.
     let mut done = false;
     while !done {
@@ -590,5 +647,47 @@ out:
         assert!(after(&stores, forget).contains("phi"));
         let returns = DELAY.replace("br i1 %long, label %sleepy", "br i1 %long, label %out");
         assert!(after(&returns, forget).contains("phi"));
+    }
+
+    /// As rustc has it where something is to be dropped if a call panics, and where numbers are unsigned.
+    fn with_unwinding() -> String {
+        DELAY
+            .replace(
+                "  %sum = call { i32, i1 } @llvm.sadd.with.overflow.i32(i32 %n, i32 1)\n  \
+                 %m = extractvalue { i32, i1 } %sum, 0\n  %o = extractvalue { i32, i1 } %sum, 1\n",
+                "  %m = add i32 %n, 1\n  %o = icmp ult i32 %m, %n\n",
+            )
+            .replace(
+                "call void @pause()\n  br label %back",
+                "invoke void @pause() to label %back unwind label %pad",
+            )
+            .replace(
+                "call void @panic()\n  unreachable",
+                "invoke void @panic() to label %never unwind label %pad\nnever:\n  unreachable",
+            )
+            .replace("@f(ptr %x)", "@f(ptr %x) personality ptr @pause")
+            .replace(
+                "  ret void\n",
+                "  ret void\npad:\n  %p = landingpad { ptr, i32 } cleanup\n  resume { ptr, i32 } %p\n",
+            )
+    }
+
+    #[test]
+    fn counters_that_only_delay_are_forgotten_where_calls_may_unwind() {
+        let forget = |module: &mut Module, body: &mut Body| {
+            forget_unwinding_pauses(module, body, &is_pause);
+            forget_delays(module, body, &is_pause, &|name| name == "panic");
+            forget_delays(module, body, &is_pause, &|name| name == "panic");
+        };
+        let program = with_unwinding();
+        let text = after(&program, forget);
+        assert!(!text.contains("phi") && !text.contains("invoke"), "{text}");
+        // Another function may panic, and another test is none for overflow.
+        let other = program.replace("invoke void @pause()", "invoke void @panic()");
+        assert!(after(&other, forget).contains("phi"));
+        let less = program.replace("icmp ult i32 %m, %n", "icmp ugt i32 %m, 100");
+        assert!(after(&less, forget).contains("phi"));
+        let by_two = program.replace("add i32 %n, 1", "add i32 %n, 2");
+        assert!(after(&by_two, forget).contains("phi"));
     }
 }

@@ -130,7 +130,7 @@ impl Frame {
                 self.thread_limit
                     .get_or_insert(Reason::Thread { limit, thread, at });
             }
-            Stop::WokenInVain | Stop::FailedInVain => {}
+            Stop::WokenInVain | Stop::FailedInVain | Stop::Noticed => {}
             Stop::Unsupported(what) => {
                 let is_value = matches!(what, Unsupported::NondetValue { .. });
                 if self.gathered.knows(program, &what, at) {

@@ -7,7 +7,9 @@ use crate::link::Link;
 use crate::listener::Listener;
 use crate::options::{Progress, Reductions, SearchOptions};
 use crate::piece::{Part, Place};
-use crate::verdict::{Checks, MemoryModel, Reason, Statistics, UnsupportedAt, Violation};
+use crate::verdict::{
+    BlockedBy, Checks, MemoryModel, Reason, Statistics, UnsupportedAt, Violation,
+};
 use crate::watch::Watch;
 use raddle_program::{Op, Program, SrcId, StateId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
@@ -185,6 +187,7 @@ impl Frame {
             ..self.statistics.clone()
         };
         self.gathered.any_end = sum.any_end;
+        self.left_in_loop |= self.statistics.blocked_by.of(BlockedBy::Unfinished) > 0;
         self.midway = false;
         self.watch.publish(&self.statistics);
     }

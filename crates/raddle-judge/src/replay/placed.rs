@@ -12,7 +12,6 @@ use raddle_memory::axioms::{
 };
 use raddle_memory::{Effect, Machine, MemoryModel, Placement, RaceAccess, RaceInfo, StepEnd};
 use raddle_program::op::mask;
-use raddle_program::tables::NO_SLOT;
 use raddle_program::{
     Fault, LocId, LocInfo, ObjectId, Op, Order, Program, StateId, SyncAction, ThreadId, Value,
 };
@@ -387,7 +386,7 @@ impl GraphRun {
         let object = program.tables().object_info(info.object);
         let is_written = did.reads.sources().any(|source| source.is_some());
         if is_written
-            || info.life == NO_SLOT
+            || !program.tables().starts_unwritten(info)
             || object.init.is_some()
             || !program.needs_contents(did.state)
         {

@@ -150,7 +150,11 @@ pub(super) fn fault_of_threads(
                 thread,
                 at: program.at(state),
             }),
-            Stop::Limit(_) | Stop::Unsupported(_) | Stop::WokenInVain | Stop::FailedInVain => {
+            Stop::Limit(_)
+            | Stop::Unsupported(_)
+            | Stop::WokenInVain
+            | Stop::FailedInVain
+            | Stop::Noticed => {
                 effort.spend(LIMIT_REACHED);
                 None
             }

@@ -31,7 +31,7 @@ use crate::theory::{Consequences, Theory};
 use clause::{Arena, ClauseRef};
 use heap::VarHeap;
 use restart::Restarts;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
 /// What a call to [`Solver::solve`] found out.
@@ -59,6 +59,8 @@ pub enum Stopped {
 pub struct Limits<'a> {
     /// Conflicts of this call.
     pub conflicts: Option<u64>,
+    /// Propagations that are left for this call and others that share them. A conflict may take ten of them or a million.
+    pub propagations: Option<&'a AtomicU64>,
     pub deadline: Option<Instant>,
     /// Set by another thread to stop the search soon.
     pub interrupt: Option<&'a AtomicBool>,

@@ -54,11 +54,18 @@ impl<T: Theory> Solver<T> {
         conflict_limit: Option<u64>,
     ) -> Outcome {
         let mut steps = 0_u64;
+        let mut counted = self.stats.propagations;
         while self.consistent {
             if let Some(conflict) = self.propagate() {
                 self.stats.conflicts += 1;
                 self.learn_from(conflict);
                 continue;
+            }
+            if let Some(left) = limits.propagations {
+                let more = self.stats.propagations - counted;
+                counted += more;
+                let before = left.load(Ordering::Relaxed);
+                left.store(before.saturating_sub(more), Ordering::Relaxed);
             }
             if let Some(reason) = self.limit_reached(limits, conflict_limit, &mut steps) {
                 return Outcome::Unknown(reason);
@@ -99,6 +106,12 @@ impl<T: Theory> Solver<T> {
         steps: &mut u64,
     ) -> Option<Stopped> {
         if conflicts.is_some_and(|limit| self.stats.conflicts >= limit) {
+            return Some(Stopped::Conflicts);
+        }
+        if limits
+            .propagations
+            .is_some_and(|left| left.load(Ordering::Relaxed) == 0)
+        {
             return Some(Stopped::Conflicts);
         }
         *steps += 1;

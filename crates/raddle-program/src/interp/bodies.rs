@@ -54,6 +54,7 @@ impl Bodies {
                 }
                 self.name_tried_functions(module, &mut body);
                 let mut body = passes::prepare_with(module, body, self.unwritten);
+                counters::forget_unwinding_pauses(module, &mut body, &is_pause);
                 counters::collapse_counted_spins(module, &mut body, &is_pause);
                 if self.ends_pure_iterations {
                     // The first round shows what else the counters were for.

@@ -171,6 +171,8 @@ pub struct ThreadState {
     pub private: Vec<PrivateBlock>,
     /// Private thread-local variables that were written to, by their global.
     pub thread_locals: BTreeMap<u32, Rc<[u8]>>,
+    /// Its copies of other thread-local variables, as far as it has come to them: they die with it.
+    pub mortal_locals: SmallVec<[ObjectId; 2]>,
     /// Values that models keep per thread (thread-specific data and the like): (kind, key) to value, without zeros.
     pub slots: BTreeMap<(u32, u64), u64>,
     /// The loops it is in that are not known to end, with `unroll` only.
@@ -203,6 +205,7 @@ impl ThreadState {
             reads_kinds: false,
             private: Vec::new(),
             thread_locals: BTreeMap::new(),
+            mortal_locals: SmallVec::new(),
             slots: BTreeMap::new(),
             loops: SmallVec::new(),
             woken: None,

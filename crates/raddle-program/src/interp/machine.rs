@@ -186,12 +186,18 @@ impl<'a> Machine<'a> {
             };
             match step {
                 Ok(Step::Continue) => {}
+                Ok(Step::Visible(op)) if self.is_noticed_while_printing(&op) => {
+                    return self.stopped(Stop::Noticed);
+                }
                 Ok(Step::Visible(op)) => return self.suspended(op, None),
                 Ok(Step::Spawn { child, start }) => {
                     let op = Op::Spawn {
                         child,
                         start: StateId(0),
                     };
+                    if self.is_noticed_while_printing(&op) {
+                        return self.stopped(Stop::Noticed);
+                    }
                     return self.suspended(op, Some(start));
                 }
                 Ok(Step::End(op)) => return self.ended(op),

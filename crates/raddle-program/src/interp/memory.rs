@@ -759,7 +759,12 @@ impl Machine<'_> {
             let before = self.tables.object_count();
             let object = self.tables.thread_local(self.state.id, index, new)?;
             if self.tables.object_count() > before {
+                self.tables.make_mortal(object)?;
                 self.world.untouched.insert(object, id);
+            }
+            let mortal = &mut self.state.mortal_locals;
+            if !mortal.contains(&object) {
+                mortal.push(object);
             }
             object
         } else {

@@ -69,6 +69,8 @@ pub(crate) struct World {
     pub(super) weak_callees: FxHashMap<FuncId, bool>,
     /// Does a Rust program park threads? Found out when first needed.
     parks: Option<bool>,
+    /// What formats text in Rust. Found out when first needed.
+    fmt_write: Option<Option<FuncId>>,
     /// What panics need, if the module is one of Rust's.
     pub(crate) panics: PanicRuntime,
     /// Panics that were met, by number.
@@ -78,6 +80,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(mut module: Module, options: InterpOptions, main: FuncId) -> Self {
         models::declare_library_classes(&mut module);
+        models::declare_output(&mut module);
         let (functions, globals) = (module.functions.len(), module.globals.len());
         let thread_locals: Vec<GlobalId> = (0..globals)
             .map(GlobalId::from_index)
@@ -114,7 +117,14 @@ impl World {
             has_weak_exchanges,
             weak_callees: FxHashMap::default(),
             parks: None,
+            fmt_write: None,
         }
+    }
+
+    /// The function that formats text in a Rust program.
+    pub(crate) fn fmt_write(&mut self) -> Option<FuncId> {
+        let module = &self.module;
+        *(self.fmt_write).get_or_insert_with(|| models::fmt_write(module))
     }
 
     /// Does a Rust program park threads itself?

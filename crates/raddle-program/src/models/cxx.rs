@@ -94,7 +94,7 @@ fn run_state(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.call(run, &[state])?;
     let delete = cx.load(table.wrapping_add(DELETE), 8, Order::Plain)?;
     cx.call(delete, &[state])?;
-    cx.run_destructors()?;
+    cx.end_thread()?;
     Ok(Outcome::ExitThread(0))
 }
 

@@ -163,6 +163,7 @@ fn unwind(cx: &mut Script<'_, '_>) -> ModelResult {
                         SyncAction::OnceAbort,
                     )?;
                 }
+                Passes::Printing => cx.leave_printing(&frame.vars)?,
                 Passes::Not(leaves) => return Err(cx.leaves(head, leaves)?),
             },
             None => return Err(cx.leaves(head, Leaves::Thread)?),
@@ -211,15 +212,21 @@ enum Passes {
     Through,
     /// `pthread_once`: the initialiser is to be run again.
     Once,
+    /// `print!`: the lock of the stream is to be given back.
+    Printing,
     Not(Leaves),
 }
 
 fn passes(frame: &crate::interp::local::NativeFrame) -> Passes {
     match super::get(frame.model).name {
         "pthread_once" => Passes::Once,
-        "__once_proxy" | "qsort" | "bsearch" | "raddle.pause" | super::panics::PANIC => {
-            Passes::Through
-        }
+        super::rust::PRINT | super::rust::PRINT_ERROR => Passes::Printing,
+        "__once_proxy"
+        | "qsort"
+        | "bsearch"
+        | "raddle.pause"
+        | super::panics::PANIC
+        | super::rust::WRITE_FMT => Passes::Through,
         "raddle.main" => Passes::Not(Leaves::Main),
         "raddle.thread" | super::cxx::THREAD => Passes::Not(Leaves::Thread),
         _ => Passes::Not(Leaves::Function),

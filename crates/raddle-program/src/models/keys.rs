@@ -6,7 +6,7 @@
 
 use super::errno::EAGAIN;
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
-use crate::op::{Order, RmwKind};
+use crate::op::{Op, Order, RmwKind};
 
 pub(super) const MODELS: &[Model] = &[
     model("pthread_key_create", key_create),
@@ -84,6 +84,16 @@ impl Script<'_, '_> {
             if !self.destroy_values()? {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// The same, and then the end of the thread's copies of thread-local variables: who has an address of one may not use it any more.
+    pub(super) fn end_thread(&mut self) -> Result<(), Pause> {
+        self.run_destructors()?;
+        // Symbolic engines know themselves which ones there are.
+        for object in self.machine.state.mortal_locals.clone() {
+            self.op(Op::Free { object })?;
         }
         Ok(())
     }

@@ -82,8 +82,8 @@ pub(crate) use externs::{contents, is_constant, size};
 pub use locks::{locks_several, may_fail_spuriously};
 pub use process::runs_functions_at_exit;
 pub use rust::is_of_library;
-pub(crate) use rust::parks;
-use rust::{has_plain_channels, has_plain_rwlocks};
+pub(crate) use rust::{declare_output, fmt_write, parks};
+use rust::{has_plain_channels, has_plain_output, has_plain_rwlocks};
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
 pub(crate) use stdexcept::declare as declare_library_classes;
 pub use time::looks_at_clocks;
@@ -106,6 +106,8 @@ pub enum Only {
     PlainChannels,
     /// There, if [`has_plain_rwlocks`] holds of the program.
     PlainRwLocks,
+    /// There, if [`has_plain_output`] holds of the program.
+    PlainOutput,
 }
 
 /// What is replaced in a program.
@@ -114,6 +116,7 @@ pub struct Replaced {
     waiting: bool,
     plain_channels: bool,
     plain_rwlocks: bool,
+    plain_output: bool,
 }
 
 impl Replaced {
@@ -122,6 +125,7 @@ impl Replaced {
             waiting: leaves_out_pure_iterations,
             plain_channels: leaves_out_pure_iterations && has_plain_channels(module),
             plain_rwlocks: leaves_out_pure_iterations && has_plain_rwlocks(module),
+            plain_output: leaves_out_pure_iterations && has_plain_output(module),
         }
     }
 
@@ -131,6 +135,7 @@ impl Replaced {
             Only::Waiting => self.waiting,
             Only::PlainChannels => self.plain_channels,
             Only::PlainRwLocks => self.plain_rwlocks,
+            Only::PlainOutput => self.plain_output,
         }
     }
 }
@@ -298,6 +303,7 @@ const TABLES: &[&[Model]] = &[
     unix::MODELS,
     openmp::MODELS,
     rust::MODELS,
+    rust::OUTPUT_MODELS,
 ];
 
 struct Registry {

@@ -4,14 +4,15 @@
 //! object has its table first, then a pointer to its text, if its class has one, then an error code.
 
 use super::exceptions::refuse_where_asked;
+use super::externs::{declare_function, declare_variable};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::fault::Stop;
 use crate::interp::machine::Machine;
 use crate::interp::memory::read_bytes;
 use crate::op::Order;
 use crate::tables::Tables;
-use raddle_ir::module::{Global, Symbol};
-use raddle_ir::{FuncId, Function, GlobalId, Module, Type};
+use raddle_ir::module::Symbol;
+use raddle_ir::{Module, Type};
 
 /// A class of the library.
 #[derive(Debug, PartialEq, Eq)]
@@ -196,13 +197,13 @@ pub(crate) fn declare(module: &mut Module) {
     }
     for class in CLASSES {
         for name in class.virtual_functions().into_iter().flatten() {
-            declare_function(module, &name);
+            declare_virtual(module, &name);
         }
         declare_variable(module, &format!("_ZTI{}", class.name), TYPE_SIZE);
         declare_variable(module, &format!("_ZTV{}", class.name), TABLE_SIZE);
     }
     for name in CATEGORY_FUNCTIONS {
-        declare_function(module, name);
+        declare_virtual(module, name);
     }
     let texts = texts().map(|text| text.len() as u64 + 1).sum();
     declare_variable(module, TEXTS, texts);
@@ -222,46 +223,9 @@ fn texts() -> impl Iterator<Item = &'static str> {
     of_classes.chain(CATEGORIES)
 }
 
-fn declare_variable(module: &mut Module, name: &str, size: u64) {
-    if module.symbols.contains_key(name) {
-        return;
-    }
-    let element = module.types.intern(Type::Int(8));
-    let ty = module.types.intern(Type::Array { element, len: size });
-    let id = GlobalId::from_index(module.globals.len());
-    module.globals.push(Global {
-        name: name.into(),
-        ty,
-        initializer: None,
-        is_constant: true,
-        thread_local: false,
-        align: 16,
-        source_type: None,
-        source_name: None,
-    });
-    module.symbols.insert(name.into(), Symbol::Global(id));
-}
-
-fn declare_function(module: &mut Module, name: &str) {
-    if module.symbols.contains_key(name) {
-        return;
-    }
+fn declare_virtual(module: &mut Module, name: &str) {
     let pointer = module.types.intern(Type::Ptr);
-    let ty = module.types.intern(Type::Function {
-        ret: pointer,
-        params: [pointer].into(),
-        varargs: false,
-    });
-    let id = FuncId::from_index(module.functions.len());
-    module.functions.push(Function {
-        name: name.into(),
-        ty,
-        is_declaration: true,
-        param_nocapture: vec![false],
-        param_byval: vec![None],
-        defined_at: None,
-    });
-    module.symbols.insert(name.into(), Symbol::Function(id));
+    declare_function(module, name, pointer, &[pointer]);
 }
 
 impl Class {

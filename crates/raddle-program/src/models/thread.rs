@@ -47,7 +47,7 @@ fn after_main(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn after_thread(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.run_destructors()?;
+    cx.end_thread()?;
     Ok(Outcome::Void)
 }
 
@@ -55,7 +55,7 @@ fn after_thread(cx: &mut Script<'_, '_>) -> ModelResult {
 fn thread(cx: &mut Script<'_, '_>) -> ModelResult {
     let args: Vec<u64> = cx.frame.args.iter().skip(1).copied().collect();
     let value = cx.call(cx.arg(0), &args)?;
-    cx.run_destructors()?;
+    cx.end_thread()?;
     // Rust's threads return nothing else.
     Ok(Outcome::ExitThread(match cx.panic_of_thread()? {
         0 => value,
@@ -69,7 +69,7 @@ fn thread_exit(cx: &mut Script<'_, '_>) -> ModelResult {
         let object = ObjectId(cx.arg(index) as u32);
         cx.op(Op::Free { object })?;
     }
-    cx.run_destructors()?;
+    cx.end_thread()?;
     Ok(Outcome::ExitThread(cx.arg(0)))
 }
 

@@ -207,7 +207,11 @@ fn access_parts(names: &Names<'_>, op: &Op) -> Option<(&'static str, String)> {
             (verb, names.location(loc))
         }
         Op::Rmw { loc, .. } | Op::Cas { loc, .. } => ("atomic update", names.location(loc)),
-        Op::Free { object } => ("free", names.object(object)),
+        Op::Free { object } => {
+            let is_local = names.tables().object_info(object).kind == ObjectKind::ThreadLocal;
+            let verb = if is_local { "end" } else { "free" };
+            (verb, names.object(object))
+        }
         _ => return None,
     };
     Some((verb, place))
@@ -320,10 +324,14 @@ fn fault_headline(names: &Names<'_>, fault: &Fault) -> String {
         } => {
             let place = names.place(*object, *offset, 1);
             let access = access_noun(*access);
-            if names.tables().object_info(*object).kind == ObjectKind::Stack {
-                format!("{access} of the local variable `{place}` after the end of its life")
-            } else {
-                format!("use after free: {access} of `{place}`")
+            match names.tables().object_info(*object).kind {
+                ObjectKind::Stack => {
+                    format!("{access} of the local variable `{place}` after the end of its life")
+                }
+                ObjectKind::ThreadLocal => format!(
+                    "{access} of the thread-local variable `{place}` after the end of its thread"
+                ),
+                _ => format!("use after free: {access} of `{place}`"),
             }
         }
         Fault::DoubleFree { object } => {

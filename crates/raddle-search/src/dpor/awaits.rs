@@ -72,7 +72,9 @@ fn what_it_did(
     id: EventId,
 ) -> Did {
     let event = execution.event(id);
-    let held = execution.held_before(id);
+    let held = execution
+        .held_before(id)
+        .filter(|_| execution.minds_changes);
     match held.and_then(|held| change(program, machine, (event.thread, event.state), held)) {
         Some(change) => {
             let (is_own, is_alone) = execution.found_own(id, change.loc);

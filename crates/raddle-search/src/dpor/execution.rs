@@ -14,6 +14,7 @@ mod waiting;
 
 use super::footprint::{FootprintId, Footprints};
 use super::settled::Settled;
+use crate::driver::Reductions;
 use crate::purity::Attempt;
 use raddle_memory::{Access, AccessMode, Machine, Mark};
 use raddle_program::{LocId, Op, Program, StateId, ThreadId};
@@ -145,6 +146,8 @@ pub(super) struct Execution {
     pub(super) footprints: Footprints,
     /// Do threads await what they spin on?
     pub(super) awaits: bool,
+    /// May an iteration take back what it changed?
+    pub(super) minds_changes: bool,
 }
 
 #[derive(Debug)]
@@ -164,7 +167,7 @@ impl Default for ChoiceTable {
 }
 
 impl Execution {
-    pub(super) fn new(awaits: bool, additions: bool) -> Self {
+    pub(super) fn new(reductions: Reductions) -> Self {
         Self {
             events: Vec::new(),
             clocks: Vec::new(),
@@ -180,8 +183,9 @@ impl Execution {
             serial: 0,
             chose: 0,
             left: Vec::new(),
-            footprints: Footprints::new(additions),
-            awaits,
+            footprints: Footprints::new(reductions.ifaa),
+            awaits: reductions.purity && reductions.awaits,
+            minds_changes: reductions.net_effect,
         }
     }
 

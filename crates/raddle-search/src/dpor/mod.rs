@@ -27,7 +27,6 @@ use raddle_program::{Op, Program, StateId, Tables, ThreadId};
 use std::ops::ControlFlow;
 use wakeup::{NodeId, Step, WakeupTrees};
 use workers::Company;
-pub(crate) use workers::explore;
 
 /// A thread that need not be explored from some prefix on, because that was done before: a member of a sleep set.
 #[derive(Debug)]
@@ -94,7 +93,7 @@ impl Search {
             scratch_start: machine.mark(),
             scratch: machine.clone(),
             machine,
-            execution: Execution::new(reductions.purity && reductions.awaits, reductions.ifaa),
+            execution: Execution::new(reductions),
             trees,
             levels: vec![Level {
                 root,
@@ -394,6 +393,7 @@ impl Search {
             };
         let before = before.filter(|_| !is_block);
         if self.reductions.purity
+            && self.reductions.net_effect
             && let Some([held, _]) = before
             && end == StepEnd::Done
         {

@@ -10,7 +10,6 @@ use super::store::{Cursor, Graph, Halt};
 use super::{Search, Step};
 use crate::frame::Frame;
 use raddle_memory::MemoryModel;
-use raddle_program::tables::NO_SLOT;
 use raddle_program::{LocId, Op, Order, Program, RmwKind, StateId, Value};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
@@ -35,7 +34,8 @@ impl Search {
         };
         let info = *program.tables().loc_info(loc);
         // It depends on what nobody has written.
-        let is_unwritten = info.life != NO_SLOT && self.graph.writes(place).is_empty();
+        let is_unwritten =
+            program.tables().starts_unwritten(&info) && self.graph.writes(place).is_empty();
         self.rules.reductions.ifaa
             && orders
             && operand != 0

@@ -26,6 +26,7 @@ mod psc;
 mod races;
 mod reads;
 mod revisit;
+mod rounds;
 mod store;
 mod sync;
 #[cfg(test)]
@@ -43,6 +44,7 @@ use ops::{Part, Rules};
 use pieces::Guide;
 use raddle_memory::{Machine, MemoryModel};
 use raddle_program::{Fault, Misuse, Op, Program, ThreadId, Unsupported};
+use rounds::Locks;
 use std::ops::ControlFlow;
 use store::{Cursor, Graph, Halt, Mark};
 
@@ -105,8 +107,9 @@ pub(crate) struct Search {
     order: Vec<u32>,
     /// Plain accesses are taken for relaxed ones: nobody looks for races.
     plain_is_relaxed: bool,
-    /// Some addition was left in any order with others.
+    /// Some addition was left in any order with others, or an iteration left out that takes a lock and gives it back.
     has_commuted: bool,
+    locks: Locks,
     checks_uninit: bool,
 }
 
@@ -140,6 +143,7 @@ impl Search {
             order: Vec::new(),
             plain_is_relaxed: !checks.races,
             has_commuted: false,
+            locks: Locks::default(),
             checks_uninit: checks.uninit,
         }
     }

@@ -10,6 +10,7 @@
 //! | others | one event that accesses nothing |
 
 use super::event::{Event, Kind, Place};
+use super::store::Graph;
 use crate::driver::Reductions;
 use crate::purity::{Attempt, completes_iteration, is_private_store};
 use raddle_memory::Machine;
@@ -120,7 +121,7 @@ impl Rules {
         (state, part): (StateId, u8),
         value: Value,
         bytes: &dyn Fn(u32) -> Option<u8>,
-        before: &[Event],
+        before: Before,
     ) -> Found {
         let op = *program.op(state);
         match op {
@@ -166,7 +167,7 @@ impl Rules {
         state: StateId,
         returns: Value,
         found: Found,
-        before: &[Event],
+        before: Before,
     ) -> Found {
         if !self.reductions.purity || !self.reductions.awaits {
             return found;
@@ -176,7 +177,7 @@ impl Rules {
             return found;
         }
         let next = program.after(state, returns);
-        match completes_iteration(program, state, next, Operations(program, before)) {
+        match before.complete_iteration(program, state, next) {
             true => Found::Wait,
             false => found,
         }
@@ -236,29 +237,57 @@ impl Rules {
     }
 }
 
+/// The events of a thread before one that it may do.
+#[derive(Clone, Copy)]
+pub(super) struct Before<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) events: &'a [Event],
+}
+
+impl Before<'_> {
+    /// Does an operation that changes nothing and leads from `state` to `next` complete an iteration that comes to nothing?
+    pub(super) fn complete_iteration(
+        self,
+        program: &Program,
+        state: StateId,
+        next: StateId,
+    ) -> bool {
+        (next == state || self.graph.was_left(next))
+            && completes_iteration(program, state, next, Operations(program, self.events))
+    }
+}
+
 /// The operations of a thread, the last one first: the state of each, and whether it changed nothing.
-pub(super) struct Operations<'a>(pub(super) &'a Program, pub(super) &'a [Event]);
+struct Operations<'a>(&'a Program, &'a [Event]);
 
 impl Iterator for Operations<'_> {
     type Item = (StateId, bool);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (mut last, mut rest) = self.1.split_last()?;
-        while last.waits() {
-            (last, rest) = rest.split_last()?;
-        }
-        self.1 = rest;
-        let is_pure = match last.kind {
-            Kind::Read => !last.is_fault,
-            Kind::Fence => true,
-            Kind::Write if last.is_update && !last.is_cell => {
-                let (read, rest) = rest.split_last()?;
-                self.1 = rest;
-                read.value == last.value
-            }
-            Kind::Write => is_private_store(self.0, last.state),
-            Kind::Other => false,
-        };
-        Some((last.state, is_pure))
+        operation_before(self.0, &mut self.1)
     }
+}
+
+/// Takes the last operation off the events of a thread: its state, and whether it changed nothing.
+pub(super) fn operation_before(
+    program: &Program,
+    events: &mut &[Event],
+) -> Option<(StateId, bool)> {
+    let (mut last, mut rest) = events.split_last()?;
+    while last.waits() {
+        (last, rest) = rest.split_last()?;
+    }
+    *events = rest;
+    let is_pure = match last.kind {
+        Kind::Read => !last.is_fault,
+        Kind::Fence => true,
+        Kind::Write if last.is_update && !last.is_cell => {
+            let (read, rest) = rest.split_last()?;
+            *events = rest;
+            read.value == last.value
+        }
+        Kind::Write => is_private_store(program, last.state),
+        Kind::Other => false,
+    };
+    Some((last.state, is_pure))
 }

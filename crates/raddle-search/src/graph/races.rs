@@ -317,7 +317,10 @@ impl Search {
         };
         let info = *program.tables().loc_info(loc);
         let object = program.tables().object_info(info.object);
-        if info.life == NO_SLOT || object.init.is_some() || event.source != Ev::INIT {
+        if !program.tables().starts_unwritten(&info)
+            || object.init.is_some()
+            || event.source != Ev::INIT
+        {
             return ControlFlow::Continue(());
         }
         let life = self.graph.life(info.object.index());

@@ -8,12 +8,11 @@
 //!   that are there". As soon as a write comes that lets the thread go on, the read is added behind it, or another such event.
 
 use super::event::{Ev, Event, Kind, Place};
-use super::ops::{self, Found, Operations};
+use super::ops::{self, Before, Found};
 use super::races::freed as freed_access;
 use super::store::{Cursor, Halt};
 use super::{Alternative, Search, Step};
 use crate::frame::Frame;
-use crate::purity;
 use raddle_program::tables::NO_SLOT;
 use raddle_program::{
     Fault, Op, Order, Program, StateId, SyncAction, ThreadId, Unsupported, Value,
@@ -199,7 +198,10 @@ impl Search {
             bytes.get(at).copied().flatten()
         };
         let thread = ThreadId::from_index(read.of());
-        let before = &self.graph.threads[read.of()].events[..read.at()];
+        let before = Before {
+            graph: &self.graph,
+            events: &self.graph.threads[read.of()].events[..read.at()],
+        };
         self.rules.found(program, thread, at, value, &bytes, before)
     }
 
@@ -327,8 +329,11 @@ impl Search {
             halt: Halt::No,
         };
         if self.rules.reductions.purity && program.is_reentered(next) {
-            let events = &self.graph.threads[thread].events[..index];
-            if purity::completes_iteration(program, state, next, Operations(program, events)) {
+            let before = Before {
+                graph: &self.graph,
+                events: &self.graph.threads[thread].events[..index],
+            };
+            if before.complete_iteration(program, state, next) {
                 cursor.halt = Halt::Spin;
             }
         }
@@ -535,6 +540,7 @@ impl Search {
         if event.waits() {
             return self.find_races(program, frame, read);
         }
+        self.meet_lock(program, read)?;
         self.find_uninitialised(program, frame, read)?;
         self.find_races(program, frame, read)?;
         self.arrived(program, frame, read.of())

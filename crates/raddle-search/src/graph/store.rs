@@ -125,6 +125,8 @@ pub(super) struct Graph {
     /// How many events are other accesses.
     pub(super) weak: usize,
     pub(super) count: usize,
+    /// By state: how many events leave it. A thread that has not left a state does not come back to it.
+    left: Vec<u32>,
     trail: Vec<Undo>,
     removed: Vec<Event>,
 }
@@ -410,6 +412,12 @@ impl Graph {
         self.weak += usize::from(!is_strong && event.place != Place::NOWHERE);
     }
 
+    /// Did a thread leave this state?
+    #[inline]
+    pub(super) fn was_left(&self, state: StateId) -> bool {
+        self.left.get(state.index()).is_some_and(|&count| count > 0)
+    }
+
     #[inline]
     fn count_out(&mut self, event: &Event) {
         let is_strong = event.order == Order::SeqCst;
@@ -421,6 +429,11 @@ impl Graph {
         let index = self.threads[thread].events.len();
         self.count += 1;
         self.count_in(&event);
+        let state = event.state.index();
+        if self.left.len() <= state {
+            self.left.resize(state + 1, 0);
+        }
+        self.left[state] += 1;
         if event.place != Place::NOWHERE {
             let location = self.location(event.place);
             let last = slot(&mut location.last, thread);
@@ -489,6 +502,7 @@ impl Graph {
         let this = Ev::new(thread, index);
         self.count -= 1;
         self.count_out(&event);
+        self.left[event.state.index()] -= 1;
         let mut position = 0;
         if event.place != Place::NOWHERE {
             let location = &mut self.locations[event.place.index()];

@@ -1,5 +1,6 @@
 //! Counts.
 
+mod rounds;
 mod waits;
 
 use super::exact::{self, Visited};
@@ -21,12 +22,14 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 const AWAITS: Reductions = Reductions {
+    net_effect: true,
     purity: true,
     awaits: true,
     ifaa: false,
 };
 
 const NONE: Reductions = Reductions {
+    net_effect: false,
     purity: false,
     awaits: false,
     ifaa: false,

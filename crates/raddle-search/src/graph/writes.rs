@@ -177,6 +177,9 @@ impl Search {
             event.order != Order::Acquire || event.is_update || event.is_addition
         });
         self.find_races(program, frame, write)?;
+        if self.graph.event(write).is_update {
+            self.leave_out_round(program, write)?;
+        }
         self.arrived(program, frame, write.of())
     }
 }

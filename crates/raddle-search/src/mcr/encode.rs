@@ -7,7 +7,7 @@
 //! An event that does nothing to cells that several threads access can always be included after what is before it in its
 //! thread; it shares the literal of the event before it.
 
-use super::model::{Index, Model, ModelCell, ModelEvent};
+use super::model::{Index, Model, ModelCell, ModelEvent, Waits};
 use raddle_order::{EventId, GraphId, Lit, OrderConfig, OrderSolver};
 use raddle_program::Value;
 use rustc_hash::FxHashMap;
@@ -96,8 +96,19 @@ impl<'a> Encoding<'a> {
 
     fn find_read_cells(&mut self) {
         let events = self.model.events.iter().chain(&self.model.pending);
-        for cell in events.flat_map(|event| event.reads.iter().filter_map(|read| read.cell)) {
-            self.is_read[cell as usize] = true;
+        for event in events {
+            for read in &event.reads {
+                let unseen = read.targets.iter();
+                let unseen = unseen.filter_map(|target| target.goes_on_with.as_ref());
+                for cell in read.cell.into_iter().chain(unseen.map(|&(cell, _)| cell)) {
+                    self.is_read[cell as usize] = true;
+                }
+            }
+            if let Waits::While(conditions) = &event.waits {
+                for &(cell, _) in conditions {
+                    self.is_read[cell as usize] = true;
+                }
+            }
         }
     }
 

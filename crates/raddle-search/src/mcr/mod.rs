@@ -210,6 +210,7 @@ impl Search {
         let context = Context {
             paths: &known,
             limits: Limits {
+                propagations: None,
                 conflicts: None,
                 deadline: watch.deadline(),
                 interrupt: Some(watch.flag()),

@@ -11,8 +11,11 @@ use super::paths::{Class, Node, Paths, Vector};
 use super::plain::is_weak;
 use crate::purity::{Attempt, completes_iteration};
 use raddle_memory::Machine;
+use raddle_memory::cells::life::ALIVE;
 use raddle_memory::sync::SyncStep;
-use raddle_program::{LocId, Op, Program, ReleaseSequences, SrcId, StateId, Stop, ThreadId, Value};
+use raddle_program::{
+    LocId, Op, Program, ReleaseSequences, SrcId, StateId, Stop, SyncAction, ThreadId, Value,
+};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -29,6 +32,8 @@ pub(super) struct Target {
     pub(super) is_fault: bool,
     /// The event may write something then: nothing that is known may come after it.
     pub(super) may_write: bool,
+    /// A cell that the event has not looked at, and what must be there so that the event need not wait then.
+    pub(super) goes_on_with: Option<(u32, Vec<Value>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -192,6 +197,10 @@ impl Builder<'_> {
                 let id = cells.note(self.program, write.cell, event.thread);
                 let writes = &mut cells.cells[id as usize].writes;
                 writes.push((index as Index, write.value));
+            }
+            if let Some(unseen) = self.unseen(event) {
+                let id = cells.note(self.program, unseen.word, event.thread);
+                cells.owner[id as usize] = None;
             }
         }
         for event in pending {
@@ -418,11 +427,38 @@ impl Builder<'_> {
                         values: vec![value],
                         is_fault,
                         may_write,
+                        goes_on_with: None,
                     });
                 }
             }
         }
+        let unseen = self.unseen(event).filter(|_| !model.targets.is_empty());
+        if let Some((id, unseen)) = unseen.and_then(|it| Some((cells.shared(it.word)?, it))) {
+            let values = cells.values[id as usize].iter().copied();
+            let goes_on = values.filter(|&value| !self.waits_with(event, &unseen, value));
+            let goes_on: Vec<Value> = goes_on.collect();
+            for target in &mut model.targets {
+                target.goes_on_with = Some((id, goes_on.clone()));
+            }
+        }
         model
+    }
+
+    /// What an operation has not looked at because it found its synchronisation object dead. If that had been alive, the thread might have had to wait.
+    fn unseen(&self, event: &Event) -> Option<Unseen> {
+        let Op::Sync { cell: loc, action } = *self.program.op(event.state) else {
+            return None;
+        };
+        let word = Cell::Whole(self.program.tables().loc_info(loc).arena, 8);
+        let mut reads = event.reads.iter();
+        (!reads.any(|read| read.cell == Some(word))).then_some(Unseen { word, loc, action })
+    }
+
+    fn waits_with(&mut self, event: &Event, unseen: &Unseen, value: Value) -> bool {
+        let &Unseen { loc, action, .. } = unseen;
+        let tables = self.program.tables();
+        let word = self.machine.known_word(tables, loc, action, value);
+        self.machine.would_wait(word, action, event.thread)
     }
 
     /// The class of a value that the read does not have to wait with.
@@ -529,6 +565,9 @@ impl Builder<'_> {
         if let Op::Join { thread } = *self.program.op(event.state) {
             return Waits::Until(state.ended_by.get(&thread).copied());
         }
+        if let Some(unseen) = self.unseen(event) {
+            return self.waits_if_alive(cells, event, &unseen);
+        }
         let mut conditions = Vec::new();
         let mut can_wait = false;
         for read in &event.reads {
@@ -570,6 +609,30 @@ impl Builder<'_> {
             Waits::Never
         }
     }
+
+    /// The same for an operation that found its object dead.
+    fn waits_if_alive(&mut self, cells: &Cells, event: &Event, unseen: &Unseen) -> Waits {
+        let life = event.reads.first().and_then(|read| read.cell);
+        let life = life.and_then(|cell| cells.shared(cell));
+        let (Some(life), Some(word)) = (life, cells.shared(unseen.word)) else {
+            return Waits::Never;
+        };
+        let values = cells.values[word as usize].iter().copied();
+        let waiting: Vec<Value> = values
+            .filter(|&value| self.waits_with(event, unseen, value))
+            .collect();
+        match waiting.is_empty() {
+            true => Waits::Never,
+            false => Waits::While(vec![(life, vec![ALIVE]), (word, waiting)]),
+        }
+    }
+}
+
+/// The word of a synchronisation object, and the operation that would look at it.
+struct Unseen {
+    word: Cell,
+    loc: LocId,
+    action: SyncAction,
 }
 
 /// What is known while a model is built.

@@ -303,6 +303,13 @@ impl<'a> Query<'a> {
             }
             all_sources.push((cell, sources));
         }
+        if let Some((cell, values)) = &target.goes_on_with {
+            let sources = self.encoding.sources(*cell, values, (index, event));
+            if sources.is_empty() {
+                return None;
+            }
+            all_sources.push((*cell, sources));
+        }
         let active = self.encoding.solver.new_lit();
         let subs: Vec<EventId> = all_sources
             .iter()

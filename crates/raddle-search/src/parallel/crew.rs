@@ -6,7 +6,8 @@
 //! What is handed out is an *interval* of the tree: pieces that follow each other in the order of the sequential search. What is left of an interval, wherever it is
 //! left, is again one, and so is each part that it is divided into ([`divided`]).
 
-use super::room::Room;
+use super::intervals::{Intervals, Stopper};
+use super::room::{Failure, Room};
 use super::{Division, Leader, MOMENT, ProgramSource, Saved, Setup};
 use crate::frame::Frame;
 use crate::graph;
@@ -103,7 +104,7 @@ impl Leader<'_> {
         let heard = self.hear(program, frame, crew.as_mut(), saved, &division.source);
         division.crew = Some(crew);
         match heard {
-            Ok(journals) => self.room.lock().journals = journals,
+            Ok(journals) => self.room.lock().stock.journals = journals,
             Err(Lost) => return frame.stop_with_workers(),
         }
         self.conclude(program, frame, division, found)
@@ -135,7 +136,7 @@ impl Leader<'_> {
                 journal.entries.extend(done.entries);
                 self.room.record(done.part, done.ending);
             }
-            let told = std::mem::take(&mut self.room.lock().news);
+            let told = std::mem::take(&mut self.room.lock().stock.news);
             (self.flow, self.diverged) = self.visit_parts(program, frame, &told);
             self.tell_of_crew(frame, news.workers, news.pieces, news.explored);
             if news.is_over || self.room.lock().failure.is_some() {
@@ -149,7 +150,7 @@ impl Leader<'_> {
         let mut sum = Statistics::default();
         {
             let state = self.room.lock();
-            for part in state.parts.values() {
+            for part in state.stock.parts.values() {
                 sum.complete += part.complete;
                 sum.blocked += part.blocked;
                 sum.threads = sum.threads.max(part.threads);
@@ -160,10 +161,9 @@ impl Leader<'_> {
     }
 }
 
-impl Room {
+impl Room<Intervals> {
     /// Somebody elsewhere has done this.
     pub(super) fn record(&self, part: Part, ending: Ending) {
-        use super::room::{Failure, Stopper};
         self.lock().busy += 1;
         let failure = match ending {
             Ending::Explored => return self.put_back(part, Vec::new()),

@@ -15,9 +15,11 @@
 //!   one worker.
 
 mod crew;
+mod intervals;
 mod probe;
-mod room;
+pub(crate) mod room;
 mod saved;
+pub(crate) mod shared;
 #[cfg(test)]
 pub(crate) mod tests;
 mod worker;
@@ -35,9 +37,10 @@ pub use saved::{BadCheckpoint, Saved};
 use crate::frame::Frame;
 use crate::graph;
 use crate::verdict::Statistics;
+use intervals::{Intervals, Stopper};
 use raddle_judge::piece::place;
 use raddle_program::Program;
-use room::{Room, Stopper};
+use room::{Failure, Room};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -144,7 +147,7 @@ pub(crate) fn explore(
         diverged: false,
     };
     if division.crew.is_some() {
-        let room = Room::new(Vec::new(), parts.clone(), 0);
+        let room = Room::new(Intervals::new(Vec::new(), parts.clone(), 0), 0);
         let journal = program.journal().clone();
         let saved = Saved {
             journal,
@@ -153,7 +156,8 @@ pub(crate) fn explore(
         };
         return leader(&room).lead_crew(program, frame, division, &saved);
     }
-    let room = Room::new(pending, parts, division.workers);
+    let intervals = Intervals::new(pending, parts, division.workers);
+    let room = Room::new(intervals, division.workers);
     leader(&room).lead(program, frame, division)
 }
 
@@ -179,7 +183,7 @@ fn save(program: &Program, division: &mut Division, pending: Vec<Piece>, parts: 
 
 /// Whoever began the search, and has its frame.
 struct Leader<'a> {
-    room: &'a Room,
+    room: &'a Room<Intervals>,
     setup: Setup,
     /// Has the frame seen enough?
     flow: ControlFlow<()>,
@@ -209,18 +213,17 @@ impl Leader<'_> {
                 let started = builder.spawn_scoped(scope, move || work.run(worker));
                 // There may be no memory for another one; fewer do, as long as there is any.
                 if started.is_err() && worker == 0 {
-                    self.room.fail(room::Failure::NoWorker);
+                    self.room.fail(Failure::NoWorker);
                 }
             }
             let mut saved = Instant::now();
             while !self.room.is_done() {
-                let waited = self.room.wait_a_moment(self.room.lock(), MOMENT);
-                drop(waited);
+                self.room.wait_a_moment(MOMENT);
                 if self.setup.watch.is_over() {
                     self.room.stop();
                 }
                 self.tell_progress(frame);
-                let news = std::mem::take(&mut self.room.lock().news);
+                let news = std::mem::take(&mut self.room.lock().stock.news);
                 (self.flow, self.diverged) = self.visit_parts(program, frame, &news);
                 if let Some(checkpoints) = &division.checkpoint
                     && saved.elapsed() >= checkpoints.every
@@ -236,12 +239,13 @@ impl Leader<'_> {
     /// Keeps what is left, without anybody at work.
     fn checkpoint(&self, program: &mut Program, division: &mut Division) {
         let state = self.room.hold(|state| {
-            let whole = state.failure.is_none() && state.bound.is_none();
+            let stock = &state.stock;
+            let whole = state.failure.is_none() && stock.bound.is_none();
             whole.then(|| {
                 (
-                    state.journals.clone(),
-                    state.pending.values().cloned().collect(),
-                    compact(&state.parts, &state.pending),
+                    stock.journals.clone(),
+                    stock.pending.values().cloned().collect(),
+                    compact(&stock.parts, &stock.pending),
                 )
             })
         });
@@ -258,7 +262,7 @@ impl Leader<'_> {
         let mut sum = Statistics::default();
         let (workers, pieces) = {
             let state = self.room.lock();
-            (state.busy, state.pending.len() + state.busy)
+            (state.busy, state.stock.pending.len() + state.busy)
         };
         // What was counted before there were workers.
         let before = frame.counted();
@@ -283,7 +287,8 @@ impl Leader<'_> {
         for start in starts {
             let notes = {
                 let state = self.room.lock();
-                state.parts.get(start).map(|part| part.notes.clone())
+                let part = state.stock.parts.get(start);
+                part.map(|part| part.notes.clone())
             };
             for path in notes.unwrap_or_default() {
                 if flow.is_continue() {
@@ -325,34 +330,31 @@ impl Leader<'_> {
             debug_assert!(
                 matches!(
                     state.failure,
-                    Some(room::Failure::Indivisible | room::Failure::NoWorker)
+                    Some(Failure::Indivisible | Failure::NoWorker)
                 ),
                 "a piece is part of the tree: {:?}",
                 state.failure
             );
             return self.begin_anew(program, frame, found);
         }
-        if let (false, Some((_, Stopper::Kinds))) = (state.is_stopped, &state.bound) {
+        let stock = &state.stock;
+        if let (false, Some((_, Stopper::Kinds))) = (state.is_stopped, &stock.bound) {
             return frame.kinds_must_be_read();
         }
-        for journal in &state.journals {
+        for journal in &stock.journals {
             if program.absorb(journal).is_err() {
                 return self.begin_anew(program, frame, found);
             }
         }
-        let bound = state.bound.as_ref().map(|(start, _)| start.clone());
+        let bound = stock.bound.as_ref().map(|(start, _)| start.clone());
         let counts = |part: &&Part| bound.as_ref().is_none_or(|bound| part.start <= *bound);
-        let counted: Vec<&Part> = state.parts.values().filter(counts).collect();
+        let counted: Vec<&Part> = stock.parts.values().filter(counts).collect();
         if state.is_stopped {
             frame.count_parts(counted.into_iter());
-            let pending = state.pending.values().cloned().collect();
-            if state.bound.is_none() {
-                save(
-                    program,
-                    division,
-                    pending,
-                    compact(&state.parts, &state.pending),
-                );
+            let pending = stock.pending.values().cloned().collect();
+            if stock.bound.is_none() {
+                let parts = compact(&stock.parts, &stock.pending);
+                save(program, division, pending, parts);
             }
             return match self.flow {
                 ControlFlow::Continue(()) => frame.stop_with_workers(),

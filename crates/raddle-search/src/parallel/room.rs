@@ -1,101 +1,104 @@
-//! Where those who explore pieces of one search meet.
+//! Where those who explore pieces of one search meet, whatever a piece is.
 //!
 //! Invariants
-//! - Every place of the tree belongs to exactly one piece that is pending or being explored, or to one part that was counted, or comes behind the
-//!   bound. Pieces and parts are intervals in the order of the sequential search: what somebody gives away is the last of what it has.
-//! - Something is done or given away under the lock, all at once: whoever looks sees every place in one of these.
-//! - The *bound* is where the sequential search would stop, as far as is known. Nobody explores what begins behind it, and what was counted there does not
-//!   count. What begins before is explored to its end: the bound can only move forward.
+//! - Everything that is left belongs to one piece that is pending or being explored.
+//! - Something is done, found or given away under the lock, all at once.
 
 use raddle_judge::link::Link;
-use raddle_judge::piece::{Part, Piece, Place};
-use raddle_program::Journal;
-use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Why the sequential search would stop somewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stopper {
-    /// Something was found, and nobody looks for more.
-    Found,
-    /// Kinds of mutexes must be read: all begins anew.
-    Kinds,
+/// After so many pieces it is asked whether they are worth it.
+const PIECES_BEFORE_DOUBT: u64 = 256;
+
+/// The pieces of a search, and what else those who explore them know together.
+pub(crate) trait Stock {
+    type Piece;
+
+    /// To get to a piece takes as long as so many executions.
+    const WORTH_A_PIECE: u64 = 0;
+
+    /// A piece for somebody to explore.
+    fn take(&mut self) -> Option<Self::Piece>;
+
+    /// How many pieces nobody explores now.
+    fn pending(&self) -> usize;
+
+    /// How much of the search a piece is, as its worker tells it ([`Link::set_left`]).
+    fn share(_: &Self::Piece) -> f64 {
+        1.0
+    }
 }
 
-/// Why this search cannot be explored in pieces.
+/// Why a search is begun anew by one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
+    /// There is something to tell: which one, and how, the sequential search says.
+    Found,
     /// What is explored depends on what was explored before.
     Indivisible,
     /// A piece was not found in the tree.
     Diverged,
-    /// The program could not be made again.
-    NoProgram,
-    /// No thread could be started.
+    /// Pieces are so small that it takes longer to get to them than to explore them.
+    TooSmall,
+    /// The program could not be made again, or no thread could be started.
     NoWorker,
 }
 
 /// What somebody who was called has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(crate) enum Wish {
     GoOn,
-    /// Put back what is left.
-    PutBack,
-    /// It is not wanted any more.
-    Drop,
+    /// Somebody is idle.
+    Split,
+    /// Nothing more is to be done.
+    Leave,
 }
 
 #[derive(Default)]
-pub(super) struct State {
-    pub(super) pending: BTreeMap<Place, Piece>,
-    pub(super) parts: BTreeMap<Place, Part>,
-    pub(super) bound: Option<(Place, Stopper)>,
-    pub(super) failure: Option<Failure>,
+pub(crate) struct State<S> {
+    pub(crate) stock: S,
     /// Those who explore, and those who wait for a piece.
-    pub(super) busy: usize,
-    idle: usize,
+    pub(crate) busy: usize,
+    pub(super) idle: usize,
     /// Nobody takes a piece, and whoever has one puts it back.
-    on_hold: bool,
+    pub(super) on_hold: bool,
     /// A limit, or the user, ends it.
-    pub(super) is_stopped: bool,
-    /// By whom: what they have found out about the program. Kept when they are on hold, and when they leave.
-    pub(super) journals: Vec<Journal>,
-    /// Parts with something to tell that the leader has not seen yet.
-    pub(super) news: Vec<Place>,
+    pub(crate) is_stopped: bool,
+    pub(crate) failure: Option<Failure>,
+    /// How many pieces were taken.
+    taken: u64,
 }
 
-impl State {
+impl<S: Stock> State<S> {
     fn is_done(&self) -> bool {
-        self.failure.is_some() || self.is_stopped || self.pending.is_empty() && self.busy == 0
+        self.failure.is_some() || self.is_stopped || self.stock.pending() == 0 && self.busy == 0
     }
 
-    fn is_behind_bound(&self, start: &Place) -> bool {
-        matches!(&self.bound, Some((bound, _)) if start > bound)
+    /// Is anybody idle for whom there is nothing?
+    pub(super) fn wants_pieces(&self) -> bool {
+        self.idle > self.stock.pending()
     }
 }
 
 /// See the module.
-pub(super) struct Room {
-    state: Mutex<State>,
+pub(crate) struct Room<S> {
+    state: Mutex<State<S>>,
     changed: Condvar,
-    pub(super) links: Vec<Arc<Link>>,
+    pub(crate) links: Vec<Arc<Link>>,
 }
 
-impl Room {
-    pub(super) fn new(pending: Vec<Piece>, parts: Vec<Part>, workers: usize) -> Self {
-        let news = parts.iter().filter(|part| !part.notes.is_empty());
-        let news = news.map(|part| part.start.clone()).collect();
+impl<S: Stock> Room<S> {
+    pub(crate) fn new(stock: S, workers: usize) -> Self {
         Self {
             state: Mutex::new(State {
-                pending: by_start(pending),
-                parts: parts
-                    .into_iter()
-                    .map(|part| (part.start.clone(), part))
-                    .collect(),
-                journals: vec![Journal::default(); workers],
-                news,
-                ..State::default()
+                stock,
+                busy: 0,
+                idle: 0,
+                on_hold: false,
+                is_stopped: false,
+                failure: None,
+                taken: 0,
             }),
             changed: Condvar::new(),
             links: (0..workers).map(|_| Arc::default()).collect(),
@@ -103,39 +106,56 @@ impl Room {
     }
 
     /// What is behind the lock is whole at any time, whoever panicked.
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State<S>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, state: MutexGuard<'a, State<S>>) -> MutexGuard<'a, State<S>> {
         let waited = self.changed.wait(state);
         waited.unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn call_all(&self) {
+    pub(super) fn call_all(&self) {
         for link in &self.links {
             link.set_call(true);
         }
     }
 
+    pub(super) fn notify(&self) {
+        self.changed.notify_all();
+    }
+
+    /// How many executions there were so far.
+    fn counted(&self) -> u64 {
+        let counts = self.links.iter().map(|link| link.counts());
+        counts.map(|(complete, blocked)| complete + blocked).sum()
+    }
+
     // ---- for those who explore
 
-    /// The first piece that is pending; none when all is over.
-    pub(super) fn take(&self, link: &Link) -> Option<Piece> {
+    /// A piece; none when all is over.
+    pub(crate) fn take(&self, link: &Link) -> Option<S::Piece> {
         link.set_left(0.0);
         let mut state = self.lock();
         state.idle += 1;
         loop {
             if state.is_done() {
                 state.idle -= 1;
-                self.changed.notify_all();
+                self.notify();
                 return None;
             }
+            if state.taken >= PIECES_BEFORE_DOUBT && self.counted() < state.taken * S::WORTH_A_PIECE
+            {
+                state.failure = Some(Failure::TooSmall);
+                self.call_all();
+                continue;
+            }
             if !state.on_hold {
-                if let Some((_, piece)) = state.pending.pop_first() {
+                if let Some(piece) = state.stock.take() {
+                    state.taken += 1;
                     state.idle -= 1;
                     state.busy += 1;
-                    link.set_left(piece.share());
+                    link.set_left(S::share(&piece));
                     return Some(piece);
                 }
                 self.call_all();
@@ -144,122 +164,66 @@ impl Room {
         }
     }
 
-    /// Somebody was called who explores the piece that begins at `start`; `split` gives a part of it away.
-    pub(super) fn answer(
-        &self,
-        link: &Link,
-        start: &Place,
-        split: impl FnOnce() -> Option<Piece>,
-    ) -> Answer {
+    /// Somebody was called.
+    pub(crate) fn wish(&self, link: &Link) -> Wish {
+        let state = self.lock();
+        if state.failure.is_some() || state.is_stopped {
+            return Wish::Leave;
+        }
+        if state.wants_pieces() {
+            return Wish::Split;
+        }
+        link.set_call(false);
+        Wish::GoOn
+    }
+
+    /// Changes what all know; there may be pieces for those who wait.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut S) -> T) -> T {
         let mut state = self.lock();
-        if state.failure.is_some() || state.is_behind_bound(start) {
-            return Answer::Drop;
+        let changed = change(&mut state.stock);
+        if state.idle > 0 && state.stock.pending() > 0 {
+            self.notify();
         }
-        if state.on_hold || state.is_stopped {
-            return Answer::PutBack;
-        }
-        if state.idle > state.pending.len()
-            && let Some(piece) = split()
-        {
-            state.pending.insert(piece.start(), piece);
-            self.changed.notify_all();
-        }
-        // Whoever could give nothing away is asked again when it has gone on.
-        if state.idle <= state.pending.len() {
-            link.set_call(false);
-        }
-        Answer::GoOn
+        changed
     }
 
-    /// A piece was explored, up to what is left.
-    pub(super) fn put_back(&self, part: Part, left: Vec<Piece>) {
-        let mut state = self.lock();
-        if !state.is_behind_bound(&part.start) {
-            state.pending.extend(by_start(left));
-        }
-        self.settle(&mut state, part);
-    }
-
-    /// The sequential search would stop in this piece, behind what was counted.
-    pub(super) fn stop_at(&self, part: Part, stopper: Stopper) {
-        let mut state = self.lock();
-        let start = part.start.clone();
-        if !state.is_behind_bound(&start) {
-            state.bound = Some((start.clone(), stopper));
-            state.pending.retain(|place, _| *place < start);
-            self.call_all();
-        }
-        self.settle(&mut state, part);
-    }
-
-    fn settle(&self, state: &mut State, part: Part) {
-        state.busy -= 1;
-        if !part.notes.is_empty() {
-            state.news.push(part.start.clone());
-        }
-        match state.parts.get_mut(&part.start) {
-            // It was begun before, and put back.
-            Some(before) => before.follow(part),
-            None => {
-                state.parts.insert(part.start.clone(), part);
-            }
-        }
-        self.changed.notify_all();
-    }
-
-    /// A piece is not wanted any more.
-    pub(super) fn drop_piece(&self) {
+    /// A piece was explored, or is not wanted any more.
+    pub(crate) fn drop_piece(&self) {
         let mut state = self.lock();
         state.busy = state.busy.saturating_sub(1);
         drop(state);
-        self.changed.notify_all();
+        self.notify();
     }
 
     /// A limit, or the user, ends the search; this is left.
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.lock().is_stopped = true;
         self.call_all();
-        self.changed.notify_all();
+        self.notify();
     }
 
-    pub(super) fn fail(&self, failure: Failure) {
+    pub(crate) fn fail(&self, failure: Failure) {
         self.lock().failure.get_or_insert(failure);
         self.call_all();
-        self.changed.notify_all();
-    }
-
-    /// What a worker has found out about the program.
-    pub(super) fn keep_journal(&self, worker: usize, journal: &Journal) {
-        self.lock().journals[worker].clone_from(journal);
+        self.notify();
     }
 
     // ---- for whoever leads
 
-    /// How much of the tree has been explored: an estimate.
-    pub(super) fn explored(&self) -> f64 {
-        let pending: f64 = self.lock().pending.values().map(Piece::share).sum();
-        let taken: f64 = self.links.iter().map(|link| link.left()).sum();
-        (1.0 - pending - taken).clamp(0.0, 1.0)
-    }
-
     /// Waits a moment, or until something has changed.
-    pub(super) fn wait_a_moment<'a>(
-        &self,
-        state: MutexGuard<'a, State>,
-        moment: Duration,
-    ) -> MutexGuard<'a, State> {
-        let waited = self.changed.wait_timeout(state, moment);
-        waited.unwrap_or_else(PoisonError::into_inner).0
+    pub(crate) fn wait_a_moment(&self, moment: Duration) {
+        let waited = self.changed.wait_timeout(self.lock(), moment);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Are there no pieces, or is nobody to explore them any more?
-    pub(super) fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         let state = self.lock();
         state.is_done() && state.busy == 0
     }
 
     /// Has everybody put their pieces back, and shows what is there.
-    pub(super) fn hold<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+    pub(super) fn hold<T>(&self, look: impl FnOnce(&State<S>) -> T) -> T {
         let mut state = self.lock();
         state.on_hold = true;
         self.call_all();
@@ -269,12 +233,19 @@ impl Room {
         let seen = look(&state);
         state.on_hold = false;
         drop(state);
-        self.changed.notify_all();
+        self.notify();
         seen
     }
 }
 
-fn by_start(pieces: Vec<Piece>) -> BTreeMap<Place, Piece> {
-    let with_start = |piece: Piece| (piece.start(), piece);
-    pieces.into_iter().map(with_start).collect()
+/// Nobody waits for somebody who has panicked.
+pub(crate) struct Alive<'a, S: Stock>(pub(crate) &'a Room<S>);
+
+impl<S: Stock> Drop for Alive<'_, S> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.fail(Failure::NoWorker);
+            self.0.drop_piece();
+        }
+    }
 }

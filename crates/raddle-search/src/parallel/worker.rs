@@ -1,6 +1,7 @@
 //! Somebody who explores pieces, with a program of its own.
 
-use super::room::{Answer, Failure, Room, Stopper};
+use super::intervals::{Answer, Intervals, Stopper};
+use super::room::{Alive, Failure, Room};
 use super::{ProgramSource, Setup};
 use crate::frame::Frame;
 use crate::graph;
@@ -11,23 +12,11 @@ use std::sync::Arc;
 
 /// What all who explore have in common.
 pub(super) struct Work<'a> {
-    pub(super) room: &'a Room,
+    pub(super) room: &'a Room<Intervals>,
     pub(super) source: &'a ProgramSource,
     pub(super) setup: &'a Setup,
     /// What is known of the program.
     pub(super) journal: &'a Journal,
-}
-
-/// Nobody waits for somebody who has panicked.
-struct Alive<'a>(&'a Room);
-
-impl Drop for Alive<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.fail(Failure::NoProgram);
-            self.0.drop_piece();
-        }
-    }
 }
 
 impl Work<'_> {
@@ -35,15 +24,16 @@ impl Work<'_> {
     pub(super) fn run(&self, worker: usize) {
         let _alive = Alive(self.room);
         let Some(mut program) = self.program() else {
-            self.room.fail(Failure::NoProgram);
+            self.room.fail(Failure::NoWorker);
             return;
         };
-        while let Some(piece) = self.room.take(&self.room.links[worker]) {
+        let link = &self.room.links[worker];
+        while let Some(piece) = self.room.take(link) {
             if self.explore(worker, &mut program, piece).is_break() {
                 // What it has found out must not be known where it is not met.
                 match self.program() {
                     Some(fresh) => program = fresh,
-                    None => self.room.fail(Failure::NoProgram),
+                    None => self.room.fail(Failure::NoWorker),
                 }
             }
         }

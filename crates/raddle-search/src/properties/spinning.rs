@@ -257,6 +257,7 @@ fn sorted_out(
 fn reductions() -> impl Iterator<Item = Reductions> {
     let ways = [(true, false), (true, true), (false, false), (false, true)];
     ways.into_iter().map(|(awaits, ifaa)| Reductions {
+        net_effect: true,
         purity: true,
         awaits,
         ifaa,

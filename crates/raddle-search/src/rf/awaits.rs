@@ -22,7 +22,6 @@ use super::detect::{Follow, Rival};
 use super::event::{Branching, Cell, Event, NO_EVENT, Pos, Read, sync_of};
 use super::observe::parent_of;
 use super::simulate::Start;
-use super::trace::Trace;
 use super::{Alternative, Node, Search};
 use crate::driver::Reductions;
 use crate::listener::Listener;
@@ -53,26 +52,28 @@ struct Waiting {
 
 #[derive(Default)]
 pub(super) struct Awaits {
-    purity: bool,
-    awaits: bool,
+    reductions: Reductions,
     /// Locations that threads wait for but that are not chained: accessed by events with several sources. Threads that spin on
     /// them go no further.
-    refused: Vec<LocId>,
+    pub(super) refused: Vec<LocId>,
     /// Locations that are to be chained, or not any more, from the next start on.
     found: Vec<LocId>,
     lost: Vec<LocId>,
     /// Threads that wait, while an execution is extended and after that.
     waiting: Vec<Waiting>,
-    any_ended: bool,
+    pub(super) any_ended: bool,
 }
 
 impl Awaits {
     pub(super) fn new(reductions: Reductions) -> Self {
         Self {
-            purity: reductions.purity,
-            awaits: reductions.awaits,
+            reductions,
             ..Self::default()
         }
+    }
+
+    pub(super) fn reductions(&self) -> Reductions {
+        self.reductions
     }
 
     /// Has something been found that makes it necessary to start anew?
@@ -95,7 +96,7 @@ impl Search {
         awaits.refused.append(&mut awaits.lost);
         awaits.waiting.clear();
         self.machine = Machine::new(program);
-        self.trace = Trace::new(chained);
+        self.trace = self.trace.renewed(chained);
         self.nodes.clear();
         self.marks.clear();
         self.tail.clear();
@@ -108,7 +109,7 @@ impl Search {
     /// Does the event only complete an iteration without effect?
     pub(super) fn spins(&mut self, program: &Program, event: &Event) -> Option<Spin> {
         if !event.is_pure
-            || !self.awaits.purity
+            || !self.awaits.reductions.purity
             || !program.is_reentered(event.after)
             || !self.trace.comes_back(event)
         {
@@ -123,7 +124,7 @@ impl Search {
     /// Does the event seem to complete an iteration that takes something and gives it back? Whether others saw that is for an engine to say that orders
     /// all accesses.
     pub(super) fn takes_back(&self, program: &Program, event: &Event) -> bool {
-        if !self.awaits.purity
+        if !(self.awaits.reductions.purity && self.awaits.reductions.net_effect)
             || event.is_block
             || !program.is_reentered(event.after)
             || !self.trace.comes_back(event)
@@ -150,7 +151,7 @@ impl Search {
     fn spin(&mut self, program: &Program, attempt: Attempt) -> Spin {
         let loc = attempt.loc;
         let can_wait = attempt.can_wait(program) && !program.tables().loc_info(loc).mixed;
-        if !self.awaits.awaits || !can_wait || self.awaits.refused.contains(&loc) {
+        if !self.awaits.reductions.awaits || !can_wait || self.awaits.refused.contains(&loc) {
             self.awaits.any_ended = true;
             return Spin::Ends;
         }

@@ -9,8 +9,7 @@
 
 use super::Search;
 use super::event::{
-    Branching, Cell, EXTRA, Event, NO_EVENT, Pos, Read, is_life, is_mixed, may_wait, read_print,
-    sync_of,
+    Branching, Cell, EXTRA, Event, NO_EVENT, Pos, Read, is_life, is_mixed, may_wait, sync_of,
 };
 use super::simulate::{Plan, Start};
 use crate::listener::Listener;
@@ -196,8 +195,8 @@ impl Search {
         };
         let fingerprint = event
             .fingerprint
-            .wrapping_sub(read_print(cell, self.trace.print(old)))
-            .wrapping_add(read_print(cell, self.trace.print(write)));
+            .wrapping_sub(self.trace.read_print(cell, old))
+            .wrapping_add(self.trace.read_print(cell, write));
         if self.is_known(pos, fingerprint) {
             return;
         }

@@ -35,17 +35,6 @@ impl From<perform::Cell> for Cell {
     }
 }
 
-impl Cell {
-    fn code(self) -> u64 {
-        match self {
-            Self::Loc(loc) => u64::from(loc.0),
-            Self::Byte(loc, byte) => 1 << 60 | u64::from(byte) << 32 | u64::from(loc.0),
-            Self::Handle(thread) => 2 << 60 | u64::from(thread.0),
-            Self::End(thread) => 3 << 60 | u64::from(thread.0),
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Read {
     pub(super) cell: Cell,
@@ -146,7 +135,7 @@ impl Event {
 
 /// Mixes three words by two wide multiplications.
 #[inline]
-fn mix(a: u64, b: u64, c: u64) -> Fingerprint {
+pub(super) fn mix(a: u64, b: u64, c: u64) -> Fingerprint {
     const KEYS: [u64; 4] = [
         0xA076_1D64_78BD_642F,
         0xE703_7ED1_A0B4_28DB,
@@ -162,21 +151,12 @@ fn mix(a: u64, b: u64, c: u64) -> Fingerprint {
 
 const INITIAL: Fingerprint = 1;
 
-/// What a read adds to the fingerprint of its event: fingerprints are sums, so that the order of reads does not matter.
-pub(super) fn read_print(cell: Cell, source: Option<Fingerprint>) -> Fingerprint {
-    let source = source.unwrap_or(INITIAL);
-    mix(source as u64, (source >> 64) as u64, cell.code())
-}
-
-/// The fingerprint of an event before its reads.
-pub(super) fn event_print(
-    thread: ThreadId,
-    choices: ChoiceId,
-    parent: Option<Fingerprint>,
-) -> Fingerprint {
-    let parent = parent.unwrap_or(INITIAL);
-    let own = 1 << 63 | u64::from(thread.0) << 32 | u64::from(choices);
-    mix(parent as u64, (parent >> 64) as u64, own)
+/// A fingerprint, or that of what was there at first, with something that it is for: a cell that is read, or who goes on and how. See
+/// [`super::codes`].
+#[inline]
+pub(super) fn print_with(print: Option<Fingerprint>, code: u64) -> Fingerprint {
+    let print = print.unwrap_or(INITIAL);
+    mix(print as u64, (print >> 64) as u64, code)
 }
 
 /// What the alternatives of an event are, given its operation and its accesses.

@@ -8,6 +8,7 @@
 mod awaits;
 mod barriers;
 pub(crate) mod cells;
+mod codes;
 mod complex;
 mod detect;
 pub(crate) mod event;
@@ -18,6 +19,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod workers;
 
 use crate::driver::Reductions;
 use crate::listener::Listener;
@@ -25,13 +27,16 @@ use awaits::{Awaits, OpName, Spin};
 use event::{Branching, Cell, ChoiceId, Event, Fingerprint, NO_EVENT, Pos};
 use observe::{Before, note_values, parent_of};
 use raddle_memory::consistency::Phases;
-use raddle_memory::{Machine, Mark, Readiness};
+use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::{Op, Program, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use store::StoreId;
 use trace::Trace;
+pub(crate) use workers::Plan;
+use workers::{Company, Junction};
 
 /// A way to go on from a prefix of the trace: a member of `schedules` (line 11), before its consistency is known. Parents and
 /// sources are positions of the trace in which it was found.
@@ -80,6 +85,11 @@ impl Seen {
         many.extend(self.few.drain(..));
         many.insert(print);
     }
+
+    fn iter(&self) -> impl Iterator<Item = Fingerprint> {
+        let many = self.many.iter().flat_map(|many| many.iter());
+        self.few.iter().chain(many).copied()
+    }
 }
 
 /// What is left to be explored from a prefix of the trace: `schedules(pre(τ', e))`.
@@ -102,6 +112,8 @@ struct Node {
     pending: Vec<Alternative>,
     /// How many ways to go on from here are behind us.
     explored: u32,
+    /// Others may find alternatives here, too: who finds one first explores it.
+    shared: Option<Arc<Junction>>,
 }
 
 impl Default for Node {
@@ -115,7 +127,15 @@ impl Default for Node {
             seen: Seen::default(),
             pending: Vec::new(),
             explored: 0,
+            shared: None,
         }
+    }
+}
+
+impl Node {
+    /// How many ways to go on from here are known.
+    fn branches(&self) -> f64 {
+        f64::from(self.explored) + 1.0 + self.pending.len() as f64
     }
 }
 
@@ -149,6 +169,15 @@ pub(crate) struct Search {
     awaits: Awaits,
     /// It is for another engine to go on ([`Listener::order_matters`]).
     gives_up: bool,
+    /// The alternatives of the execution that has ended are known: the next one begins with one of those that are pending.
+    is_between: bool,
+    /// Nodes before this position are shared with others, if this search explores a piece, and what they have pending is for all.
+    cut: usize,
+    /// Something was found there.
+    found_above: bool,
+    /// How much of the search the piece is.
+    share: f64,
+    company: Option<Box<Company>>,
     /// Buffers of `try_alternative`.
     guide: Vec<Pos>,
     moved: Vec<Pos>,
@@ -161,9 +190,12 @@ pub(crate) struct Search {
 impl Search {
     pub(crate) fn new(program: &Program, reductions: Reductions) -> Self {
         let none: Box<[u32]> = Box::default();
+        let mut trace = Trace::default();
+        trace.codes.refresh(program.tables());
+        trace.codes.add_choices(&none);
         Self {
             machine: Machine::new(program),
-            trace: Trace::default(),
+            trace,
             nodes: Vec::new(),
             marks: Vec::new(),
             tail: Vec::new(),
@@ -180,6 +212,11 @@ impl Search {
             phases: Phases::default(),
             awaits: Awaits::new(reductions),
             gives_up: false,
+            is_between: false,
+            cut: 0,
+            found_above: false,
+            share: 1.0,
+            company: None,
         }
     }
 
@@ -190,20 +227,21 @@ impl Search {
         listener: &mut impl Listener,
     ) -> ControlFlow<()> {
         loop {
-            self.extend(program, listener)?;
-            if !self.gives_up && !self.awaits.is_outdated() {
-                listener.ended(program, &mut self.machine)?;
-                self.detect(program, listener)?;
-                if self.may_close_barrier(program) {
-                    listener.order_matters();
+            if !std::mem::take(&mut self.is_between) {
+                self.extend(program, listener)?;
+                if !self.is_over() {
+                    listener.ended(program, &mut self.machine)?;
                 }
-                listener.explored(|| self.fraction());
+                self.look_back(program, listener)?;
             }
             if self.gives_up {
-                listener.order_matters();
                 return ControlFlow::Continue(());
             }
             if self.awaits.is_outdated() {
+                // Others would have to know.
+                if self.company.is_some() {
+                    return ControlFlow::Continue(());
+                }
                 self.restart(program, listener);
                 continue;
             }
@@ -213,18 +251,45 @@ impl Search {
         }
     }
 
+    /// Has something been found that ends the exploration as it is?
+    fn is_over(&self) -> bool {
+        self.gives_up || self.awaits.is_outdated()
+    }
+
+    /// Finds the alternatives that the execution gives rise to.
+    fn look_back(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
+        if !self.is_over() {
+            self.detect(program, listener)?;
+            if self.may_close_barrier(program) {
+                listener.order_matters();
+            }
+            listener.explored(|| self.fraction());
+        }
+        if self.gives_up {
+            listener.order_matters();
+        }
+        if self.found_above {
+            self.tell_found(program);
+        }
+        ControlFlow::Continue(())
+    }
+
     /// How much of the tree of executions has been explored, if all ways to go on from a prefix were equally large: Knuth's
     /// estimate along the present path. It counts alternatives that will be found inconsistent, and misses those that later
     /// executions add.
     fn fraction(&self) -> f64 {
         let (mut share, mut explored) = (1.0, 0.0);
-        for node in &self.nodes {
-            let branches = node.explored as usize + 1 + node.pending.len();
-            explored += share * f64::from(node.explored) / branches as f64;
-            share /= branches as f64;
+        for node in self.nodes.iter().skip(self.cut) {
+            let branches = node.branches();
+            explored += share * f64::from(node.explored) / branches;
+            share /= branches;
         }
         // The execution that just ended.
-        explored + share
+        1.0 - self.share * (1.0 - explored - share)
     }
 
     /// How often each phase of the consistency check decided.
@@ -238,12 +303,14 @@ impl Search {
         }
         let id = self.choices.len() as ChoiceId;
         self.choices.push(choices.into());
+        self.trace.codes.add_choices(choices);
         self.choice_ids.insert(choices.into(), id);
         id
     }
 
     /// Takes notice of locations that the program has discovered.
     fn refresh(&mut self, program: &Program) {
+        self.trace.codes.refresh(program.tables());
         if self.trace.cells.refresh(program.tables()) {
             self.trace.rebuild(program);
         }
@@ -257,15 +324,9 @@ impl Search {
         let threads = 0..self.machine.thread_count();
         self.unfinished.extend(threads.map(ThreadId::from_index));
         while let Some(thread) = self.choose(program) {
-            let Some(before) = Before::new(&self.machine, thread) else {
+            let Some((before, end, mut event)) = self.perform(program, thread, &[]) else {
                 break;
             };
-            let end = self.machine.step(program, thread, &[]);
-            self.refresh(program);
-            let parent = parent_of(&self.trace, &self.spawned_by, thread);
-            let mut event = self
-                .trace
-                .observe(program, &mut self.machine, &before, &end, parent);
             match self.spins(program, &event) {
                 Some(Spin::Waits) => {
                     self.machine.undo_to(before.mark);
@@ -283,17 +344,35 @@ impl Search {
                     }
                 }
             }
-            if !self.machine.chosen().is_empty() {
-                let chosen = self.machine.chosen().iter();
-                let taken: SmallVec<[u32; 4]> = chosen.map(|chosen| chosen.taken).collect();
-                event.choices = self.choice_id(&taken);
-                event.branching = event::branching(program.op(before.state), &event);
-            }
-            event.fingerprint = self.trace.fingerprint(&event, None);
             self.append(program, event, before.mark);
             listener.stepped(program, &mut self.machine, thread, end)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// Has the machine do the next event of a thread.
+    #[inline]
+    fn perform(
+        &mut self,
+        program: &mut Program,
+        thread: ThreadId,
+        choices: &[u32],
+    ) -> Option<(Before, StepEnd, Event)> {
+        let before = Before::new(&self.machine, thread)?;
+        let end = self.machine.step(program, thread, choices);
+        self.refresh(program);
+        let parent = parent_of(&self.trace, &self.spawned_by, thread);
+        let mut event = self
+            .trace
+            .observe(program, &mut self.machine, &before, &end, parent);
+        if !self.machine.chosen().is_empty() {
+            let chosen = self.machine.chosen().iter();
+            let taken: SmallVec<[u32; 4]> = chosen.map(|chosen| chosen.taken).collect();
+            event.choices = self.choice_id(&taken);
+            event.branching = event::branching(program.op(before.state), &event);
+        }
+        event.fingerprint = self.trace.fingerprint(&event, None);
+        Some((before, end, event))
     }
 
     /// A thread that can go on: one whose operation does not read if there is one, so that reads find all that they could
@@ -349,6 +428,7 @@ impl Search {
             seen: Seen::new(event.fingerprint),
             pending: Vec::new(),
             explored: 0,
+            shared: None,
         };
         self.note_spawns(&event, pos);
         self.trace.place(event);

@@ -17,7 +17,14 @@ impl Search {
         if self.is_known(node, first.fingerprint) {
             return;
         }
-        self.nodes[node as usize].seen.insert(first.fingerprint);
+        let here = &mut self.nodes[node as usize];
+        here.seen.insert(first.fingerprint);
+        if let Some(junction) = &here.shared {
+            if !junction.claim(first.fingerprint) {
+                return;
+            }
+            self.found_above = true;
+        }
         let needed = self.needed(node, &first, extra.as_ref());
         let needed = needed
             .into_iter()

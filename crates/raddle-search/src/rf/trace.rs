@@ -8,9 +8,9 @@
 //! - The graph holds exactly the events of the trace.
 
 use super::cells::{CellIds, Cells};
+use super::codes::Codes;
 use super::event::{
-    Branching, Cell, Event, Fingerprint, NO_EVENT, Pos, Write, event_print, is_mixed, is_wide,
-    read_print,
+    Branching, Cell, Event, Fingerprint, NO_EVENT, Pos, Write, is_mixed, is_wide, print_with,
 };
 use super::store::{Store, StoreId};
 use raddle_memory::clocks::ClockTable;
@@ -47,6 +47,7 @@ pub(super) struct Trace {
     names: Vec<(u32, u32)>,
     pub(super) graph: Graph,
     pub(super) cells: Cells,
+    pub(super) codes: Codes,
     added: Vec<Added>,
     clocks: ClockTable,
     /// For each cell, the events whose alternatives are other sources of that cell.
@@ -78,6 +79,15 @@ impl Trace {
             chained,
             is_chained,
             ..Self::default()
+        }
+    }
+
+    /// An empty one for the same program; what this one knows of that goes there.
+    pub(super) fn renewed(&mut self, chained: Vec<LocId>) -> Self {
+        Self {
+            cells: std::mem::take(&mut self.cells),
+            codes: std::mem::take(&mut self.codes),
+            ..Self::new(chained)
         }
     }
 
@@ -212,10 +222,19 @@ impl Trace {
                 self.print(pos)
             }
         };
-        let start = event_print(event.thread, event.choices, print(event.parent));
+        let start = print_with(
+            print(event.parent),
+            self.codes.step(event.thread, event.choices),
+        );
         event.reads.iter().fold(start, |sum, read| {
-            sum.wrapping_add(read_print(read.cell, print(read.source)))
+            sum.wrapping_add(print_with(print(read.source), self.codes.cell(read.cell)))
         })
+    }
+
+    /// What a read adds to the fingerprint of its event: fingerprints are sums, so that the order of reads does not matter.
+    #[inline]
+    pub(super) fn read_print(&self, cell: Cell, source: Pos) -> Fingerprint {
+        print_with(self.print(source), self.codes.cell(cell))
     }
 
     /// Adds the event at `pos`, whose sources have been added. False if the trace is inconsistent with it.

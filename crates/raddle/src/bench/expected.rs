@@ -238,13 +238,14 @@ impl Class {
     }
 
     /// The options of `raddle check` that leave this class: figures other than those of the await paper are without its
-    /// reductions.
+    /// reductions, and all are without what goes beyond the papers.
     #[must_use]
     pub fn switches(self) -> &'static [&'static str] {
         match self {
-            Self::Purity => &["--no-await", "--no-ifaa"],
-            Self::Await => &["--no-ifaa"],
-            Self::Ifaa | Self::RfAwait | Self::Icb | Self::Bpor => &[],
+            Self::Purity => &["--no-await", "--no-net-effect", "--no-ifaa"],
+            Self::Await => &["--no-net-effect", "--no-ifaa"],
+            Self::Ifaa | Self::RfAwait => &["--no-net-effect"],
+            Self::Icb | Self::Bpor => &[],
             Self::Maz | Self::Rf | Self::Rvf | Self::Mcr | Self::Graph => {
                 &["--no-purity", "--no-await", "--no-ifaa"]
             }

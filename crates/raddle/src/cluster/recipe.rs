@@ -36,8 +36,8 @@ pub(super) struct Recipe {
     memory: String,
     /// Assertions, memory, races, deadlocks, livelocks, overflows, uninit, only error calls.
     checks: [bool; 8],
-    /// Purity, awaits, ifaa.
-    reductions: [bool; 3],
+    /// Purity, awaits, net effect, ifaa.
+    reductions: [bool; 4],
     keep_going: bool,
 }
 
@@ -93,6 +93,7 @@ impl Recipe {
         let Reductions {
             purity,
             awaits,
+            net_effect,
             ifaa,
         } = reductions;
         Self {
@@ -129,7 +130,7 @@ impl Recipe {
                 uninit,
                 only_error_calls,
             ],
-            reductions: [purity, awaits, ifaa],
+            reductions: [purity, awaits, net_effect, ifaa],
             keep_going,
         }
     }
@@ -199,7 +200,7 @@ impl Recipe {
             uninit,
             only_error_calls,
         ] = self.checks;
-        let [purity, awaits, ifaa] = self.reductions;
+        let [purity, awaits, net_effect, ifaa] = self.reductions;
         Some(Setup {
             memory,
             checks: Checks {
@@ -215,6 +216,7 @@ impl Recipe {
             reductions: Reductions {
                 purity,
                 awaits,
+                net_effect,
                 ifaa,
             },
             keep_going: self.keep_going,

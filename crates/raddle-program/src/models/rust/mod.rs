@@ -6,8 +6,13 @@
 //! too, where the replacement does not apply.
 
 mod locks;
+mod output;
 
 pub(super) use locks::has_plain_rwlocks;
+pub(super) use output::{
+    MODELS as OUTPUT_MODELS, TABLE as OUTPUT_TABLE, WRITE_FMT, has_plain_output,
+};
+pub(crate) use output::{declare as declare_output, fmt_write};
 
 use super::{Model, ModelResult, Only, Outcome, Pause, Script, model};
 use raddle_ir::{FuncId, Module, Type, TypeId};
@@ -95,6 +100,14 @@ pub(super) const MODELS: &[Model] = &[
     model("core::hint::spin_loop", back_off)
         .replacing("void()")
         .no_op(),
+    model(PRINT, output::print)
+        .replacing("void(ptr, ptr)")
+        .capturing(&[0, 1])
+        .only(Only::PlainOutput),
+    model(PRINT_ERROR, output::print)
+        .replacing("void(ptr, ptr)")
+        .capturing(&[0, 1])
+        .only(Only::PlainOutput),
     model("std::thread::id::ThreadId::new", new_thread_id).replacing("i64()"),
     model("std::thread::thread::Thread::park", park)
         .replacing("void(ptr)")
@@ -133,6 +146,10 @@ pub(super) const MODELS: &[Model] = &[
     )
     .replacing("void(ptr)"),
 ];
+
+/// By what `print!` and `eprint!` print.
+pub(super) const PRINT: &str = "std::io::stdio::_print";
+pub(super) const PRINT_ERROR: &str = "std::io::stdio::_eprint";
 
 /// By what programs park threads. The library itself has another function for that.
 const PARKING: [&str; 3] = [

@@ -150,6 +150,7 @@ fn assert_one_execution_per_class(built: &BuiltProgram, rules: Rules) {
     let reductions = Reductions {
         purity: rules.purity != Purity::Off,
         awaits: rules.purity == Purity::Awaits,
+        net_effect: true,
         ifaa: rules.ifaa,
     };
     let _ = Search::new(&program, reductions).run(&mut program, &mut listener);

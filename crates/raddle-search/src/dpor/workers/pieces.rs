@@ -1,6 +1,5 @@
 //! A search that explores a piece: how it gets there, what it gives away, and what it tells the others.
 
-use super::room::Room;
 use super::tree::{Branch, NamedStep, Stage, TopId, Tree, Way};
 use crate::dpor::execution::{EventId, NO_EVENT};
 use crate::dpor::insertion::Place;
@@ -8,6 +7,7 @@ use crate::dpor::races::Goal;
 use crate::dpor::wakeup::{NodeId, Step};
 use crate::dpor::{Held, Search, Sleeper, SleeperId};
 use crate::listener::Listener;
+use crate::parallel::room::{Failure, Room};
 use raddle_memory::{Machine, Readiness};
 use raddle_program::{Op, Program};
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ pub(in crate::dpor) struct Found {
 
 /// What a search that explores a piece knows of the others.
 pub(in crate::dpor) struct Company {
-    room: Arc<Room>,
+    room: Arc<Room<Tree>>,
     /// The prefixes that lead to the piece, and the piece.
     nodes: Vec<TopId>,
     /// What was known of the tree when it was last looked at.
@@ -40,25 +40,29 @@ pub(in crate::dpor) enum NoPiece {
     Sleepers,
 }
 
-impl Search {
-    pub(in crate::dpor) fn join(&mut self, room: Arc<Room>) {
-        self.company = Some(Box::new(Company {
+impl Company {
+    pub(in crate::dpor) fn new(room: Arc<Room<Tree>>) -> Self {
+        Self {
             room,
             nodes: Vec::new(),
             version: 0,
             found: Vec::new(),
-        }));
+        }
     }
 
-    /// The piece that is being explored.
-    pub(in crate::dpor) fn piece(&self) -> Option<TopId> {
-        self.company.as_ref()?.nodes.last().copied()
+    /// The piece was explored.
+    pub(in crate::dpor) fn done(&self) {
+        if let Some(&piece) = self.nodes.last() {
+            self.room.change(|tree| tree.done(piece));
+        }
     }
+}
 
+impl Search {
     // ---- on the way to a piece
 
     /// Goes to a piece.
-    pub(in crate::dpor) fn enter(
+    pub(in crate::dpor) fn go_to(
         &mut self,
         program: &mut Program,
         listener: &mut impl Listener,
@@ -247,13 +251,15 @@ impl Search {
     }
 
     /// Makes what is above `cut` known to all.
-    pub(in crate::dpor) fn cut_at(&mut self, program: &Program, cut: usize, tree: &mut Tree) {
+    pub(in crate::dpor) fn cut_at(&mut self, program: &Program, cut: usize) {
         let stages = (self.cut..cut).map(|level| self.stage(program, level));
         let stages = stages.collect();
         if let Some(company) = &mut self.company
             && let Some(&piece) = company.nodes.last()
         {
-            company.nodes.extend(tree.split(piece, stages));
+            let room = &company.room;
+            let nodes = room.change(|tree| tree.split(piece, stages));
+            company.nodes.extend(nodes);
             self.cut = cut;
         }
     }
@@ -282,7 +288,7 @@ impl Search {
         }
         let found = std::mem::take(&mut company.found);
         let room = Arc::clone(&company.room);
-        let told = room.add_pieces(|tree| {
+        let told = room.change(|tree| {
             self.catch_up(program, tree)?;
             for found in &found {
                 self.tell(program, tree, found)?;
@@ -293,7 +299,8 @@ impl Search {
             Some(())
         });
         if told.is_none() {
-            room.diverged();
+            debug_assert!(false, "a piece is part of the tree");
+            room.fail(Failure::Diverged);
         }
     }
 

@@ -13,14 +13,14 @@ use std::collections::BTreeSet;
 
 /// One event: who does it, and what is chosen in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::dpor) struct NamedStep {
+pub(crate) struct NamedStep {
     pub(in crate::dpor) thread: ThreadName,
     pub(in crate::dpor) choices: Box<[u32]>,
 }
 
 /// A node of a wakeup tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::dpor) struct Branch {
+pub(crate) struct Branch {
     pub(in crate::dpor) step: NamedStep,
     /// None for a leaf.
     pub(in crate::dpor) children: Vec<Self>,
@@ -28,7 +28,7 @@ pub(in crate::dpor) struct Branch {
 
 /// What there is to do at one prefix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::dpor) struct Stage {
+pub(crate) struct Stage {
     /// Explored, or to be explored by others first.
     pub(in crate::dpor) done: Vec<NamedStep>,
     /// Where the way goes on.
@@ -38,7 +38,7 @@ pub(in crate::dpor) struct Stage {
 
 /// How to get to a piece, and what was left of it if it was begun.
 #[derive(Clone, Debug)]
-pub(in crate::dpor) struct Way {
+pub(crate) struct Way {
     pub(in crate::dpor) stages: Vec<Stage>,
     /// The prefixes that lead to the piece, and the piece.
     pub(in crate::dpor) nodes: Vec<TopId>,
@@ -46,7 +46,7 @@ pub(in crate::dpor) struct Way {
 
 /// A prefix in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::dpor) struct TopId(u32);
+pub(crate) struct TopId(u32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -75,7 +75,7 @@ struct Node {
 
 /// See the module.
 #[derive(Debug)]
-pub(in crate::dpor) struct Tree {
+pub(crate) struct Tree {
     nodes: Vec<Node>,
     free: Vec<TopId>,
     /// Pieces that are pending, those with the shortest way first: much is behind them.
@@ -114,7 +114,7 @@ impl Tree {
     }
 
     /// How many pieces nobody explores now.
-    pub(in crate::dpor) fn pending(&self) -> usize {
+    pub(in crate::dpor) fn pieces(&self) -> usize {
         self.pending.len()
     }
 
@@ -156,7 +156,7 @@ impl Tree {
     // ---- pieces
 
     /// A piece for somebody to explore.
-    pub(in crate::dpor) fn take(&mut self) -> Option<Way> {
+    pub(in crate::dpor) fn take_piece(&mut self) -> Option<Way> {
         let (_, piece) = self.pending.pop_first()?;
         self.node_mut(piece).kind = Kind::Taken;
         let begun = std::mem::take(&mut self.node_mut(piece).begun);
