@@ -18,7 +18,9 @@ use raddle_order::proof::{FormulaNumber, ProofFile};
 use raddle_order::{Limits, Stopped};
 use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::View;
-use raddle_program::{Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName, WeakOrderings};
+use raddle_program::{
+    Program, SourceLoc, SrcId, Stop, ThreadId, ThreadName, Unsupported, WeakOrderings,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -32,6 +34,8 @@ pub struct BmcOptions {
     pub memory: MemoryModel,
     /// A bound that the user asked for; otherwise it is raised as long as it does not suffice.
     pub unroll: Option<u32>,
+    /// A bound on the threads of an execution.
+    pub threads: Option<u32>,
     pub exit_with_main: bool,
     /// May waits for condition variables end without a signal?
     pub spurious_wakeups: bool,
@@ -90,6 +94,8 @@ pub fn check_proving(
         },
         ends: Ends::None,
         cuts: Vec::new(),
+        crowded: None,
+        crowds: Vec::new(),
         weak: WeakOrderings::default(),
         shapes: Shapes::default(),
         patience: Patience::Endless,
@@ -104,11 +110,14 @@ pub fn check_proving(
     if let (Some(proof), Verdict::Verified(bound)) = (&run.proof, &verdict) {
         proof.answer(*bound == Bound::Complete, &run.answered);
     }
+    if matches!(verdict, Verdict::Inconclusive(_)) {
+        run.statistics.threads = run.statistics.threads.max(run.watch.threads());
+    }
     run.statistics.elapsed = run.started.elapsed();
     run.statistics.peak_memory_bytes = raddle_judge::peak_memory_bytes();
     let coverage = Coverage {
         ended: run.ended(&verdict),
-        cuts: run.cuts,
+        cuts: [run.cuts, run.crowds].concat(),
         weak: run.weak,
         ..Coverage::default()
     };
@@ -131,6 +140,10 @@ struct Run {
     ends: Ends,
     /// Where an execution exceeds the bound that the user asked for.
     cuts: Vec<SrcId>,
+    /// The bound on threads, if an execution exceeds it.
+    crowded: Option<u32>,
+    /// Where one does.
+    crowds: Vec<SrcId>,
     weak: WeakOrderings,
     shapes: Shapes,
     patience: Patience,
@@ -195,9 +208,7 @@ impl Run {
             return Ok(
                 match self.ask_about(view, program, rounds, &Open::Everything)? {
                     BoundOutcome::Done(verdict) => verdict,
-                    BoundOutcome::Exceeded { .. } => {
-                        self.verified(Bound::Unrolled { iterations: bound })
-                    }
+                    BoundOutcome::Exceeded { .. } => self.verified(Some(bound)),
                 },
             );
         }
@@ -284,14 +295,10 @@ impl Run {
     }
 
     /// Nothing goes wrong. That says something only if something comes to its end.
-    fn verified(&self, bound: Bound) -> Verdict {
-        let iterations = match bound {
-            Bound::Complete => None,
-            Bound::Unrolled { iterations } => Some(iterations),
-        };
+    fn verified(&self, iterations: Option<u32>) -> Verdict {
         match self.ends {
-            Ends::None => Verdict::Inconclusive(Reason::NothingEnds { bound: iterations }),
-            Ends::Some | Ends::Unknown => Verdict::Verified(bound),
+            Ends::None => Verdict::Inconclusive(Reason::nothing_ends(iterations, self.crowded)),
+            Ends::Some | Ends::Unknown => Verdict::Verified(Bound::of(iterations, self.crowded)),
         }
     }
 
@@ -300,7 +307,12 @@ impl Run {
         match (verdict, self.ends) {
             (Verdict::Violation(_) | Verdict::Unsupported(_), _) | (_, Ends::Unknown) => None,
             (_, Ends::Some) => Some(true),
-            (Verdict::Inconclusive(Reason::NothingEnds { .. }), Ends::None) => Some(false),
+            (
+                Verdict::Inconclusive(
+                    Reason::NothingEnds { .. } | Reason::NothingEndsWithin { .. },
+                ),
+                Ends::None,
+            ) => Some(false),
             (_, Ends::None) => None,
         }
     }
@@ -345,6 +357,7 @@ impl Run {
         let options = EncodeOptions {
             unroll: rounds.bound,
             counted: rounds.counted,
+            threads: self.options.threads,
             open,
             checks: self.search.checks,
             cuts_effect_free: self.search.reductions.purity,
@@ -471,7 +484,10 @@ impl Run {
                 .exceeded(view, program, problem, rounds)
                 .map(|cut| (never, cut)),
             Err(Unsettled::GaveUp(why)) => Err(self.stopped(why)),
-            Err(Unsettled::Found) => Err(problem.unsupported(view, program)),
+            Err(Unsettled::Found) => Err(match problem.first_refusal().what {
+                Unsupported::Threads { most } => Verdict::Inconclusive(Reason::Threads { most }),
+                _ => problem.unsupported(view, program),
+            }),
         };
         let race = match problem.ask_for_race(checks, &self.limits()) {
             Ok(never) => never,
@@ -497,17 +513,39 @@ impl Run {
             race,
             refusal,
         };
+        self.look_for_more_threads(view, program, problem);
         // A bound that the user asked for is an answer only if something ends within it.
-        let matters = cut.is_some() && self.options.unroll.is_some();
+        let matters = cut.is_some() && self.options.unroll.is_some() || self.crowded.is_some();
         match (self.look_for_an_end(problem, matters), cut) {
             (Err(why), _) if matters => done(self.stopped(why)),
-            (_, None) => done(self.verified(Bound::Complete)),
+            (_, None) => done(self.verified(None)),
             (_, Some(cut)) => {
                 self.cuts = cut.at;
                 Ok(BoundOutcome::Exceeded {
                     open: Open::after(answered, &mut problem.encoding.cuts),
                     least: cut.least,
                 })
+            }
+        }
+    }
+
+    /// Does an execution of this formula exceed the bound on threads? Whoever cannot tell says that it does: that claims less.
+    fn look_for_more_threads(&mut self, view: &View, program: &mut Program, problem: &mut Problem) {
+        if self.crowded.is_some() || self.options.threads.is_none() {
+            return;
+        }
+        let effort = self.options.effort.unwrap_or(CONFLICTS_FOR_AN_END);
+        let limits = Limits {
+            conflicts: Some(effort),
+            ..self.limits()
+        };
+        match problem.ask_for_more_threads(&limits) {
+            Ok(_) => {}
+            Err(Unsettled::GaveUp(_)) => self.crowded = self.options.threads,
+            Err(Unsettled::Found) => {
+                self.crowded = self.options.threads;
+                let at = problem.found_crowds().into_iter();
+                self.crowds = at.map(|at| copy_source(view, program, at)).collect();
             }
         }
     }

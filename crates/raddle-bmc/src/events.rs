@@ -423,6 +423,14 @@ pub(crate) struct Refusal {
     pub(crate) at: SrcId,
 }
 
+/// A condition under which a thread would start more than were asked for, and stops.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crowd {
+    pub(crate) thread: ThreadIndex,
+    pub(crate) guard: Bit,
+    pub(crate) at: SrcId,
+}
+
 /// Variables of the formula that encoding makes: they are numbered from 1, and the solver gets as many.
 #[derive(Default)]
 pub(crate) struct Vars {
@@ -471,6 +479,7 @@ pub(crate) struct Encoding {
     pub(crate) try_locks: Vec<StepIndex>,
     pub(crate) errors: Vec<ErrorCondition>,
     pub(crate) refusals: Vec<Refusal>,
+    pub(crate) crowds: Vec<Crowd>,
     pub(crate) cuts: Cuts,
     /// Do operations on mutexes read of which kind these are, as steps of their own?
     pub(crate) reads_kinds: bool,
@@ -589,6 +598,9 @@ impl Encoding {
         }
         for cut in &mut self.cuts.all {
             restrict(threads[cut.thread], &mut cut.guard);
+        }
+        for crowd in &mut self.crowds {
+            restrict(threads[crowd.thread], &mut crowd.guard);
         }
     }
 }

@@ -23,6 +23,7 @@
 //! let view = View::new(module.clone(), InterpOptions { unroll: Some(1), ..InterpOptions::default() })?;
 //! let mut program = Interpreter::load(module, InterpOptions::default())?;
 //! let options = BmcOptions {
+//!     threads: None,
 //!     memory: MemoryModel::Sc,
 //!     unroll: None,
 //!     exit_with_main: false,

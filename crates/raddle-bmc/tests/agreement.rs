@@ -3,11 +3,14 @@
 mod generate;
 
 use generate::{Shape, generate};
-use raddle_bmc::BmcOptions;
+use raddle_bmc::{BmcOptions, ProofFile};
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
+use raddle_proof::{Failure, Summary};
 use raddle_search::driver::{Limits, SearchOptions};
 use raddle_search::{Bound, Checks, EngineKind, MemoryModel, Outcome, Reason, Verdict};
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
 
 /// Programs with more executions are left out.
 const MOST_EXECUTIONS: u64 = 30_000;
@@ -79,6 +82,16 @@ fn by_formula(text: &str, memory: MemoryModel, checks: Checks) -> Answer {
 }
 
 fn solved(text: &str, memory: MemoryModel, checks: Checks, effort: Option<u64>) -> Outcome {
+    proved(text, memory, checks, effort, None)
+}
+
+fn proved(
+    text: &str,
+    memory: MemoryModel,
+    checks: Checks,
+    effort: Option<u64>,
+    proof: Option<ProofFile>,
+) -> Outcome {
     let parse = || raddle_ir::parse_module(text.to_owned(), "random").expect("well-formed");
     let looked_at = InterpOptions {
         unroll: Some(1),
@@ -91,6 +104,7 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks, effort: Option<u64>) 
     };
     let mut program = Interpreter::load(parse(), replayed).expect("it has a main");
     let options = BmcOptions {
+        threads: None,
         memory,
         unroll: None,
         exit_with_main: false,
@@ -106,7 +120,7 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks, effort: Option<u64>) 
         memory,
         ..SearchOptions::default()
     };
-    match raddle_bmc::check(view, &mut program, options, search) {
+    match raddle_bmc::check_proving(view, &mut program, options, search, proof) {
         Ok(outcome) => outcome,
         Err(error) => panic!("{error} under {}\n{text}", memory.name()),
     }
@@ -246,4 +260,119 @@ fn memory_that_is_freed() {
         ..RACES
     };
     compare_under(&[MemoryModel::Sc], Shape::FREES, only_races, 0..cases(100));
+}
+
+/// Memory that two can write to.
+#[derive(Clone, Default)]
+struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The proof that nothing is wrong, if nothing is.
+fn proof_of(text: &str, memory: MemoryModel, checks: Checks) -> Option<String> {
+    let buffer = Buffer::default();
+    let file = ProofFile::new(buffer.clone());
+    let outcome = proved(text, memory, checks, None, Some(file));
+    let proof = buffer.0.lock().unwrap().clone();
+    matches!(outcome.verdict, Verdict::Verified(_)).then(|| String::from_utf8(proof).unwrap())
+}
+
+fn judged(proof: &str) -> Result<Summary, Failure> {
+    raddle_proof::check(proof.as_bytes(), || false)
+}
+
+/// What is verified has a proof that holds; where a literal of a clause that was learnt is another one, or an event of a cycle, most
+/// proofs do not hold any more.
+#[test]
+fn proofs_are_valid() {
+    let shapes = [
+        (Shape::PLAIN, BUT_RACES),
+        (Shape::LOCKS, ALL),
+        (Shape::DATA, BUT_RACES),
+        (Shape::RACES, RACES),
+        (Shape::HALVES, BUT_RACES),
+        (Shape::WAITS, RACES),
+    ];
+    let (mut valid, mut lemmas, mut learnt, mut spoilt, mut refused) = (0, 0, 0, 0, 0);
+    for seed in 0..cases(30) {
+        let (shape, checks) = shapes[seed as usize % shapes.len()];
+        let text = generate(seed, shape);
+        for memory in MODELS {
+            let Some(proof) = proof_of(&text, memory, checks) else {
+                continue;
+            };
+            match judged(&proof) {
+                Ok(summary) => {
+                    valid += 1;
+                    lemmas += summary.lemmas;
+                    learnt += summary.learnt;
+                    assert!(summary.is_complete && summary.formulas > 0);
+                }
+                Err(why) => panic!("seed {seed} under {}: {why:?}\n{text}", memory.name()),
+            }
+            for (at, line) in proof
+                .lines()
+                .enumerate()
+                .filter(|(_, line)| line.starts_with(['l', 't']))
+            {
+                let Some(other) = another(line) else { continue };
+                let mut lines: Vec<&str> = proof.lines().collect();
+                lines[at] = &other;
+                spoilt += 1;
+                refused += u32::from(judged(&lines.join("\n")).is_err());
+                break;
+            }
+        }
+    }
+    println!(
+        "{valid} proofs with {lemmas} lemmas and {learnt} learnt clauses; {refused} of {spoilt} refused"
+    );
+    assert!(valid > 10 && lemmas > 0 && learnt > 0);
+    assert!(spoilt > 0 && 2 * refused > spoilt);
+}
+
+/// The line with another literal, or a lemma with another cycle.
+fn another(line: &str) -> Option<String> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+    if words[0] == "t" {
+        words.pop();
+    } else if words.len() > 2 {
+        words[1] = match words[1].strip_prefix('-') {
+            Some(number) => number.to_owned(),
+            None => format!("-{}", words[1]),
+        };
+    } else {
+        return None;
+    }
+    Some(words.join(" "))
+}
+
+/// Bounds, and what is verified up to one, have proofs.
+#[test]
+fn a_proof_rests_on_every_bound() {
+    let text = "@x = global i32 0\n\
+                declare i32 @__VERIFIER_nondet_int()\n\
+                define i32 @main() {\n\
+                entry:\n  br label %head\n\
+                head:\n  %i = phi i32 [0, %entry], [%next, %body]\n  %n = call i32 @__VERIFIER_nondet_int()\n\
+                \x20 %more = icmp slt i32 %i, 5\n  %wanted = icmp sgt i32 %n, 0\n  %on = and i1 %more, %wanted\n\
+                \x20 br i1 %on, label %body, label %done\n\
+                body:\n  %next = add i32 %i, 1\n  store i32 %next, ptr @x\n  br label %head\n\
+                done:\n  ret i32 0\n}\n";
+    let proof = proof_of(text, MemoryModel::Sc, BUT_RACES).expect("nothing is wrong");
+    let summary = judged(&proof).expect("valid");
+    assert!(summary.formulas > 1, "{summary:?}");
+    // Without the answer to one question of the first formula there is no proof.
+    let lines = proof.lines().filter(|line| !line.starts_with("n race"));
+    let without: Vec<&str> = lines.collect();
+    assert!(judged(&without.join("\n")).is_err());
 }

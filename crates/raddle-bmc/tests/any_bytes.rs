@@ -333,6 +333,7 @@ fn is_fine_by_formula(text: &str, memory: MemoryModel) -> Verdict {
     let mut program =
         Interpreter::load(parse(text), InterpOptions::default()).expect("it has a main");
     let bmc = BmcOptions {
+        threads: None,
         memory,
         unroll: None,
         exit_with_main: false,

@@ -336,6 +336,7 @@ fn by_formula(text: &str) -> Verdict {
     let mut program =
         Interpreter::load(parse(text), InterpOptions::default()).expect("it has a main");
     let options = BmcOptions {
+        threads: None,
         memory: search().memory,
         unroll: Some(BOUND),
         exit_with_main: false,

@@ -528,6 +528,7 @@ fn by_formula(
     let mut program =
         Interpreter::load(parse(text), InterpOptions::default()).expect("it has a main");
     let options = BmcOptions {
+        threads: None,
         memory: search.memory,
         unroll,
         exit_with_main: false,
@@ -622,7 +623,7 @@ fn covered(outcome: &Outcome) -> Option<Covered> {
     Some(match &outcome.verdict {
         Verdict::Violation(_) => Covered::Violation,
         Verdict::Verified(Bound::Complete) => Covered::Everything,
-        Verdict::Verified(Bound::Unrolled { .. }) => Covered::UpToTheBound,
+        Verdict::Verified(Bound::UpTo { .. }) => Covered::UpToTheBound,
         Verdict::Inconclusive(Reason::NothingEnds { .. }) => Covered::NothingEnds,
         Verdict::Inconclusive(_) | Verdict::Unsupported(_) => return None,
     })

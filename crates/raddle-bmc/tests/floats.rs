@@ -303,6 +303,7 @@ fn by_formula(text: &str) -> Verdict {
     };
     let mut program = Interpreter::load(parse(), replayed).expect("it has a main");
     let options = BmcOptions {
+        threads: None,
         memory: MemoryModel::Sc,
         unroll: None,
         exit_with_main: false,

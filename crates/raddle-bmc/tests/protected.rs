@@ -275,6 +275,7 @@ fn by_formula(text: &str, memory: MemoryModel) -> Option<bool> {
     let view = View::new(parse(), looked_at).expect("it has a main");
     let mut program = Interpreter::load(parse(), InterpOptions::default()).expect("it has a main");
     let options = BmcOptions {
+        threads: None,
         memory,
         unroll: None,
         exit_with_main: false,

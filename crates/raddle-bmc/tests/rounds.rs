@@ -348,6 +348,7 @@ fn by_formula(text: &str, search: SearchOptions) -> Verdict {
     let mut program =
         Interpreter::load(parse(text), InterpOptions::default()).expect("it has a main");
     let options = BmcOptions {
+        threads: None,
         memory: search.memory,
         unroll: None,
         exit_with_main: false,

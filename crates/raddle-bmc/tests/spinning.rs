@@ -135,6 +135,7 @@ fn by_formula(text: &str) -> Verdict {
     };
     let view = View::new(parse(text), looked_at).expect("it has a main");
     let options = BmcOptions {
+        threads: None,
         memory: search().memory,
         unroll: None,
         exit_with_main: false,

@@ -280,6 +280,7 @@ fn what_nobody_has_written_is_found_as_by_enumeration() {
         let view = View::new(parse(&text), looked_at).expect("it has a main");
         let mut program = Interpreter::load(parse(&text), options.clone()).expect("it has a main");
         let bmc = BmcOptions {
+            threads: None,
             memory,
             unroll: None,
             exit_with_main: false,

@@ -46,6 +46,24 @@ pub fn is_faulted(program: &Program, machine: &mut Machine) -> bool {
     })
 }
 
+/// Has every thread finished but those that would have started more than were asked for? What these do next is what they did before, mostly:
+/// there is no other end to programs that start threads for ever.
+pub fn is_crowded(program: &Program, machine: &mut Machine) -> bool {
+    let (mut finished, mut cut) = (false, false);
+    for thread in threads(machine) {
+        match machine.readiness(program, thread) {
+            Readiness::NotStarted => {}
+            Readiness::Ended(Ending::Finished) => finished = true,
+            Readiness::Ended(Ending::Stopped(stop)) => match program.tables().stop_info(stop) {
+                Stop::Limit(Limit::Threads { .. }) => cut = true,
+                _ => return false,
+            },
+            _ => return false,
+        }
+    }
+    finished && cut
+}
+
 /// What stands in the way of threads at the end of an execution that is not complete.
 pub struct Blockade {
     /// Why the execution is blocked: the first that applies.
@@ -88,7 +106,7 @@ pub fn blockade(program: &mut Program, machine: &mut Machine) -> Blockade {
             Readiness::Ended(Ending::ExitedProcess) => return Blockade::of(BlockedBy::Stopped),
             Readiness::Ended(Ending::AssumeFailed) => BlockedBy::Assumption,
             Readiness::Ended(Ending::Stopped(stop)) => match program.tables().stop_info(stop) {
-                Stop::Limit(Limit::Unroll { .. }) => BlockedBy::Cut,
+                Stop::Limit(Limit::Unroll { .. } | Limit::Threads { .. }) => BlockedBy::Cut,
                 Stop::WokenInVain => BlockedBy::WakeUp,
                 Stop::FailedInVain => BlockedBy::Failure,
                 _ => BlockedBy::Stopped,

@@ -415,8 +415,8 @@ impl Frame {
             .map_or(SrcId::NOWHERE, |state| program.at(state));
         match stop {
             Stop::Fault(fault) => return self.fault(program, machine, thread, at, fault),
-            Stop::Limit(Limit::Unroll { bound }) => {
-                self.gathered.cut(bound, at);
+            Stop::Limit(limit @ (Limit::Unroll { .. } | Limit::Threads { .. })) => {
+                self.gathered.cut(&limit, at);
             }
             Stop::Limit(limit) => {
                 let thread = program.tables().thread_info(thread).name.clone();
@@ -553,6 +553,7 @@ impl Frame {
         }
         self.statistics.states = program.state_count();
         let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
+        let crowded = self.gathered.crowded;
         let mut coverage = self.gathered.coverage(program, &self.statistics);
         coverage.endless = self.endless;
         if self.options.memory == MemoryModel::C11 {
@@ -582,11 +583,9 @@ impl Frame {
         } else if let Some(reason) = unfinished {
             Verdict::Inconclusive(reason)
         } else if !any_end {
-            Verdict::Inconclusive(Reason::NothingEnds { bound: unrolled })
-        } else if let Some(iterations) = unrolled {
-            Verdict::Verified(Bound::Unrolled { iterations })
+            Verdict::Inconclusive(Reason::nothing_ends(unrolled, crowded))
         } else {
-            Verdict::Verified(Bound::Complete)
+            Verdict::Verified(Bound::of(unrolled, crowded))
         };
         Ok(Outcome {
             engine,

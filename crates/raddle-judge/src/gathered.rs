@@ -4,7 +4,7 @@ use crate::ending;
 use crate::replay;
 use crate::verdict::{Coverage, Statistics, UnsupportedAt};
 use raddle_memory::Machine;
-use raddle_program::{Program, SrcId, ThreadId, Unsupported};
+use raddle_program::{Limit, Program, SrcId, ThreadId, Unsupported};
 
 #[derive(Clone, Default)]
 pub(crate) struct Gathered {
@@ -12,8 +12,9 @@ pub(crate) struct Gathered {
     pub(crate) unsupported: Vec<UnsupportedAt>,
     /// Did an execution come to its end? One that a fault ended did, whether it is looked for or not.
     pub(crate) any_end: bool,
-    /// The bound that cut executions, and where.
+    /// The bounds that cut executions, and where.
     pub(crate) unrolled: Option<u32>,
+    pub(crate) crowded: Option<u32>,
     cuts: Vec<SrcId>,
 }
 
@@ -23,9 +24,13 @@ impl Gathered {
         self.any_end = false;
     }
 
-    /// A loop was cut here. False if that is known.
-    pub(crate) fn cut(&mut self, bound: u32, at: SrcId) -> bool {
-        self.unrolled = self.unrolled.max(Some(bound));
+    /// A thread was cut short here, by a bound that was asked for. False if that is known, or if it was not asked for.
+    pub(crate) fn cut(&mut self, limit: &Limit, at: SrcId) -> bool {
+        match *limit {
+            Limit::Unroll { bound } => self.unrolled = self.unrolled.max(Some(bound)),
+            Limit::Threads { bound } => self.crowded = self.crowded.max(Some(bound)),
+            _ => return false,
+        }
         let is_new = !self.cuts.contains(&at);
         if is_new {
             self.cuts.push(at);
@@ -35,7 +40,9 @@ impl Gathered {
 
     /// An execution has ended in which not every thread has.
     pub(crate) fn blocked(&mut self, program: &Program, machine: &mut Machine) {
-        self.any_end = self.any_end || ending::is_faulted(program, machine);
+        self.any_end = self.any_end
+            || ending::is_faulted(program, machine)
+            || ending::is_crowded(program, machine);
     }
 
     /// Is it known that threads come to this?

@@ -221,8 +221,25 @@ pub struct Strengthening {
 pub enum Bound {
     /// Everything.
     Complete,
-    /// Everything up to a number of iterations that the user asked for, and which some execution reached.
-    Unrolled { iterations: u32 },
+    /// Everything up to bounds that the user asked for, and which some execution exceeds: one at least.
+    UpTo {
+        iterations: Option<u32>,
+        threads: Option<u32>,
+    },
+}
+
+impl Bound {
+    /// What is covered if executions exceed these bounds.
+    #[must_use]
+    pub fn of(iterations: Option<u32>, threads: Option<u32>) -> Self {
+        match (iterations, threads) {
+            (None, None) => Self::Complete,
+            _ => Self::UpTo {
+                iterations,
+                threads,
+            },
+        }
+    }
 }
 
 /// Why there is no answer.
@@ -257,10 +274,18 @@ pub enum Reason {
     Unrolled {
         bound: u32,
     },
+    /// Some execution starts more threads than the engine can have in a formula.
+    Threads {
+        most: u32,
+    },
     /// Nothing was found, but no execution came to its end: so little was looked at that it says nothing. Where a bound cut
     /// executions, that bound.
     NothingEnds {
         bound: Option<u32>,
+    },
+    /// The same, where a bound on threads cut executions.
+    NothingEndsWithin {
+        threads: u32,
     },
     /// A limit inside one thread (endless private loop, call depth …) was reached at this place.
     Thread {
@@ -268,6 +293,17 @@ pub enum Reason {
         thread: ThreadName,
         at: SrcId,
     },
+}
+
+impl Reason {
+    /// No execution came to its end; these are the bounds that cut some.
+    #[must_use]
+    pub fn nothing_ends(iterations: Option<u32>, threads: Option<u32>) -> Self {
+        match (iterations, threads) {
+            (None, Some(threads)) => Self::NothingEndsWithin { threads },
+            (bound, _) => Self::NothingEnds { bound },
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

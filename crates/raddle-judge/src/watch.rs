@@ -217,6 +217,16 @@ impl Watch {
         *lock(&self.engine)
     }
 
+    /// An execution, or a formula, has so many threads.
+    pub fn saw_threads(&self, count: usize) {
+        self.threads.fetch_max(count as u64, Ordering::Relaxed);
+    }
+
+    /// The most threads that an execution, or a formula, had so far.
+    pub fn threads(&self) -> usize {
+        self.threads.load(Ordering::Relaxed) as usize
+    }
+
     /// Says what has been done so far.
     #[inline]
     pub fn publish(&self, statistics: &Statistics) {

@@ -205,6 +205,10 @@ pub enum Unsupported {
         why: Box<str>,
     },
     Unwind,
+    /// More threads than the engine can have in a formula.
+    Threads {
+        most: u32,
+    },
     /// The text of the function could not be parsed.
     Parse {
         message: Box<str>,
@@ -216,6 +220,10 @@ pub enum Unsupported {
 pub enum Limit {
     /// `--unroll`: the loop went round more often than the bound.
     Unroll {
+        bound: u32,
+    },
+    /// `--threads`: the thread would start one that only executions with more threads have.
+    Threads {
         bound: u32,
     },
     /// So many steps of private code without a visible operation.

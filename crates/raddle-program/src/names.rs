@@ -73,6 +73,13 @@ impl ThreadName {
     pub fn path(&self) -> &[u32] {
         &self.0
     }
+
+    /// How many threads an execution with this one has at least, `main` included: whoever is somebody's `n`th thread comes after `n - 1`
+    /// others of the same parent, and after the parent.
+    #[must_use]
+    pub fn rank(&self) -> u32 {
+        self.0.iter().fold(1, |rank, &nth| rank.saturating_add(nth))
+    }
 }
 
 impl fmt::Display for ThreadName {

@@ -69,11 +69,11 @@ impl Formula {
         self.answered.insert(question);
     }
 
-    /// A question that has no answer; `beyond` is one that is asked of the last formula besides.
-    pub(crate) fn unanswered(&self, beyond: Option<&'static str>) -> Option<&'static str> {
-        let questions = QUESTIONS.into_iter().chain(beyond);
-        questions
-            .into_iter()
-            .find(|&question| !self.answered.contains(question))
+    /// A question that has no answer. One of `beyond` must have one, too, if there are any.
+    pub(crate) fn unanswered(&self, beyond: &[&'static str]) -> Option<&'static str> {
+        let is_open = |question: &&str| !self.answered.contains(*question);
+        let all_open = beyond.iter().all(is_open);
+        let beyond = beyond.first().filter(|_| all_open).copied();
+        QUESTIONS.into_iter().find(is_open).or(beyond)
     }
 }

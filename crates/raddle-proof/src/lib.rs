@@ -166,8 +166,9 @@ impl Checker {
     fn answer(&self, mut words: Words<'_>) -> Result<Summary, Fault> {
         let bound = words.next().ok_or(Fault::Short)?;
         let (is_complete, beyond) = match bound {
-            "complete" => (true, "cut"),
-            "bounded" => (false, "limit"),
+            "complete" => (true, &["cut"][..]),
+            // Where nothing is cut at all, nothing is cut by other limits.
+            "bounded" => (false, &["limit", "cut"][..]),
             other => {
                 return Err(Fault::UnknownAnswer {
                     bound: other.to_owned(),
@@ -179,7 +180,7 @@ impl Checker {
         for &number in &formulas {
             let formula = self.formulas.get(&number);
             let formula = formula.ok_or(Fault::UnknownFormula { number })?;
-            let beyond = (number == last).then_some(beyond);
+            let beyond = if number == last { beyond } else { &[] };
             if let Some(question) = formula.unanswered(beyond) {
                 return Err(Fault::Unanswered { number, question });
             }

@@ -124,15 +124,7 @@ fn time(elapsed: Duration) -> String {
 
 fn judged(verdict: &Verdict) -> (&'static str, String) {
     match verdict {
-        Verdict::Verified(bound) => (
-            "verified",
-            match bound {
-                raddle_judge::Bound::Complete => String::new(),
-                raddle_judge::Bound::Unrolled { iterations } => {
-                    format!("up to {iterations} iterations")
-                }
-            },
-        ),
+        Verdict::Verified(bound) => ("verified", words::up_to(bound)),
         Verdict::Violation(violations) => (
             "violation",
             words::violation_kind(&violations[0].kind).to_owned(),

@@ -156,7 +156,8 @@ fn unknown_calls(report: &Report<'_>, sources: &Sources) -> Option<Note> {
 fn says_that_nothing_is_wrong(outcome: &Outcome) -> bool {
     matches!(
         outcome.verdict,
-        Verdict::Verified(_) | Verdict::Inconclusive(Reason::NothingEnds { .. })
+        Verdict::Verified(_)
+            | Verdict::Inconclusive(Reason::NothingEnds { .. } | Reason::NothingEndsWithin { .. })
     )
 }
 

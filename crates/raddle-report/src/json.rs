@@ -30,6 +30,9 @@ struct Answer<'a> {
     /// Was everything covered that the program can do?
     complete: bool,
     bound: Option<u32>,
+    /// Where `--threads` left executions out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_bound: Option<u32>,
     reason: Option<String>,
     /// What kind of reason that is: see [`reason_kind`].
     reason_kind: Option<&'static str>,
@@ -284,7 +287,11 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
         verdict: verdict(&outcome.verdict),
         complete: matches!(outcome.verdict, Verdict::Verified(Bound::Complete)),
         bound: match outcome.verdict {
-            Verdict::Verified(Bound::Unrolled { iterations }) => Some(iterations),
+            Verdict::Verified(Bound::UpTo { iterations, .. }) => iterations,
+            _ => None,
+        },
+        thread_bound: match outcome.verdict {
+            Verdict::Verified(Bound::UpTo { threads, .. }) => threads,
             _ => None,
         },
         reason: writer.reason(&outcome.verdict),
@@ -361,8 +368,8 @@ fn reason_kind(verdict: &Verdict) -> Option<&'static str> {
             Reason::Effort => "effort",
             Reason::NotLookedFor { .. } => "not-looked-for",
             Reason::Unwritten { .. } => "uninitialised",
-            Reason::Unrolled { .. } => "bound",
-            Reason::NothingEnds { .. } => "no-end",
+            Reason::Unrolled { .. } | Reason::Threads { .. } => "bound",
+            Reason::NothingEnds { .. } | Reason::NothingEndsWithin { .. } => "no-end",
             Reason::Thread { .. } => "thread-limit",
         },
     })

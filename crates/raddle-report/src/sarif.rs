@@ -102,7 +102,9 @@ impl Writer<'_> {
                     Reason::Thread { at, .. } => *at,
                     _ => SrcId::NOWHERE,
                 };
-                let text = format!("{}; {}", words::reason(reason), words::reason_hint(reason));
+                let threads = report.outcome.statistics.threads;
+                let hint = words::reason_hint(reason, threads);
+                let text = format!("{}; {hint}", words::reason(reason));
                 (true, 3, vec![notification("warning", text, at)])
             }
         };

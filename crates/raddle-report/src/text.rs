@@ -438,7 +438,10 @@ impl<'a> Writer<'a> {
         {
             text += &format!("  at {place}\n");
         }
-        text += &self.hint(words::reason_hint(reason));
+        text += &self.hint(words::reason_hint(
+            reason,
+            report.outcome.statistics.threads,
+        ));
         text
     }
 

@@ -73,6 +73,9 @@ pub struct SavedProgram {
 pub struct RunOptions {
     pub check: Vec<String>,
     pub unroll: Option<u32>,
+    /// Was there a bound on threads?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
     /// Were rounds of loops left out in which a thread only waits?
     pub purity: bool,
     /// `wait` or `exit`.

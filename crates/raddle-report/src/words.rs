@@ -102,10 +102,39 @@ pub fn weak_orderings(memory: MemoryModel) -> &'static str {
 pub fn coverage(bound: &Bound) -> String {
     match bound {
         Bound::Complete => "no violation in any execution".to_owned(),
-        Bound::Unrolled { iterations } => {
+        Bound::UpTo {
+            iterations: Some(iterations),
+            threads: None,
+        } => {
             format!("no violation in any execution of up to {iterations} iterations of each loop")
         }
+        Bound::UpTo { .. } => {
+            format!("no violation in any execution of {}", up_to(bound))
+        }
     }
+}
+
+/// The bounds of an answer; empty if there is none.
+pub(crate) fn up_to(bound: &Bound) -> String {
+    let Bound::UpTo {
+        iterations,
+        threads,
+    } = *bound
+    else {
+        return String::new();
+    };
+    let counted = |count: u32, one: &str, many: &str| match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {many}"),
+    };
+    let iterations = iterations.map(|count| counted(count, "iteration", "iterations"));
+    let threads = threads.map(|count| counted(count, "thread", "threads"));
+    let iterations = match &threads {
+        Some(_) => iterations.map(|iterations| iterations + " of each loop"),
+        None => iterations,
+    };
+    let bounds: Vec<String> = threads.into_iter().chain(iterations).collect();
+    format!("up to {}", bounds.join(" and "))
 }
 
 pub(crate) fn executions(count: u64) -> String {

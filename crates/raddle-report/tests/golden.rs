@@ -331,7 +331,7 @@ fn verified_says_what_was_covered() {
         case.text(Verdict::Verified(Bound::Complete), look(80)),
         "verified: no violation in any execution (1 239 executions, 5 of them blocked; 1.25 s; engine naive, memory sc)\n"
     );
-    let bound = Bound::Unrolled { iterations: 4 };
+    let bound = Bound::of(Some(4), None);
     let text = case.text(Verdict::Verified(bound), look(80));
     assert!(
         text.starts_with(

@@ -459,7 +459,7 @@ fn stops_decide_the_verdict() {
     let answer = |list: &[Stop]| verdict(&stops(list), SearchOptions::default);
     assert_eq!(
         answer(std::slice::from_ref(&unroll)),
-        Verdict::Verified(Bound::Unrolled { iterations: 3 })
+        Verdict::Verified(Bound::of(Some(3), None))
     );
     assert!(matches!(
         answer(&[unroll.clone(), steps.clone()]),
@@ -630,7 +630,7 @@ fn nothing_is_verified_where_no_execution_ends() {
         assert_eq!(outcome.statistics.cut, outcome.statistics.blocked);
 
         let outcome = run(&cut(3, true), engine, SearchOptions::default());
-        let expected = Verdict::Verified(Bound::Unrolled { iterations: 5 });
+        let expected = Verdict::Verified(Bound::of(Some(5), None));
         assert_eq!(outcome.verdict, expected, "{engine:?}");
         assert_eq!(outcome.coverage.ended, Some(true));
         assert!((3..=outcome.statistics.blocked).contains(&outcome.statistics.cut));

@@ -290,6 +290,7 @@ pub(crate) fn solve(
     let bmc = BmcOptions {
         memory: options.memory,
         unroll: options.unroll,
+        threads: options.threads,
         exit_with_main: loaded.on_main_return == OnMainReturn::Exit,
         spurious_wakeups: options.spurious_wakeups,
         spurious_failures: spurious_failures(options.spurious_failures, options.memory),
@@ -321,6 +322,7 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
         job,
         project: &options.project,
         unroll: options.unroll,
+        threads: options.threads,
         purity: leaves_out_pure_iterations(options),
         on_main_return: options.on_main_return,
         panic: options.panic,
@@ -523,6 +525,7 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
     RunOptions {
         check: options.check_names.clone(),
         unroll: options.unroll,
+        threads: options.threads,
         purity: options.reductions.purity && engine.knows_purity(),
         on_main_return: name_of(on_main_return),
         spurious_wakeups: options.spurious_wakeups,

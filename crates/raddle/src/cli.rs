@@ -165,6 +165,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub unroll: Option<u32>,
 
+    /// Let threads start no more than executions of N threads have, `main` included; the answer then covers no more than that
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+
     /// What to look for, separated by commas [default: assert,memory,race,deadlock, and uninit for C and C++]
     #[arg(long = "check", value_enum, value_name = "LIST", value_delimiter = ',')]
     pub checks: Vec<Check>,

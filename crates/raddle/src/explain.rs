@@ -377,7 +377,7 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["json"],
         text: "`--format json` prints one object for scripts. Its members are stable: `verdict`, `complete`, \
-               `bound`, `reason`, `reason_kind`, `memory_because` (why this memory model, if none was asked for), `executions` (`complete`, `blocked`, and how many of the blocked were \
+               `bound`, `thread_bound`, `reason`, `reason_kind`, `memory_because` (why this memory model, if none was asked for), `executions` (`complete`, `blocked`, and how many of the blocked were \
                `cut`), `violation` with `kind`, `message`, `location`, `orderings` (what stronger ones would do) and `trace`, `unsupported` (all that was out of \
                reach), `threads`, `events`, `coverage`, `weak_orderings`, `notes`, `seconds` (`seconds_compiling` of them), `peak_memory_bytes`. \
                `reason_kind` is `unsupported` where the exit status is 2.",
@@ -394,6 +394,13 @@ const TOPICS: &[Topic] = &[
                its thread. How threads interleave in between is not said.",
     },
     Topic {
+        names: &["proof", "verify-proof"],
+        text: "`--engine bmc --proof FILE` writes down what a `verified` rests on: the clauses of the formulas, what they order, \
+               the clauses that were learnt and the cycles that the theory found. `raddle verify-proof FILE` checks it with code \
+               that shares nothing with the solver. That the formulas say what the program does is not part of it: docs/proofs.md \
+               says what is.",
+    },
+    Topic {
         names: &["property"],
         text: "`--property FILE.prp` reads what to look for from a property file of the verification competition: \
                unreach-call, no-data-race, valid-memsafety or no-overflow; leaks, valid-memcleanup and termination are \
@@ -408,6 +415,13 @@ const TOPICS: &[Topic] = &[
                executions were cut short. Loops of libraries (system headers, the standard library, packages) are not \
                bounded by engines that run the program, and functions that call themselves by none. If no execution came to \
                its end, the answer is `inconclusive`.",
+    },
+    Topic {
+        names: &["threads"],
+        text: "Programs that go on starting threads have no last execution. With `--threads N` a thread stops where it would \
+               start one that only executions of more than N threads have, `main` included: the how-many-th thread of its parent, \
+               plus what the parent counts for, is more than N. So every execution of up to N threads is covered, and the answer \
+               says so. An execution in which all other threads have come to their end counts as one that came to its end.",
     },
     Topic {
         names: &["reductions", "purity", "await", "ifaa"],
@@ -493,7 +507,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "output",
         &[
-            "timeline", "report", "replay", "json", "sarif", "witness", "property",
+            "timeline", "report", "replay", "json", "sarif", "witness", "proof", "property",
         ],
     ),
     (
@@ -503,6 +517,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "jobs",
             "cluster",
             "unroll",
+            "threads",
             "nondet",
             "verifier-functions",
             "abstraction",

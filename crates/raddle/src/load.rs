@@ -22,6 +22,7 @@ pub(crate) struct Source<'a> {
     pub(crate) job: &'a Job,
     pub(crate) project: &'a Project,
     pub(crate) unroll: Option<u32>,
+    pub(crate) threads: Option<u32>,
     /// Does the engine leave out rounds in which a thread only waits?
     pub(crate) purity: bool,
     /// What the language does if this is none.
@@ -180,6 +181,7 @@ impl Source<'_> {
         args.extend(self.project.args.iter().cloned());
         InterpOptions {
             unroll: self.unroll,
+            threads: self.threads,
             leaves_out_pure_iterations: self.purity,
             on_main_return: match self.on_main_return(gathered) {
                 OnMainReturn::Wait => interp::OnMainReturn::Wait,

@@ -27,6 +27,7 @@ pub struct Options {
     pub checks: Checks,
     pub reductions: Reductions,
     pub unroll: Option<u32>,
+    pub threads: Option<u32>,
     /// What the language does if this is none.
     pub on_main_return: Option<OnMainReturn>,
     pub panic: Panics,
@@ -194,6 +195,7 @@ impl Options {
             memory,
             follows_language,
             unroll: args.unroll,
+            threads: args.threads,
             on_main_return: args.on_main_return,
             panic: args.panic,
             spurious_wakeups: !args.no_spurious_wakeups,

@@ -57,6 +57,7 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
         job,
         project: &project,
         unroll: trace.options.unroll,
+        threads: trace.options.threads,
         purity: trace.options.purity,
         on_main_return: OnMainReturn::from_str(&trace.options.on_main_return, true).ok(),
         panic: match trace.options.any_panic {

@@ -14,11 +14,11 @@ use raddle_ir::{FuncId, Type, ValueId};
 use raddle_order::bits::{Bit, Word};
 use raddle_program::interp::view::ModelCall;
 use raddle_program::models::looks_at_clocks;
-use raddle_program::{Fault, Misuse, ObjectId, Order, Stop, ThreadId, Unsupported};
+use raddle_program::{Fault, Limit, Misuse, ObjectId, Order, Stop, ThreadId, Unsupported};
 use std::rc::Rc;
 
 /// Threads that start threads nest this deep at most.
-const MOST_THREADS: usize = 256;
+const MOST_THREADS: u32 = 256;
 
 /// What starts a `std::thread`.
 const START_THREAD: &str =
@@ -504,11 +504,18 @@ impl Encoder<'_> {
 
     /// The name and the handle of the thread that this thread will start next.
     fn new_thread(&mut self, state: &mut State, name: &str) -> Result<(ThreadId, Sym), Stop> {
-        if self.out.threads.len() >= MOST_THREADS {
-            return Err(unsupported("so many threads"));
+        let parent = self.out.threads[self.thread].id;
+        if let Some(bound) = self.options.threads {
+            let parent = &self.view.tables().thread_info(parent).name;
+            if parent.child(state.spawns + 1).rank() > bound {
+                return Err(Stop::Limit(Limit::Threads { bound }));
+            }
+        }
+        if self.out.threads.len() >= MOST_THREADS as usize {
+            let most = MOST_THREADS;
+            return Err(Stop::Unsupported(Unsupported::Threads { most }));
         }
         state.spawns += 1;
-        let parent = self.out.threads[self.thread].id;
         let id = self.view.tables_mut().thread(parent, state.spawns, name);
         let id = id.map_err(Stop::from)?;
         let handle = self.view.tables().handle_of_thread(id);
@@ -524,6 +531,7 @@ impl Encoder<'_> {
         let handle = handle.as_constant().unwrap_or(0);
         self.begin_sharing(state)?;
         let child = self.out.threads.len();
+        self.options.watch.saw_threads(child + 1);
         let started = state.path.guard();
         self.out.threads.push(Thread {
             id,

@@ -47,7 +47,7 @@ pub(crate) use rwlock::Holding;
 
 use crate::contents::Contents;
 use crate::events::{
-    Encoding, ErrorCondition, Handover, Place, Refusal, Step, StepIndex, StepKind, Thread,
+    Crowd, Encoding, ErrorCondition, Handover, Place, Refusal, Step, StepIndex, StepKind, Thread,
     ThreadIndex,
 };
 use crate::facts::{Facts, Region};
@@ -75,6 +75,8 @@ pub(crate) struct EncodeOptions<'a> {
     /// Iterations of loops, and nested calls of a function, that are not known to end.
     pub(crate) unroll: u32,
     pub(crate) counted: Counted,
+    /// The threads that an execution may have, `main` included.
+    pub(crate) threads: Option<u32>,
     /// What executions are to be looked at.
     pub(crate) open: &'a Open,
     pub(crate) checks: Checks,
@@ -434,6 +436,16 @@ impl<'a> Encoder<'a> {
             Stop::Limit(Limit::Unroll { bound }) => {
                 self.stops_inside(state, guard);
                 self.cut(state, bound);
+            }
+            // As after an assumption that fails: what is beyond is no part of what was asked for.
+            Stop::Limit(Limit::Threads { .. }) => {
+                self.stops_inside(state, guard);
+                let at = self.position(state);
+                self.out.crowds.push(Crowd {
+                    thread: self.thread,
+                    guard,
+                    at,
+                });
             }
             Stop::Limit(_) => return Err(stop),
             // A formula has all wake-ups and failures.

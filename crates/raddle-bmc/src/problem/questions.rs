@@ -94,6 +94,21 @@ impl Problem {
         self.ask_named(name, &cuts, limits)
     }
 
+    /// Would a thread start more than executions of the threads that were asked for have?
+    pub(crate) fn ask_for_more_threads(&mut self, limits: &Limits<'_>) -> Result<Unsat, Unsettled> {
+        let crowds: Vec<Bit> = self.encoding.crowds.iter().map(|it| it.guard).collect();
+        self.ask_named("threads", &crowds, limits)
+    }
+
+    /// Where threads stop for that in the execution that answered the last question.
+    pub(crate) fn found_crowds(&self) -> Vec<SrcId> {
+        let solver = &self.solver;
+        let mut reading = self.encoding.bits.read(|lit| solver.value(lit));
+        let crowds = self.encoding.crowds.iter();
+        let crowds = crowds.filter(|crowd| reading.bit(crowd.guard));
+        crowds.map(|crowd| crowd.at).collect()
+    }
+
     /// Asks for executions in which one of `conditions` holds. If there are none, proofs say so under this name.
     fn ask_named(
         &mut self,
@@ -130,16 +145,23 @@ impl Problem {
         places
     }
 
-    /// Does every thread that is started finish, or the process exit? A fault that is not looked for is an end, too.
+    /// Does every thread that is started finish, or the process exit? A fault that is not looked for is an end, too; so is that a thread would
+    /// start more than were asked for, if all others have finished and there is one.
     pub(crate) fn ask_for_end(&mut self, limits: &Limits<'_>) -> Result<Ends, Stopped> {
         let encoding = &mut self.encoding;
         let open = encoding.any_open_block();
         let bits = &mut encoding.bits;
-        let mut all = Bit::TRUE;
-        for thread in &encoding.threads {
+        let (mut all, mut any) = (Bit::TRUE, Bit::FALSE);
+        for (index, thread) in encoding.threads.iter().enumerate() {
+            let mine = encoding.crowds.iter().filter(|it| it.thread == index);
+            let is_cut = bits.any(mine.map(|crowd| crowd.guard));
             let fine = bits.bit_or(!thread.started, thread.finished);
+            let fine = bits.bit_or(fine, is_cut);
             all = bits.bit_and(all, fine);
+            let finishes = bits.bit_and(thread.started, thread.finished);
+            any = bits.bit_or(any, finishes);
         }
+        let all = bits.bit_and(all, any);
         let faults = encoding.errors.iter().map(|bad| bad.guard);
         let exits = bits.any(encoding.exits.iter().copied());
         let exits = bits.bit_and(exits, !open);

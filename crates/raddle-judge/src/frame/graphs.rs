@@ -121,7 +121,9 @@ impl Frame {
         }
         match stop {
             Stop::Fault(fault) => return self.graph_fault(program, thread, at, fault, schedule),
-            Stop::Limit(Limit::Unroll { bound }) => self.noted |= self.gathered.cut(bound, at),
+            Stop::Limit(limit @ (Limit::Unroll { .. } | Limit::Threads { .. })) => {
+                self.noted |= self.gathered.cut(&limit, at);
+            }
             Stop::Limit(limit) => {
                 self.noted |= self.thread_limit.is_none();
                 let thread = program.tables().thread_info(thread).name.clone();

@@ -11,7 +11,7 @@ use crate::verdict::{
     BlockedBy, Checks, MemoryModel, Reason, Statistics, UnsupportedAt, Violation,
 };
 use crate::watch::Watch;
-use raddle_program::{Limit, Op, Program, SrcId, StateId, Stop, ThreadId, Unsupported};
+use raddle_program::{Op, Program, SrcId, StateId, Stop, ThreadId, Unsupported};
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -248,18 +248,18 @@ impl Frame {
         self.has_reason() || self.thread_limit.is_some() || self.minds_order || self.kinds_met
     }
 
-    /// The bound that has cut loops.
-    pub fn unrolled(&self) -> Option<u32> {
-        self.gathered.unrolled
+    /// Has a bound that was asked for cut threads short?
+    pub fn has_cuts(&self) -> bool {
+        self.gathered.unrolled.is_some() || self.gathered.crowded.is_some()
     }
 
     /// Takes notice of all loops that were cut, as far as the program knows.
     pub fn note_cuts(&mut self, program: &Program) {
         for state in (0..program.state_count()).map(StateId::from_index) {
             if let Op::Stop(stop) = *program.op(state)
-                && let Stop::Limit(Limit::Unroll { bound }) = *program.tables().stop_info(stop)
+                && let Stop::Limit(limit) = program.tables().stop_info(stop)
             {
-                self.gathered.cut(bound, program.at(state));
+                self.gathered.cut(limit, program.at(state));
             }
         }
     }

@@ -104,6 +104,8 @@ pub enum SpuriousFailures {
 pub struct InterpOptions {
     /// Cuts loops that are not known to be finite after so many iterations.
     pub unroll: Option<u32>,
+    /// Stops threads that would start one which only executions with more threads have ([`crate::ThreadName::rank`]).
+    pub threads: Option<u32>,
     /// Does the engine leave out iterations of loops in which a thread only waits? Then `unroll` does not count them, and they end
     /// as soon as it is certain what they are.
     pub leaves_out_pure_iterations: bool,
@@ -156,6 +158,7 @@ impl Default for InterpOptions {
     fn default() -> Self {
         Self {
             unroll: None,
+            threads: None,
             leaves_out_pure_iterations: false,
             on_main_return: OnMainReturn::Wait,
             panic: PanicPolicy::Unhandled,

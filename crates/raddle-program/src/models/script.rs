@@ -587,6 +587,12 @@ impl<'m, 'a> Script<'m, 'a> {
         self.note(|machine| {
             machine.state.spawns += 1;
             let (parent, nth) = (machine.state.id, machine.state.spawns);
+            if let Some(bound) = machine.world.options.threads {
+                let parent = &machine.tables.thread_info(parent).name;
+                if parent.child(nth).rank() > bound {
+                    return Err(Stop::Limit(Limit::Threads { bound }));
+                }
+            }
             let child = machine.tables.thread(parent, nth, &name)?;
             Ok(machine.tables.handle_of_thread(child))
         })

@@ -170,7 +170,7 @@ impl Builder<'_> {
                 words::reason(reason),
                 vec![
                     words::found_so_far(reason).to_owned(),
-                    words::reason_hint(reason).to_owned(),
+                    words::reason_hint(reason, outcome.statistics.threads).to_owned(),
                 ],
             ),
             Verdict::Unsupported(unsupported) => (

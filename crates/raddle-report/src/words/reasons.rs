@@ -32,6 +32,7 @@ pub fn unsupported(what: &Unsupported) -> String {
             format!("`{function}` is called in a way that is not supported: {why}")
         }
         Unsupported::Unwind => "an exception is thrown, which this engine cannot follow".to_owned(),
+        Unsupported::Threads { most } => format!("more than {most} threads are started"),
         Unsupported::Parse { message } => {
             format!("a function of the compiled program cannot be read: {message}")
         }
@@ -66,6 +67,7 @@ pub fn unsupported_hint(what: &Unsupported, is_rust: bool) -> &'static str {
             "call it differently while checking: Raddle defines the macro `RADDLE`, and `cfg(raddle)` in Rust"
         }
         Unsupported::Unwind => "use an engine that explores executions, such as `--engine rf`",
+        Unsupported::Threads { .. } => BOUND_THREADS,
         Unsupported::Parse { .. } => {
             "report it with the program; another version of clang (`RADDLE_CLANG`) may help"
         }
@@ -111,6 +113,11 @@ pub fn reason(reason: &Reason) -> String {
                 "loops or calls go round more than {bound} times, the last bound that was tried"
             )
         }
+        Reason::Threads { most } => {
+            format!(
+                "executions start more than {most} threads, more than this engine has in a formula"
+            )
+        }
         Reason::NothingEnds { bound: None } => {
             "no execution comes to its end: threads wait or spin for good, or assumptions fail"
                 .to_owned()
@@ -118,6 +125,10 @@ pub fn reason(reason: &Reason) -> String {
         Reason::NothingEnds { bound: Some(bound) } => format!(
             "no execution comes to its end within {bound} iteration{} of each loop, so nothing is known of what lies behind",
             if *bound == 1 { "" } else { "s" }
+        ),
+        Reason::NothingEndsWithin { threads } => format!(
+            "no execution comes to its end with {threads} thread{}, so nothing is known of what lies behind",
+            if *threads == 1 { "" } else { "s" }
         ),
         Reason::Thread { limit, thread, .. } => {
             // `T0` is `main`, `T2.1` the first thread that its second one starts.
@@ -166,10 +177,22 @@ pub fn found_so_far(reason: &Reason) -> &'static str {
     }
 }
 
-/// What the user can do about a limit.
+const BOUND_THREADS: &str = "`--threads N` checks executions of up to N threads";
+/// An execution with more threads than this may be one that goes on starting them.
+const MANY_THREADS: usize = 16;
+
+/// What the user can do about a limit. `threads`: the most that an execution had so far.
 #[must_use]
-pub fn reason_hint(reason: &Reason) -> &'static str {
+pub fn reason_hint(reason: &Reason, threads: usize) -> &'static str {
     match reason {
+        Reason::Time { .. }
+        | Reason::Memory { .. }
+        | Reason::Interrupted { .. }
+        | Reason::Executions { .. }
+            if threads > MANY_THREADS =>
+        {
+            BOUND_THREADS
+        }
         Reason::Executions { .. } => "raise `--max-executions`, or make the program smaller",
         Reason::Time { .. } => {
             "raise `--time-limit`, bound loops with `--unroll N`, or make the program smaller"
@@ -190,8 +213,12 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
             "`--check deadlock` says where threads wait for good; `raddle explain inconclusive` says more"
         }
         Reason::NothingEnds { bound: Some(_) } => "raise `--unroll`; is the loop meant to end?",
+        Reason::Threads { .. } => BOUND_THREADS,
+        Reason::NothingEndsWithin { .. } => "raise `--threads`",
         Reason::Thread { limit, .. } => match limit {
             Limit::Unroll { .. } => "raise `--unroll`",
+            Limit::Threads { .. } => "raise `--threads`",
+            Limit::Ids { what: "threads" } | Limit::NameClash { what: "threads" } => BOUND_THREADS,
             Limit::PrivateSteps { .. } => {
                 "is this loop endless? `--unroll N` stops a loop after N iterations"
             }
@@ -208,6 +235,7 @@ pub fn reason_hint(reason: &Reason) -> &'static str {
 fn thread_limit(limit: &Limit) -> String {
     match limit {
         Limit::Unroll { bound } => format!("a loop went round more than {bound} times"),
+        Limit::Threads { bound } => format!("more than {bound} threads are started"),
         Limit::PrivateSteps { steps } => {
             format!(
                 "{} steps were run without any effect on other threads",

@@ -158,7 +158,7 @@ fn lead<S: Sharing>(
         return None;
     }
     frame.count_parts(findings.iter().map(|it| &it.part).chain([&before]));
-    if findings.iter().any(|it| it.unrolled.is_some()) {
+    if findings.iter().any(|it| it.has_cuts) {
         frame.note_cuts(program);
     }
     Some(match state.is_stopped {
@@ -194,8 +194,8 @@ fn tell_progress<S: Sharing>(room: &Room<S::Stock>, frame: &mut Frame) {
 struct Findings {
     part: Part,
     journal: Journal,
-    /// The bound that has cut loops.
-    unrolled: Option<u32>,
+    /// Has a bound cut threads short?
+    has_cuts: bool,
 }
 
 /// What all who explore have in common.
@@ -254,7 +254,7 @@ impl<S: Sharing> Work<'_, S> {
         self.findings().push(Findings {
             part: frame.part(Place::new()),
             journal: program.journal().clone(),
-            unrolled: frame.unrolled(),
+            has_cuts: frame.has_cuts(),
         });
     }
 

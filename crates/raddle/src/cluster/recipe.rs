@@ -14,6 +14,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Recipe {
     unroll: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    threads: Option<u32>,
     leaves_out_pure_iterations: bool,
     exits_with_main: bool,
     any_panic: bool,
@@ -50,6 +52,7 @@ impl Recipe {
         // Whoever adds an option has to say here how workers learn of it.
         let InterpOptions {
             unroll,
+            threads,
             leaves_out_pure_iterations,
             on_main_return,
             panic,
@@ -95,6 +98,7 @@ impl Recipe {
         } = reductions;
         Self {
             unroll,
+            threads,
             leaves_out_pure_iterations,
             exits_with_main: on_main_return == OnMainReturn::Exit,
             any_panic: panic == PanicPolicy::Any,
@@ -134,6 +138,7 @@ impl Recipe {
     fn interpretation(&self) -> InterpOptions {
         InterpOptions {
             unroll: self.unroll,
+            threads: self.threads,
             leaves_out_pure_iterations: self.leaves_out_pure_iterations,
             on_main_return: match self.exits_with_main {
                 true => OnMainReturn::Exit,
@@ -230,6 +235,7 @@ mod tests {
     fn what_is_told_is_what_was_asked_for() {
         let options = InterpOptions {
             unroll: Some(3),
+            threads: Some(5),
             leaves_out_pure_iterations: true,
             on_main_return: OnMainReturn::Exit,
             panic: PanicPolicy::Any,

@@ -214,6 +214,7 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks) -> Result<Answer, Fai
         };
         let mut program = Interpreter::load(parse()?, replayed).ok()?;
         let options = BmcOptions {
+            threads: None,
             memory,
             unroll: None,
             exit_with_main: false,
@@ -268,14 +269,14 @@ fn answer(outcome: &Outcome) -> Answer {
             let kinds = violations.iter().map(|it| violation_kind(&it.kind));
             Answer::Violation(kinds.collect())
         }
-        Verdict::Verified(Bound::Unrolled { .. }) => Answer::Open("bound on loops"),
+        Verdict::Verified(Bound::UpTo { .. }) => Answer::Open("bound on loops"),
         Verdict::Unsupported(_) => Answer::Open("unsupported"),
         Verdict::Inconclusive(reason) => Answer::Open(match reason {
             Reason::Executions { .. } | Reason::Effort => "effort",
             Reason::Time { .. } => OUT_OF_TIME,
             Reason::Memory { .. } => "memory",
-            Reason::Unrolled { .. } => "bound on loops",
-            Reason::NothingEnds { .. } => "nothing ends",
+            Reason::Unrolled { .. } | Reason::Threads { .. } => "bound on loops",
+            Reason::NothingEnds { .. } | Reason::NothingEndsWithin { .. } => "nothing ends",
             Reason::Thread { .. } => "limit of a thread",
             Reason::Interrupted { .. } | Reason::NotLookedFor { .. } | Reason::Unwritten { .. } => {
                 "other"
