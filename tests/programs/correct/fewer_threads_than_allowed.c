@@ -1,4 +1,4 @@
-// raddle: --threads 3
+// raddle: --threads 3 --engine rf
 // No execution has more than three threads: the answer is complete.
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-// raddle: --threads 1
+// raddle: --threads 1 --engine rf
 // No thread may be started, and nothing comes to its end: that says nothing.
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-// raddle: --threads 3
+// raddle: --threads 3 --engine rf
 // A server that starts a thread for each request, for ever. Whatever they do to what they share is under a mutex.
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// raddle: --threads 3
+// raddle: --threads 3 --engine rf
 // Each thread starts two more, which has no end either. A thread of rank 3 is the second of `main`, or the first of its first.
 #include <assert.h>
 #include <pthread.h>

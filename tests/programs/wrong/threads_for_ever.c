@@ -1,4 +1,4 @@
-// raddle: --threads 4
+// raddle: --threads 4 --engine rf
 // engines: naive icb bpor
 // Readers and writers of which any number may come. A writer waits for readers to leave, but not for other writers.
 #include <assert.h>
