@@ -56,7 +56,7 @@ impl Problem {
             None => Outcome::Unsat,
         };
         let never = Unsat::of(outcome)?;
-        let groups: Vec<Vec<Lit>> = question.into_iter().map(Vec::from).collect();
+        let groups: Vec<Vec<Lit>> = question.into_iter().collect();
         self.prove_no(if in_loops { "spin" } else { "deadlock" }, &groups);
         Ok(never)
     }

@@ -86,14 +86,14 @@ impl OrderTheory {
                     each(atom.from, atom.to, [lit, Lit::TRUE]);
                 }
                 if self.config.derive_from_reads {
-                    self.from_reads_among(index, atom, lits, each);
+                    self.each_from_read_among(index, atom, lits, each);
                 }
             }
         }
     }
 
     /// From-reads that the atom takes part in, with others of `lits` or of the root.
-    fn from_reads_among(
+    fn each_from_read_among(
         &self,
         index: usize,
         atom: &Atom,
