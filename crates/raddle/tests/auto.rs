@@ -55,7 +55,7 @@ fn a_formula_finds_what_is_far_away_and_the_execution_can_be_saved() {
     says(
         &output,
         1,
-        &["engine bmc after 65 537 executions with rf, memory sc"],
+        &["engine bmc after 65 537 executions with dpor, memory sc"],
     );
     let output = raddle().arg("replay").arg(&saved).output().unwrap();
     says(&output, 1, &["turns != 0xE4B1E41B"]);
@@ -70,7 +70,7 @@ fn nobody_is_asked_where_the_exploration_is_what_is_wanted() {
     says(
         &output,
         3,
-        &["the limit of 70 000 executions was reached", "engine rf"],
+        &["the limit of 70 000 executions was reached", "engine dpor"],
     );
 }
 

@@ -1,3 +1,4 @@
+// raddle: --engine rf
 // The condition variable is destroyed while the other thread may still wait at it.
 #include <pthread.h>
 

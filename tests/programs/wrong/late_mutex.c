@@ -1,3 +1,4 @@
+// raddle: --engine rf
 // The mutex is made when the other thread may hold it already.
 #include <pthread.h>
 
