@@ -77,6 +77,8 @@ pub struct Frame {
     stopped: Option<Reason>,
     /// Where the execution that was being explored then goes round and round.
     endless: Option<SrcId>,
+    /// Where the last long execution that was looked at does so, although it has an end.
+    went_round: Option<SrcId>,
     error: Option<InternalError>,
     /// After so many executions the next milestone is reached.
     next_executions: u64,
@@ -134,6 +136,7 @@ impl Frame {
             thread_limit: None,
             stopped: None,
             endless: None,
+            went_round: None,
             error: None,
             next_executions: FIRST_MILESTONE,
             next_length: FIRST_MILESTONE,
@@ -555,7 +558,8 @@ impl Frame {
         let (any_end, unrolled) = (self.gathered.any_end, self.gathered.unrolled);
         let crowded = self.gathered.crowded;
         let mut coverage = self.gathered.coverage(program, &self.statistics);
-        coverage.endless = self.endless;
+        let is_limited = self.stopped.is_some() && self.violations.is_empty();
+        coverage.endless = self.endless.or(self.went_round.filter(|_| is_limited));
         if self.options.memory == MemoryModel::C11 {
             coverage.weak = WeakOrderings::default();
         }
@@ -697,6 +701,10 @@ impl Listener for Frame {
     }
 
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
+        // Where each execution is longer than the one before, they have ends, and the search has none.
+        if self.executions().is_power_of_two() {
+            self.went_round = ending::goes_round_without_end(program, machine.steps());
+        }
         if ending::is_complete(program, machine) {
             self.count(None);
             self.gathered.any_end = true;

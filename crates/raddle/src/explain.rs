@@ -25,8 +25,8 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["auto"],
         text: "Engine `auto` takes the engine that is probably best for the program: `rf`, or `dpor` where threads add to a \
-               common variable without using the result, or where there are atomic blocks or accesses of different sizes to \
-               the same bytes; `bmc` with `--memory tso` or `pso`. Where there turn out to be many executions, or values of \
+               common variable without using the result, where there are atomic blocks or accesses of different sizes to \
+               the same bytes, or where threads meet in locks only; `bmc` with `--memory tso` or `pso`. Where there turn out to be many executions, or values of \
                full range, it asks `bmc` as well.",
     },
     Topic {

@@ -154,8 +154,11 @@ impl Memory {
             self.bytes.extend_from_slice(&arena[self.bytes.len()..]);
         }
         let info = program.tables().loc_info(loc);
-        if let Some(life) = program.tables().object_info(info.object).life {
-            self.used_dead |= self.alive.get(&life.0) != Some(&true);
+        let object = program.tables().object_info(info.object);
+        if let Some(life) = object.life {
+            // Thread-local variables are alive from the start.
+            let is_alive = self.alive.get(&life.0).copied();
+            self.used_dead |= !is_alive.unwrap_or(!object.kind.has_lifetime());
         }
         (info.arena as usize, info.size)
     }
