@@ -1,9 +1,10 @@
 //! Loops that take a lock, look, and give it back.
 
 use super::number;
+use super::waits::found;
 use crate::driver::{SearchOptions, check};
 use crate::oracle::c11::{GraphOptions, final_graphs};
-use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, ViolationKind};
+use crate::verdict::{EngineKind, MemoryModel, Outcome, Verdict, ViolationKind};
 use raddle_program::{Order, RmwKind};
 use raddle_testing::builder::{
     BuiltProgram, Compare, Place, ProgramBuilder, SyncVar, ThreadBuilder,
@@ -151,20 +152,6 @@ fn taking(seed: u64, rounds: Option<u32>) -> BuiltProgram {
     }
     b.no_joins();
     b.build()
-}
-
-fn found(built: &BuiltProgram, engine: EngineKind, memory: MemoryModel) -> Outcome {
-    let options = SearchOptions {
-        memory,
-        keep_going: true,
-        checks: Checks {
-            uninit: false,
-            ..Checks::default()
-        },
-        ..SearchOptions::default()
-    };
-    check(&mut built.program(), engine, options)
-        .unwrap_or_else(|error| panic!("{memory:?}: {error}\n{built}"))
 }
 
 /// Is there a race, a failed assertion, a deadlock?

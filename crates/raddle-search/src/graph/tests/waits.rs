@@ -8,7 +8,7 @@ use raddle_program::Order;
 use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder};
 use raddle_testing::generate::{C11Options, Features, GenOptions, generate, generate_c11};
 
-fn found(built: &BuiltProgram, engine: EngineKind, memory: MemoryModel) -> Outcome {
+pub(super) fn found(built: &BuiltProgram, engine: EngineKind, memory: MemoryModel) -> Outcome {
     let options = SearchOptions {
         memory,
         keep_going: true,
