@@ -55,7 +55,7 @@ pub struct BmcOptions {
 const MOST_ENCODINGS: u32 = 200;
 
 /// What a conflict takes, mostly.
-const PROPAGATIONS: u64 = 1_000;
+const PROPAGATIONS: u64 = 250;
 
 /// Most questions take less.
 pub const PATIENCE: Conflicts = 200;

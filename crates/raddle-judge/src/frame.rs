@@ -702,7 +702,7 @@ impl Listener for Frame {
 
     fn ended(&mut self, program: &mut Program, machine: &mut Machine) -> ControlFlow<()> {
         // Where each execution is longer than the one before, they have ends, and the search has none.
-        if self.executions().is_power_of_two() {
+        if (self.executions() + 1).is_power_of_two() {
             self.went_round = ending::goes_round_without_end(program, machine.steps());
         }
         if ending::is_complete(program, machine) {

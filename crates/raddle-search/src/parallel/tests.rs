@@ -1,5 +1,7 @@
 //! The answer does not depend on the number of workers, nor on when a search was stopped.
 
+mod shared;
+
 use super::{Checkpoints, Division, ProgramSource, Saved};
 use crate::driver::{EngineOptions, Limits, Reductions, SearchOptions, check_with};
 use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, ViolationKind};

@@ -4,8 +4,6 @@
 //! one first makes a piece of it, so that each is explored once. `docs/parallel.md` says why that is exact.
 
 mod pieces;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use pieces::Piece;
 

@@ -1,0 +1,66 @@
+//! Engines whose workers share the top of the tree: the answer does not depend on their number.
+
+use super::{NO_CHECKS, Question, number, samples, sc, source};
+use crate::verdict::{Checks, EngineKind};
+use raddle_testing::generate::{Features, GenOptions, generate};
+
+fn questions() -> [Question; 2] {
+    [EngineKind::Dpor, EngineKind::Rf].map(|engine| Question { engine, ..sc() })
+}
+
+#[test]
+fn samples_have_the_same_counts() {
+    for question in questions() {
+        for (name, source) in samples() {
+            question.assert_same(&source, name);
+        }
+    }
+}
+
+#[test]
+fn generated_programs_have_the_same_answers() {
+    let first = number("FIRST", 0);
+    for seed in first..first + number("COUNT", 40) {
+        let options = GenOptions {
+            features: Features::ALL,
+            ..GenOptions::default()
+        };
+        let source = source(move || generate(seed, &options));
+        for question in questions() {
+            let question = Question {
+                keep_going: seed % 2 == 0,
+                ..question
+            };
+            question.assert_same(&source, &format!("seed {seed}"));
+            let question = Question {
+                checks: NO_CHECKS,
+                ..question
+            };
+            question.assert_same(&source, &format!("seed {seed}, without checks"));
+        }
+    }
+}
+
+#[test]
+fn generated_programs_that_wait_do_as_well() {
+    let first = number("FIRST", 0);
+    for seed in first..first + number("COUNT", 40) {
+        let spinning = source(move || generate(seed, &GenOptions::spinning()));
+        let caching = source(move || crate::spinning::caching(seed));
+        for question in questions() {
+            let minding_races = Question {
+                keep_going: true,
+                checks: Checks {
+                    races: true,
+                    uninit: false,
+                    ..Checks::default()
+                },
+                ..question
+            };
+            minding_races.assert_same(&spinning, &format!("seed {seed}"));
+            let checks = NO_CHECKS;
+            let question = Question { checks, ..question };
+            question.assert_same(&caching, &format!("caching, seed {seed}"));
+        }
+    }
+}
