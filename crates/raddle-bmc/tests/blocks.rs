@@ -1,6 +1,6 @@
 //! Random programs with atomic blocks that stop in their middle: behind an assumption, at a bound, at a fault that is not looked
-//! for, at something that is not supported. All engines must answer what a walk over the states of the program says, which
-//! knows that such a block does not happen.
+//! for, at something that is not supported; with blocks in which nothing happens, or perhaps nothing; with threads that are started in a
+//! block. All engines must answer what a walk over the states of the program says, which knows that a block that stops does not happen.
 
 use raddle_bmc::BmcOptions;
 use raddle_program::interp::view::View;
@@ -29,6 +29,8 @@ enum Cause {
 enum Action {
     Store(usize, u32),
     Add(usize, u32),
+    /// A store that happens or not.
+    Perhaps(usize, u32),
     /// Goes wrong if the variable has this value.
     Forbid(usize, u32),
     /// Stops if the variable has this value; if `by_chance`, only perhaps.
@@ -48,12 +50,20 @@ struct Event {
 }
 
 type Thread = Vec<Event>;
+
+struct Generated {
+    threads: Vec<Thread>,
+    /// The block at whose beginning `main` starts the others; none: they are there from the start.
+    start: Option<usize>,
+}
+
 type Memory = [u32; VARIABLES];
 
 fn action(rng: &mut Rng, causes: &[Cause], in_block: bool) -> Action {
     let variable = rng.below(VARIABLES as u32) as usize;
     let value = rng.below(3);
-    match rng.below(if in_block { 8 } else { 5 }) {
+    match rng.below(if in_block { 9 } else { 5 }) {
+        8 => Action::Perhaps(variable, value),
         0 | 1 => Action::Store(variable, value),
         2 => Action::Add(variable, 1),
         3 if rng.below(3) > 0 => Action::Add(variable, 1),
@@ -67,7 +77,7 @@ fn action(rng: &mut Rng, causes: &[Cause], in_block: bool) -> Action {
     }
 }
 
-fn generate(seed: u64) -> Vec<Thread> {
+fn generate(seed: u64) -> Generated {
     let mut rng = Rng::new(seed);
     let all = [
         Cause::Assumption,
@@ -87,7 +97,11 @@ fn generate(seed: u64) -> Vec<Thread> {
         let mut thread = Vec::new();
         for _ in 0..1 + rng.below(3) {
             let is_block = rng.below(2) == 0;
-            let count = if is_block { 2 + rng.below(3) } else { 1 };
+            let count = match is_block {
+                true if rng.below(6) == 0 => 0,
+                true => 1 + rng.below(4),
+                false => 1,
+            };
             let actions = (0..count).map(|_| action(&mut rng, causes, is_block));
             thread.push(Event {
                 actions: actions.collect(),
@@ -96,7 +110,14 @@ fn generate(seed: u64) -> Vec<Thread> {
         }
         made.push(thread);
     }
-    made
+    let start = (rng.below(3) == 0).then(|| rng.below(made[0].len() as u32) as usize);
+    if let Some(start) = start {
+        made[0][start].is_block = true;
+    }
+    Generated {
+        threads: made,
+        start,
+    }
 }
 
 // ---- the walk
@@ -108,8 +129,8 @@ struct Truth {
     stops_in_block: bool,
 }
 
-/// What memory holds, and how far threads have come: none where one has stopped.
-type State = (Memory, Vec<Option<usize>>);
+/// What memory holds, whether threads were started, and how far they have come: none where one has stopped.
+type State = (Memory, bool, Vec<Option<usize>>);
 
 /// What may become of memory: none if the thread stops.
 fn outcomes(event: &Event, memory: Memory, truth: &mut Truth) -> Vec<Option<Memory>> {
@@ -121,6 +142,10 @@ fn outcomes(event: &Event, memory: Memory, truth: &mut Truth) -> Vec<Option<Memo
             match *action {
                 Action::Store(variable, value) => next[variable] = value,
                 Action::Add(variable, value) => next[variable] += value,
+                Action::Perhaps(variable, value) => {
+                    ways.push(memory);
+                    next[variable] = value;
+                }
                 Action::Forbid(variable, value) if memory[variable] == value => {
                     truth.goes_wrong = true;
                     found.push(None);
@@ -149,21 +174,30 @@ fn outcomes(event: &Event, memory: Memory, truth: &mut Truth) -> Vec<Option<Memo
     found
 }
 
-fn walk(threads: &[Thread]) -> Truth {
+fn walk(program: &Generated) -> Truth {
+    let threads = &program.threads;
     let mut truth = Truth::default();
-    let start: State = ([0; VARIABLES], vec![Some(0); threads.len()]);
+    let start: State = (
+        [0; VARIABLES],
+        program.start.is_none(),
+        vec![Some(0); threads.len()],
+    );
     let mut seen = BTreeSet::from([start.clone()]);
     let mut open = vec![start];
-    while let Some((memory, places)) = open.pop() {
+    while let Some((memory, has_started, places)) = open.pop() {
         for (thread, place) in places.iter().enumerate() {
             let Some(place) = *place else { continue };
+            if thread > 0 && !has_started {
+                continue;
+            }
             let Some(event) = threads[thread].get(place) else {
                 continue;
             };
             for outcome in outcomes(event, memory, &mut truth) {
                 let mut places = places.clone();
                 places[thread] = outcome.map(|_| place + 1);
-                let next = (outcome.unwrap_or(memory), places);
+                let starts = thread == 0 && Some(place) == program.start && outcome.is_some();
+                let next = (outcome.unwrap_or(memory), has_started || starts, places);
                 if seen.insert(next.clone()) {
                     open.push(next);
                 }
@@ -227,6 +261,16 @@ impl Writer {
                     "%v{name} = atomicrmw add ptr @x{variable}, i32 {value} seq_cst"
                 ));
             }
+            Action::Perhaps(variable, value) => {
+                self.names += 1;
+                let choice = format!("%p{}", self.names);
+                self.line(&format!(
+                    "{choice} = call zeroext i1 @__VERIFIER_nondet_bool()"
+                ));
+                self.only_if(&choice, |writer, _| {
+                    writer.action(Action::Store(variable, value));
+                });
+            }
             Action::Forbid(variable, value) => {
                 let is = self.is(variable, value);
                 self.only_if(&is, |writer, _| writer.line("call void @reach_error()"));
@@ -253,10 +297,24 @@ impl Writer {
         }
     }
 
-    fn thread(&mut self, thread: &Thread) {
-        for event in thread {
+    fn start(&mut self, threads: usize) {
+        for me in 1..threads {
+            self.line(&format!(
+                "%s{me} = call i32 @pthread_create(ptr %h, ptr null, ptr @t{me}, ptr null)"
+            ));
+        }
+    }
+
+    /// `start`: in which event it starts the others, and how many threads there are.
+    fn thread(&mut self, thread: &Thread, start: Option<(usize, usize)>) {
+        for (at, event) in thread.iter().enumerate() {
             if event.is_block {
                 self.line("call void @__VERIFIER_atomic_begin()");
+            }
+            if let Some((first, threads)) = start
+                && at == first
+            {
+                self.start(threads);
             }
             for &action in &event.actions {
                 self.action(action);
@@ -268,7 +326,8 @@ impl Writer {
     }
 }
 
-fn program_text(threads: &[Thread]) -> String {
+fn program_text(program: &Generated) -> String {
+    let threads = &program.threads;
     let mut writer = Writer {
         text: String::from(
             "@x0 = global i32 0, align 4
@@ -287,16 +346,15 @@ declare void @mystery()
     };
     for (me, thread) in threads.iter().enumerate().skip(1) {
         writer.line(&format!("define ptr @t{me}(ptr %a) {{\nentry:"));
-        writer.thread(thread);
+        writer.thread(thread, None);
         writer.line("ret ptr null\n}");
     }
     writer.line("define i32 @main() {\nentry:\n%h = alloca i64, align 8");
-    for me in 1..threads.len() {
-        writer.line(&format!(
-            "%s{me} = call i32 @pthread_create(ptr %h, ptr null, ptr @t{me}, ptr null)"
-        ));
+    if program.start.is_none() {
+        writer.start(threads.len());
     }
-    writer.thread(&threads[0]);
+    let start = program.start.map(|start| (start, threads.len()));
+    writer.thread(&threads[0], start);
     writer.line("ret i32 0\n}");
     writer.text
 }
@@ -364,9 +422,9 @@ fn nobody_sees_a_block_that_stops() {
     let [mut wrong, mut fine, mut beyond, mut stopping] = [0; 4];
     let first = number("RADDLE_PROPTEST_SEED", 0);
     for seed in first..first + number("RADDLE_PROPTEST_CASES", 400) {
-        let threads = generate(seed);
-        let truth = walk(&threads);
-        let text = program_text(&threads);
+        let program = generate(seed);
+        let truth = walk(&program);
+        let text = program_text(&program);
         let exploring = EngineKind::exploring(MemoryModel::Sc);
         for engine in exploring.chain([EngineKind::Bmc]) {
             let verdict = match engine.explores() {

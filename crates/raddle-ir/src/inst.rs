@@ -157,6 +157,8 @@ pub struct Call {
     pub arg_types: Vec<TypeId>,
     /// `byval(T)` arguments are copied by the callee's side: index of the argument and T.
     pub byval: Vec<(u32, TypeId)>,
+    /// `sret(T)`: the result is made at this argument, index and T. What is there before is no part of it.
+    pub sret: Option<(u32, TypeId)>,
 }
 
 /// What an instruction does. Types are those of the operands unless said otherwise.

@@ -9,6 +9,8 @@ pub struct Descriptor {
     pub name: &'static str,
     /// Does it run executions, one after another? Those that do can be asked about any program, the others about modules only.
     pub explores: bool,
+    /// Does it run each execution that it tells from others? Otherwise there is no number of them to speak of.
+    pub counts_executions: bool,
     /// The memory models that it knows.
     pub models: &'static [MemoryModel],
     /// Those of them under which it refuses no program that others explore.
@@ -33,6 +35,7 @@ pub struct Descriptor {
 const PLAIN: Descriptor = Descriptor {
     name: "",
     explores: true,
+    counts_executions: true,
     models: &[Sc],
     whole_models: &[Sc],
     knows_purity: false,
@@ -78,12 +81,14 @@ engines! {
         name: "dpor",
         knows_purity: true,
         has_workers: true,
+        has_checkpoints: true,
     }
     Rf {
         name: "rf",
         knows_purity: true,
         leaves_writes_unordered: true,
         has_workers: true,
+        has_checkpoints: true,
         refuses: &["--reuse-addresses"],
     }
     Rvf {
@@ -118,10 +123,20 @@ engines! {
         has_checkpoints: true,
         refuses: &["--reuse-addresses"],
     }
+    // What it finds depends on states alone, and a race on how one came there.
+    States {
+        name: "states",
+        counts_executions: false,
+        models: &[Sc, Tso, Pso],
+        whole_models: &[],
+        lacks: &[Check::Race, Check::Livelock],
+        refuses: &["--reuse-addresses"],
+    }
     // It asks a formula, which has one violation or none, and whose blocks of memory are always there.
     Bmc {
         name: "bmc",
         explores: false,
+        counts_executions: false,
         models: &[Sc, Tso, Pso],
         whole_models: &[],
         lacks: &[Check::Livelock],
@@ -139,6 +154,12 @@ impl EngineKind {
     #[must_use]
     pub fn explores(self) -> bool {
         self.descriptor().explores
+    }
+
+    /// See [`Descriptor::counts_executions`].
+    #[must_use]
+    pub fn counts_executions(self) -> bool {
+        self.descriptor().counts_executions
     }
 
     /// The engines that explore executions under this memory model, and can be compared with each other on every program.

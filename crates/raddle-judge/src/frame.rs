@@ -15,14 +15,14 @@
 mod graphs;
 mod pieces;
 
-pub use pieces::{Found, Setup};
+pub use pieces::{Found, Milestones, Reach, Setup};
 
 use crate::checks::ViolationKey;
 use crate::ending;
 use crate::gathered::Gathered;
 use crate::link::Link;
 use crate::listener::Listener;
-use crate::options::{InternalError, Progress, SearchOptions};
+use crate::options::{InternalError, Opinion, Progress, SearchOptions};
 use crate::replay::{self, Mismatch, Schedule};
 use crate::simplify;
 use crate::verdict::{
@@ -112,6 +112,9 @@ pub struct Frame {
     called: bool,
     /// Somebody who explored a piece has found out that kinds of mutexes must be read.
     kinds_met: bool,
+    /// Somebody who explores a piece has come to an execution that is so long that others are to be asked.
+    met_milestone: bool,
+    stopping: pieces::Stopping,
 }
 
 impl Frame {
@@ -156,6 +159,8 @@ impl Frame {
             warm_up: None,
             called: false,
             kinds_met: false,
+            met_milestone: false,
+            stopping: pieces::Stopping::default(),
         }
     }
 
@@ -201,6 +206,30 @@ impl Frame {
         self.left_in_loop = false;
         self.minds_order = false;
         true
+    }
+
+    /// States come again, so that there are executions without end. Whether threads wait in them for good is not known then.
+    pub fn has_cycles(&mut self) {
+        let Checks {
+            deadlocks,
+            livelocks,
+            ..
+        } = self.options.checks;
+        if deadlocks || livelocks {
+            let what = "threads that wait for good in loops";
+            self.thread_limit
+                .get_or_insert(Reason::NotLookedFor { what });
+        }
+    }
+
+    /// There is an execution in which the process exits, whatever its other threads are at.
+    pub fn has_exits(&mut self) {
+        self.gathered.any_end = true;
+    }
+
+    /// The engine has done as much as it was allowed to.
+    pub fn has_done_enough(&mut self) -> ControlFlow<()> {
+        self.stop(Reason::Effort)
     }
 
     fn executions(&self) -> u64 {
@@ -255,6 +284,7 @@ impl Frame {
     fn stop_as_told(&mut self) -> ControlFlow<()> {
         let reason = self.watch.reason();
         debug_assert!(reason.is_some(), "a flag is raised for a reason");
+        self.stopping.is_told |= self.stopped.is_none();
         self.stop(reason.unwrap_or(Reason::Effort))
     }
 
@@ -296,22 +326,30 @@ impl Frame {
     /// The search is so many times as long as at its first milestone.
     #[cold]
     fn milestone(&mut self, times: u64) -> ControlFlow<()> {
+        if self.is_worker() {
+            return self.leave_milestone_to_one();
+        }
         let sink = self.options.milestones.as_mut();
-        match sink.map(|sink| sink(times)) {
-            Some(ControlFlow::Break(())) => self.stop(Reason::Effort),
-            Some(ControlFlow::Continue(())) | None => ControlFlow::Continue(()),
+        match sink.map_or(Opinion::None, |sink| sink(times)) {
+            Opinion::NothingWrong | Opinion::Wrong => self.stop(Reason::Effort),
+            Opinion::None => ControlFlow::Continue(()),
         }
     }
 
     /// Looks around now and then, and after the first execution.
     fn after_execution(&mut self) -> ControlFlow<()> {
         if self.executions() >= self.next_executions {
-            let times = self.next_executions / FIRST_MILESTONE;
-            self.next_executions = self.next_executions.saturating_mul(BETWEEN_MILESTONES);
-            self.milestone(times)?;
+            let milestone = self.next_executions;
+            self.next_executions = milestone.saturating_mul(BETWEEN_MILESTONES);
+            self.milestone(milestone / FIRST_MILESTONE)?;
+            if self.watch.is_over() {
+                // There was no time for an answer.
+                self.next_executions = milestone;
+            }
         }
         self.events_since_look += END_IN_EVENTS;
-        if self.link.as_ref().is_some_and(|link| link.is_called()) {
+        let is_called = self.link.as_ref().is_some_and(|link| link.is_called());
+        if is_called || self.stopping.is_late() {
             return self.look_around();
         }
         if self.executions() > 1 && self.events_since_look < EVENTS_BETWEEN_LOOKS {
@@ -359,7 +397,10 @@ impl Frame {
                 self.violations.push(found);
                 self.watch.enter(before);
             }
-            Err(Mismatch::NoTime) => return self.stop_as_told(),
+            Err(Mismatch::NoTime) => {
+                self.stopping.is_lost = true;
+                return self.stop_as_told();
+            }
             Err(mismatch) => {
                 self.error = Some(InternalError::NotReproduced {
                     kind: Box::new(kind),
@@ -567,7 +608,21 @@ impl Frame {
         if compares_values && self.options.checks.uninit && program.needs_allocated_contents() {
             coverage.not_checked.push(Check::Uninit);
         }
-        let unfinished = self.stopped.or(self.thread_limit);
+        let mut unfinished = self.stopped.or(self.thread_limit);
+        // Having found nothing is no proof of what was not looked for.
+        let Checks {
+            races,
+            only_error_calls,
+            ..
+        } = self.options.checks;
+        if !engine.makes(Check::Race) {
+            if races {
+                let what = "data races";
+                unfinished.get_or_insert(Reason::NotLookedFor { what });
+            } else if !only_error_calls {
+                coverage.not_checked.push(Check::Race);
+            }
+        }
         // The user gets the plainest executions. They are looked for when the engine is done: what that
         // meets is no part of the search.
         self.watch.enter(Phase::Simplifying);
@@ -617,11 +672,7 @@ impl Listener for Frame {
         }
         self.midway = true;
         self.events_since_look += 1;
-        // Whoever calls waits until the execution has ended.
-        if self.events_since_look >= EVENTS_BETWEEN_LOOKS
-            && self.look_around().is_break()
-            && !self.take_call()
-        {
+        if self.events_since_look >= EVENTS_BETWEEN_LOOKS && self.look_midway().is_break() {
             self.endless = ending::goes_round_without_end(program, machine.steps());
             return ControlFlow::Break(());
         }
@@ -738,6 +789,13 @@ impl Listener for Frame {
         }
     }
 
+    fn remembered(&self) -> u128 {
+        match self.options.checks.uninit {
+            true => self.uninit.fingerprint(),
+            false => 0,
+        }
+    }
+
     fn given_up(&mut self, _: &mut Program, _: &mut Machine) -> ControlFlow<()> {
         self.count(Some(BlockedBy::Unfinished));
         self.after_execution()
@@ -766,13 +824,9 @@ impl Listener for Frame {
 
     fn busy(&mut self) -> ControlFlow<()> {
         self.events_since_look += 1;
-        // Whoever calls waits until the execution has ended.
-        if self.events_since_look >= EVENTS_BETWEEN_LOOKS
-            && self.look_around().is_break()
-            && !self.take_call()
-        {
-            return ControlFlow::Break(());
+        match self.events_since_look >= EVENTS_BETWEEN_LOOKS {
+            true => self.look_midway(),
+            false => ControlFlow::Continue(()),
         }
-        ControlFlow::Continue(())
     }
 }

@@ -42,6 +42,10 @@ pub trait Listener {
     fn busy(&mut self) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
+    /// What the listener knows of the present execution that the machine does not, as a number: what it will find depends on that.
+    fn remembered(&self) -> u128 {
+        0
+    }
     /// The machine is at the beginning again, and the exploration starts anew: what was told so far does not count. Engine
     /// `rf` does that when it meets the first loop that waits for a variable, `rvf` when data races become possible, and when it has
     /// learned a better order.

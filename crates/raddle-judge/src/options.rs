@@ -6,7 +6,6 @@ use crate::verdict::{Checks, MemoryModel, Violation, ViolationKind};
 use crate::watch::{MemoryLimit, Watch};
 use raddle_program::Program;
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -40,9 +39,20 @@ pub struct Progress {
 /// Is told how far the search is, now and then.
 pub type ProgressSink = Box<dyn FnMut(&Progress)>;
 
+/// What somebody else says about a search that has become long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opinion {
+    /// Nothing: the search goes on.
+    None,
+    /// No execution goes wrong: the search ends without an answer of its own.
+    NothingWrong,
+    /// There is a violation. So does it then, unless it has found one before.
+    Wrong,
+}
+
 /// Is told whenever a search has become longer than it should be, counted in executions, events and threads: the how-many-fold of what it may take before
-/// anybody is told. The search ends without an answer if it is not worth while to go on.
-pub type MilestoneSink = Box<dyn FnMut(u64) -> ControlFlow<()>>;
+/// anybody is told. Who is told of the same again says the same again.
+pub type MilestoneSink = Box<dyn FnMut(u64) -> Opinion>;
 
 /// Is told of every violation that was found and reproduced, before anything else is done about it: looking for a plainer execution
 /// may take long.

@@ -408,6 +408,8 @@ pub enum Work {
     Causality(Causality),
     /// Engine `rvf`: how often VerifySC was asked, how it decided, and the time that it took.
     Verify(Decisions),
+    /// Engine `states`: so many.
+    States(u64),
 }
 
 /// What was done for the verdict.
@@ -472,12 +474,10 @@ impl Statistics {
         }
     }
 
-    /// Counts what another engine did before.
+    /// Counts what another engine did before. The answer does not rest on it, so what became of its executions is not told; it depends on
+    /// which were the first ones, too, where several workers explored them.
     pub fn follow(&mut self, before: &Self, explorer: EngineKind) {
-        self.complete += before.complete;
-        self.blocked += before.blocked;
-        self.blocked_by = before.blocked_by;
-        self.cut += before.cut;
+        self.complete += before.complete + before.blocked;
         self.elapsed = before.elapsed;
         self.explored_by = Some(explorer);
     }

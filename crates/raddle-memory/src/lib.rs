@@ -39,6 +39,7 @@ pub mod clocks;
 pub mod consistency;
 pub mod goodwrites;
 pub mod machine;
+pub mod mixer;
 pub mod perform;
 pub mod race;
 pub mod sync;

@@ -11,6 +11,7 @@
 pub mod block;
 mod buffer;
 mod delay;
+mod fingerprint;
 mod memory;
 mod place;
 mod scene;

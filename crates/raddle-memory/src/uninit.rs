@@ -8,6 +8,7 @@
 //! `rf` agree on it.
 
 use crate::machine::{Effect, MicroStep};
+use crate::mixer::Mixer;
 use raddle_program::{Fault, LocInfo, ObjectId, Op, Program, ThreadId};
 use rustc_hash::FxHashSet;
 
@@ -68,6 +69,31 @@ impl UninitDetector {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.steps == 0
+    }
+
+    /// What it will find depends on this, and on the steps to come: a number that is the same for the same contents but for chance ([`Mixer`]).
+    #[must_use]
+    pub fn fingerprint(&self) -> u128 {
+        let mut mixer = Mixer::default();
+        let words = self.written.iter().enumerate();
+        for (at, &word) in words.filter(|(_, word)| **word != 0) {
+            mixer.add(at as u64);
+            mixer.add(word);
+        }
+        let mut all = mixer.finish();
+        // In any order.
+        let objects = self.zeroed.iter().map(|object| (0, object.index() as u64));
+        let own = |write: &DelayedWrite| {
+            let bytes = u64::from(write.arena) << 8 | u64::from(write.size);
+            (write.thread.index() as u64 + 1, bytes)
+        };
+        for (thread, what) in objects.chain(self.delayed.iter().map(own)) {
+            let mut mixer = Mixer::default();
+            mixer.add(thread);
+            mixer.add(what);
+            all = all.wrapping_add(mixer.finish());
+        }
+        all
     }
 
     /// The next step of the execution; a fault if it depends on what nobody has written.

@@ -95,7 +95,7 @@ fn row(answer: &Answer) -> Row {
     let statistics = &answer.outcome.statistics;
     let (verdict, note) = judged(&answer.outcome.verdict);
     // A formula has no executions to count.
-    let count = |number| match answer.outcome.engine.explores() {
+    let count = |number| match answer.outcome.engine.counts_executions() {
         true => words::grouped(number),
         false => "–".to_owned(),
     };

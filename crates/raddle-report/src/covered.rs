@@ -3,7 +3,7 @@
 use crate::Report;
 use crate::source::Sources;
 use crate::words;
-use raddle_judge::{Check, LeftOut, Outcome, Reason, Statistics, Verdict};
+use raddle_judge::{Check, LeftOut, Outcome, Reason, Statistics, Verdict, Work};
 use raddle_program::{NamedPlace, SrcId, Unsupported};
 
 /// So many places are named in one line.
@@ -164,7 +164,7 @@ fn says_that_nothing_is_wrong(outcome: &Outcome) -> bool {
 /// Why executions did not come to their end.
 fn blocked(outcome: &Outcome) -> Option<Note> {
     // A formula has no executions, and what was explored before it is not what the answer rests on.
-    if !outcome.engine.explores() {
+    if !outcome.engine.counts_executions() {
         return None;
     }
     let Statistics {
@@ -188,19 +188,21 @@ fn no_thread(outcome: &Outcome) -> Option<Note> {
 }
 
 /// What the engine does not look for although it was asked to.
-fn not_checked(outcome: &Outcome) -> Option<Note> {
-    outcome
-        .coverage
-        .not_checked
-        .contains(&Check::Uninit)
-        .then(|| Note {
+fn not_checked(outcome: &Outcome) -> impl Iterator<Item = Note> {
+    outcome.coverage.not_checked.iter().filter_map(|check| {
+        let what = match check {
+            Check::Uninit => {
+                "all that depends on memory which nobody has written; see `raddle explain uninit`"
+            }
+            Check::Race => "data races",
+            _ => return None,
+        };
+        Some(Note {
             kind: "not-checked",
-            text: format!(
-                "engine {} does not look for all that depends on memory which nobody has written; see `raddle explain uninit`",
-                outcome.engine.name()
-            ),
+            text: format!("engine {} does not look for {what}", outcome.engine.name()),
             at: SrcId::NOWHERE,
         })
+    })
 }
 
 /// What the user did not want to be explored.
@@ -287,8 +289,14 @@ fn weak_orderings(report: &Report<'_>, sources: &Sources) -> Option<Note> {
 
 /// How many executions were looked at, and what became of them.
 pub(crate) fn executions(outcome: &Outcome) -> Option<String> {
+    if let Work::States(states) = outcome.statistics.work {
+        return Some(match states {
+            1 => "1 state".to_owned(),
+            _ => format!("{} states", words::grouped(states)),
+        });
+    }
     // A formula has no executions to count.
-    if !outcome.engine.explores() {
+    if !outcome.engine.counts_executions() {
         return None;
     }
     let Statistics {

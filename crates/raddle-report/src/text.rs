@@ -184,7 +184,7 @@ impl<'a> Writer<'a> {
         let Statistics {
             complete, blocked, ..
         } = outcome.statistics;
-        let place = match (outcome.engine.explores(), complete + blocked) {
+        let place = match (outcome.engine.counts_executions(), complete + blocked) {
             (false, _) => String::new(),
             (_, 0) => " in the first execution".to_owned(),
             (_, executions) => format!(" in {}", words::executions(executions)),

@@ -86,6 +86,8 @@ pub struct RunOptions {
     pub spurious_failures: bool,
     /// Also where that leads back to the beginning of a loop?
     pub idle_failures: bool,
+    /// Were loops that look a bounded number of times run in full?
+    pub every_look: bool,
     /// Could `malloc` return null?
     pub malloc_may_fail: bool,
     /// Could it return the address of a block that had been freed?

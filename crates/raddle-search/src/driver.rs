@@ -6,8 +6,8 @@ use crate::parallel::Division;
 pub use raddle_judge::checks::{ViolationKey, check_of};
 use raddle_judge::listener::Listener;
 pub use raddle_judge::options::{
-    InternalError, Limits, MilestoneSink, Progress, ProgressSink, Reductions, SearchOptions,
-    ViolationSink,
+    InternalError, Limits, MilestoneSink, Opinion, Progress, ProgressSink, Reductions,
+    SearchOptions, ViolationSink,
 };
 use raddle_judge::{EngineKind, Frame, Outcome, Phase};
 use raddle_memory::Machine;
@@ -45,12 +45,16 @@ pub fn check_with(
     let minds_races = options.checks.races;
     engine_options.division = division(engine_options.division, kind, &options);
     let division = &mut engine_options.division;
-    if let Some(saved) = division.as_mut().and_then(|it| it.saved.as_mut())
-        && program.retrace(&saved.journal).is_err()
-    {
-        return Err(InternalError::ForeignCheckpoint);
+    let saved = division.as_ref().and_then(|it| it.saved.as_ref());
+    if let Some(saved) = saved {
+        let is_of_engine = saved.shared.is_some() == (kind != EngineKind::Graph);
+        if !is_of_engine || program.retrace(&saved.journal).is_err() {
+            return Err(InternalError::ForeignCheckpoint);
+        }
     }
-    let resumes = division.as_ref().is_some_and(|it| it.saved.is_some());
+    let resumes = saved.is_some();
+    let shared = saved.and_then(|saved| saved.shared.as_ref());
+    let left_to = shared.map(|shared| (shared.engine, shared.first_look.clone()));
     let mut setup = Setup {
         memory,
         reductions,
@@ -66,6 +70,13 @@ pub fn check_with(
         program.learn_uses(minds_races);
     }
     let mut engine = kind;
+    if let Some((kept, first_look)) = left_to {
+        engine = kept;
+        match &first_look {
+            Some(first) => frame.resume_look(first),
+            None => kind = kept,
+        }
+    }
     while flow.is_continue() {
         let explore = exploring(engine).ok_or(InternalError::DoesNotExplore { engine })?;
         flow = explore(&mut setup, program, &mut frame);
@@ -114,6 +125,8 @@ fn division(
     kind: EngineKind,
     options: &SearchOptions,
 ) -> Option<Division> {
-    let is_sequential = options.limits.executions.is_some() || options.milestones.is_some();
+    // Whoever leads `graph` asks nobody.
+    let asks = options.milestones.is_some() && kind == EngineKind::Graph;
+    let is_sequential = options.limits.executions.is_some() || asks;
     division.filter(|it| kind.descriptor().has_workers && it.is_wanted() && !is_sequential)
 }

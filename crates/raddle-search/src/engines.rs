@@ -2,6 +2,7 @@
 
 use crate::parallel::{Division, shared};
 use crate::rvf::{self, RvfHeuristics, RvfOptions};
+use crate::states::{self, Cycles};
 use crate::{dpor, graph, icb, mcr, parallel, rf};
 use raddle_judge::interleavings::{self, Sequence};
 use raddle_judge::verdict::{EngineKind, MemoryModel, Work};
@@ -16,8 +17,10 @@ pub struct EngineOptions {
     /// Worker threads of engine `mcr`; 0 is as good as 1.
     pub jobs: usize,
     /// Engines with workers: explore in pieces, by several workers or at several times. Not with a limit on executions, which means the first ones of
-    /// the sequential search, nor if somebody may end it at a milestone.
+    /// the sequential search.
     pub division: Option<Division>,
+    /// Engine `states`: so many words of states are looked at, at most.
+    pub most_words: Option<u64>,
     /// Engine `rvf`: heuristics that change no answer.
     pub rvf: RvfHeuristics,
 }
@@ -41,12 +44,12 @@ const EXPLORING: &[(EngineKind, Explore)] = &[
         interleavings::explore(program, setup.memory, Sequence::Ascending, frame)
     }),
     (EngineKind::Dpor, |setup, program, frame| {
-        let division = setup.options.division.as_ref();
+        let division = setup.options.division.as_mut();
         shared::explore::<dpor::Search>(program, &setup.reductions, frame, division).0
     }),
     (EngineKind::Rf, |setup, program, frame| {
         let plan = rf::Plan::new(setup.reductions);
-        let division = setup.options.division.as_ref();
+        let division = setup.options.division.as_mut();
         let (flow, search) = shared::explore::<rf::Search>(program, &plan, frame, division);
         // What several did depends on who was first.
         if let Some(search) = search {
@@ -82,6 +85,21 @@ const EXPLORING: &[(EngineKind, Explore)] = &[
     }),
     (EngineKind::Bpor, |_, program, frame| {
         icb::bounded::explore(program, frame)
+    }),
+    (EngineKind::States, |setup, program, frame| {
+        let most = setup.options.most_words;
+        let explored = states::explore(program, setup.memory, most, frame);
+        frame.set_work(Work::States(explored.states));
+        if explored.exits {
+            frame.has_exits();
+        }
+        if explored.cycles == Cycles::Some {
+            frame.has_cycles();
+        }
+        match explored.has_more {
+            true => frame.has_done_enough(),
+            false => explored.flow,
+        }
     }),
     (
         EngineKind::Graph,

@@ -47,6 +47,7 @@ mod rf;
 mod rvf;
 #[cfg(test)]
 mod spinning;
+mod states;
 
 #[cfg(test)]
 use raddle_testing::oracle;

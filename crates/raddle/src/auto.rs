@@ -10,18 +10,19 @@
 //! measure where a solver sees the answer. Who is asked when is decided by counting, so that nothing depends on the machine.
 
 use crate::check::{Checked, engine_options, estimating, search_options, solve, source};
+use crate::checkpoint;
 use crate::error::Error;
 use crate::load::{Compiled, Loaded};
 use crate::options::Options;
 use crate::supervise::Job;
 use raddle_bmc::Conflicts;
 use raddle_program::{Op, OrderSite, Program, StateId, Unsupported};
-use raddle_search::driver::{self, MilestoneSink, SearchOptions};
+use raddle_search::driver::{self, EngineOptions, MilestoneSink, Opinion, SearchOptions};
+use raddle_search::parallel::Division;
 use raddle_search::{
     EngineKind, MemoryModel, MemoryReason, Outcome, Reason, Reductions, Verdict, choose_engine,
 };
-use std::cell::RefCell;
-use std::ops::ControlFlow;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -55,9 +56,14 @@ fn reason(checked: &Checked) -> MemoryReason {
 fn answered(options: &Options, job: &Job) -> Result<Checked, Error> {
     let source = source(options, job);
     let compiled = Rc::new(source.compile()?);
-    let mut loaded = compiled.load(&source)?;
     let began = Instant::now();
-    let engine = choose_engine(&mut loaded.program, options.reductions);
+    if let Some(by_language) = resumed_by_language(options, job, began, || compiled.load(&source))?
+    {
+        return Ok(by_language);
+    }
+    let mut loaded = compiled.load(&source)?;
+    let engine = resumed_engine(options)
+        .unwrap_or_else(|| choose_engine(&mut loaded.program, options.reductions));
     let answer: Rc<RefCell<Option<Checked>>> = Rc::default();
     let milestones = is_worth_asking(options).then(|| {
         let second = SecondEngine {
@@ -65,6 +71,7 @@ fn answered(options: &Options, job: &Job) -> Result<Checked, Error> {
             options: options.clone(),
             job: job.clone(),
             answer: Rc::clone(&answer),
+            tried: Cell::new(0),
         };
         second.waiting()
     });
@@ -74,9 +81,11 @@ fn answered(options: &Options, job: &Job) -> Result<Checked, Error> {
         leaves_values_to_formulas: can_ask(options),
         ..search_options(options, job)
     };
-    let outcome = driver::check(&mut loaded.program, engine, search)
-        .map_err(|error| Error::Internal(error.to_string()))?;
-    let (checked, is_explored) = if let Some(mut answered) = answer.take() {
+    let engine_options = workers(options, &loaded)?;
+    let outcome = driver::check_with(&mut loaded.program, engine, engine_options, search)
+        .map_err(|error| checkpoint::failed(options, &error))?;
+    let answer = answer.take().filter(|_| is_answered(&outcome));
+    let (checked, is_explored) = if let Some(mut answered) = answer {
         let statistics = &mut answered.outcome.statistics;
         statistics.follow(&outcome.statistics, outcome.engine);
         (answered, false)
@@ -103,6 +112,26 @@ fn answered(options: &Options, job: &Job) -> Result<Checked, Error> {
     })
 }
 
+/// So many looks around are there before others help, unless the user says otherwise: most searches that a formula answers have reached their first milestone.
+const WARM_UP: u32 = 16 * Division::WARM_UP;
+
+/// Who explores.
+fn workers(options: &Options, loaded: &Loaded) -> Result<EngineOptions, Error> {
+    let mut engine_options = engine_options(options, loaded)?;
+    if let (Some(division), None) = (&mut engine_options.division, options.pieces_after) {
+        division.warm_up = WARM_UP;
+    }
+    Ok(engine_options)
+}
+
+/// Has the search ended because somebody else had the answer?
+fn is_answered(outcome: &Outcome) -> bool {
+    match &outcome.verdict {
+        Verdict::Inconclusive(reason) => *reason == Reason::Effort,
+        _ => outcome.coverage.unfinished == Some(Reason::Effort),
+    }
+}
+
 /// If a formula has said that nothing is wrong under sequential consistency, there are many executions, or values that cannot all be tried. So many graphs are
 /// explored then; if there are more, the answer is the formula's, and says so.
 const MOST_AFTER_FORMULA: u64 = 1 << 19;
@@ -120,6 +149,42 @@ fn has_blocks(program: &Program) -> bool {
     states.any(|state| *program.op(state) == Op::AtomicBegin)
 }
 
+fn of_language(options: &Options) -> Options {
+    Options {
+        memory: MemoryModel::C11,
+        ..options.clone()
+    }
+}
+
+/// Goes on with the exploration of execution graphs, if that is what was kept: it was begun because nothing is wrong under sequential consistency. None
+/// if there is none, or if graphs turn out not to be for this program.
+fn resumed_by_language(
+    options: &Options,
+    job: &Job,
+    began: Instant,
+    load: impl FnOnce() -> Result<Loaded, Error>,
+) -> Result<Option<Checked>, Error> {
+    let resumed = options.resumed.as_ref();
+    let left = resumed.and_then(|it| it.left_of(&of_language(options)));
+    if !options.follows_language || left.is_none() {
+        return Ok(None);
+    }
+    let checked = by_language(options, job, began, load()?, None)?;
+    let is_answer = !matches!(checked.outcome.verdict, Verdict::Unsupported(_));
+    Ok(is_answer.then_some(checked))
+}
+
+/// The engine of the search that is taken up.
+fn resumed_engine(options: &Options) -> Option<EngineKind> {
+    let left = options.resumed.as_ref()?.left_of(options)?;
+    let shared = left.shared.as_ref()?;
+    // Only `rf` has another one look again.
+    Some(match shared.first_look {
+        Some(_) => EngineKind::Rf,
+        None => shared.engine,
+    })
+}
+
 /// Explores execution graphs under the memory model of the language.
 fn by_language(
     options: &Options,
@@ -128,10 +193,7 @@ fn by_language(
     mut loaded: Loaded,
     most: Option<u64>,
 ) -> Result<Checked, Error> {
-    let options = Options {
-        memory: MemoryModel::C11,
-        ..options.clone()
-    };
+    let options = of_language(options);
     let mut search = SearchOptions {
         began: Some(began),
         ..search_options(&options, job)
@@ -141,7 +203,7 @@ fn by_language(
     let engine_options = engine_options(&options, &loaded)?;
     let program = &mut loaded.program;
     let outcome = driver::check_with(program, EngineKind::Graph, engine_options, search)
-        .map_err(|error| Error::Internal(error.to_string()))?;
+        .map_err(|error| checkpoint::failed(&options, &error))?;
     Ok(Checked { loaded, outcome })
 }
 
@@ -166,7 +228,14 @@ fn explore_the_rest(
         began: Some(began),
         ..search_options(options, job)
     };
-    let outcome = driver::check(&mut loaded.program, engine, search)
+    // What was kept is of the search before, and stays as it is.
+    let options = &Options {
+        checkpoint: None,
+        resumed: None,
+        ..options.clone()
+    };
+    let engine_options = workers(options, &loaded)?;
+    let outcome = driver::check_with(&mut loaded.program, engine, engine_options, search)
         .map_err(|error| Error::Internal(error.to_string()))?;
     match outcome.verdict {
         Verdict::Violation(_) => Ok(Checked { loaded, outcome }),
@@ -235,7 +304,10 @@ fn for_formulas(options: &Options) -> Options {
 /// What the formula may cost when it is asked for the first time, about as much as the executions before. It grows with their number.
 const FIRST_EFFORT: Conflicts = 20_000;
 
-/// Engine `bmc` as the second one of a portfolio: asked again and again while the first explores, each time with leave to take more trouble, until it has an
+/// How many words the states may have that are gone through when that is tried for the first time: some hundred thousand small ones.
+const FIRST_WORDS: u64 = 1 << 24;
+
+/// Engines `states` and `bmc` beside the first one of a portfolio: asked again and again while that explores, each time with leave to take more trouble, until one has an
 /// answer. Trouble is counted, not timed: the answer is the same on every machine.
 struct SecondEngine {
     compiled: Rc<Compiled>,
@@ -243,31 +315,81 @@ struct SecondEngine {
     job: Job,
     /// Speaks of the program that it was formed on.
     answer: Rc<RefCell<Option<Checked>>>,
+    /// So many times the first effort was made in vain.
+    tried: Cell<u64>,
 }
 
 impl SecondEngine {
     /// Waits for the first engine to take long.
     fn waiting(self) -> MilestoneSink {
-        Box::new(move |times| self.ask(FIRST_EFFORT.saturating_mul(times)))
+        Box::new(move |times| self.ask(times))
     }
 
     /// An answer that holds for all executions, or a violation, ends the search; anything else is no help.
-    fn ask(&self, effort: Conflicts) -> ControlFlow<()> {
-        let options = Options {
-            progress: false,
-            ..for_formulas(&self.options)
-        };
-        let watch = &self.job.watch;
-        let (phase, engine) = (watch.phase(), watch.engine());
-        let checked = solve(&self.compiled, &options, &self.job, Some(effort));
-        watch.enter(phase);
-        engine.inspect(|&engine| watch.set_engine(engine));
-        match checked {
-            Ok(checked) if has_answer(&checked.outcome) => {
-                *self.answer.borrow_mut() = Some(checked);
-                ControlFlow::Break(())
-            }
-            _ => ControlFlow::Continue(()),
+    fn ask(&self, times: u64) -> Opinion {
+        if self.answer.borrow().is_none() && times > self.tried.get() {
+            self.look(times);
+        }
+        match &*self.answer.borrow() {
+            // A search that is done again by one worker is told what it would have been told, and when.
+            Some(checked) if times > self.tried.get() => match checked.outcome.verdict {
+                Verdict::Violation(_) => Opinion::Wrong,
+                _ => Opinion::NothingWrong,
+            },
+            _ => Opinion::None,
         }
     }
+
+    /// Goes through states first, if that can answer what is asked.
+    fn look(&self, times: u64) {
+        let mut answer = None;
+        if is_about_states(&self.options) {
+            answer = self.aside(|| self.by_states(FIRST_WORDS.saturating_mul(times)));
+        }
+        if answer.is_none() {
+            let options = Options {
+                progress: false,
+                ..for_formulas(&self.options)
+            };
+            let effort = FIRST_EFFORT.saturating_mul(times);
+            answer = self.aside(|| solve(&self.compiled, &options, &self.job, Some(effort)));
+        }
+        match answer {
+            Some(_) => *self.answer.borrow_mut() = answer,
+            None => self.tried.set(times),
+        }
+    }
+
+    fn by_states(&self, most: u64) -> Result<Checked, Error> {
+        let engine = EngineKind::States;
+        let options = Options {
+            engine: Some(engine),
+            progress: false,
+            ..self.options.clone()
+        };
+        let mut loaded = self.compiled.load(&source(&options, &self.job))?;
+        let search = search_options(&options, &self.job);
+        let engine_options = EngineOptions {
+            most_words: Some(most),
+            ..EngineOptions::default()
+        };
+        let outcome = driver::check_with(&mut loaded.program, engine, engine_options, search)
+            .map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(Checked { loaded, outcome })
+    }
+
+    /// Has somebody else work while the first engine waits: what comes of it, if that is an answer.
+    fn aside(&self, work: impl FnOnce() -> Result<Checked, Error>) -> Option<Checked> {
+        let watch = &self.job.watch;
+        let (phase, engine) = (watch.phase(), watch.engine());
+        let checked = work();
+        watch.enter(phase);
+        engine.inspect(|&engine| watch.set_engine(engine));
+        checked.ok().filter(|checked| has_answer(&checked.outcome))
+    }
+}
+
+/// Can engine `states` answer what is asked?
+fn is_about_states(options: &Options) -> bool {
+    !options.checks.races && !options.checks.livelocks && options.memory == MemoryModel::Sc
 }

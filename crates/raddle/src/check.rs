@@ -25,8 +25,8 @@ use raddle_report::{Report, html, json, sarif, text, words};
 use raddle_search::driver::{self, EngineOptions, Limits, SearchOptions, ViolationSink};
 use raddle_search::parallel::Setup;
 use raddle_search::{
-    Check, EngineKind, InternalError, LeftOut, MemoryModel, Outcome, Phase, Reason, Trace,
-    UnsupportedAt, Verdict, Violation, ViolationKind,
+    Check, EngineKind, LeftOut, MemoryModel, Outcome, Phase, Reason, Trace, UnsupportedAt, Verdict,
+    Violation, ViolationKind,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -221,6 +221,11 @@ pub(crate) fn checked(options: &Options, job: &Job) -> Result<Checked, Error> {
         true => unwritten::checked(options, job)?,
         false => by_engine(options, job)?,
     };
+    if let (Verdict::Inconclusive(_), Some(file)) = (&checked.outcome.verdict, &options.checkpoint)
+        && job.watch.is_raised()
+    {
+        checkpoint::tell_what_is_kept(file);
+    }
     if !options.spurious_wakeups {
         let left_out = &mut checked.outcome.coverage.left_out;
         left_out.push(LeftOut::SpuriousWakeups);
@@ -329,6 +334,7 @@ pub(crate) fn source<'a>(options: &'a Options, job: &'a Job) -> Source<'a> {
         spurious_wakeups: options.spurious_wakeups,
         spurious_failures: spurious_failures(options.spurious_failures, options.memory),
         idle_failures: explores_idle_failures(options, options.engine),
+        every_look: !options.reductions.purity,
         volatile_is_atomic: options.volatile_is_atomic,
         malloc_may_fail: options.malloc_may_fail,
         reuse_addresses: options.reuse_addresses,
@@ -365,18 +371,10 @@ fn explore(options: &Options, engine: EngineKind, job: &Job) -> Result<Checked, 
     let mut program = std::mem::replace(&mut loaded.program, Program::nothing());
     let check = |engine_options| {
         let checked = driver::check_with(&mut program, engine, engine_options, search);
-        checked.map_err(|error| match (error, &options.checkpoint) {
-            (InternalError::ForeignCheckpoint, Some(file)) => checkpoint::other_program(file),
-            (error, _) => Error::Internal(error.to_string()),
-        })
+        checked.map_err(|error| checkpoint::failed(options, &error))
     };
     let outcome = cluster::explore_with(options, &loaded, job, engine_options, check)?;
     loaded.program = program;
-    if let (Verdict::Inconclusive(_), Some(file)) = (&outcome.verdict, &options.checkpoint)
-        && job.watch.is_raised()
-    {
-        checkpoint::tell_what_is_kept(file);
-    }
     Ok(Checked { loaded, outcome })
 }
 
@@ -422,6 +420,8 @@ pub(crate) fn estimating(
             reductions: search.reductions,
             keep_going: true,
             leaves_values_to_formulas: search.leaves_values_to_formulas,
+            reach: None,
+            is_kept: false,
             watch: search.watch(),
         };
         let estimator = Estimator::start(&loaded.again, setup);
@@ -531,6 +531,7 @@ fn run_options(options: &Options, engine: EngineKind, on_main_return: OnMainRetu
         spurious_wakeups: options.spurious_wakeups,
         spurious_failures: options.spurious_failures,
         idle_failures: explores_idle_failures(options, Some(engine)),
+        every_look: !options.reductions.purity,
         volatile_is_atomic: options.volatile_is_atomic,
         malloc_may_fail: options.malloc_may_fail,
         reuse_addresses: options.reuse_addresses,

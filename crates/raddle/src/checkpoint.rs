@@ -12,6 +12,7 @@ use crate::load::Loaded;
 use crate::options::Options;
 use clap::Parser;
 use raddle_report::trace_file::hex;
+use raddle_search::InternalError;
 use raddle_search::parallel::{Checkpoints, Division, Saved};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -20,11 +21,11 @@ use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The format that this version writes.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// How often a checkpoint is written while the search goes on.
 const EVERY: Duration = Duration::from_secs(60);
 const CHECKSUM: &str = "checksum ";
@@ -37,6 +38,8 @@ struct Header {
     raddle: String,
     /// What tells the program from others.
     fingerprint: String,
+    /// Which of the searches that an answer may take ([`stage`]).
+    stage: String,
     /// The command line, from `check` on.
     args: Vec<String>,
 }
@@ -45,9 +48,35 @@ struct Header {
 #[derive(Debug)]
 pub(crate) struct Resumed {
     fingerprint: String,
+    stage: String,
     args: Vec<String>,
     saved: Saved,
     file: PathBuf,
+    /// Its search has been taken up: what comes now comes after it.
+    is_taken_up: AtomicBool,
+}
+
+impl Resumed {
+    /// What is left, for the search that takes it up.
+    fn take_up(&self, options: &Options) -> Option<Saved> {
+        let saved = self.left_of(options)?;
+        let is_first = !self.is_taken_up.swap(true, Ordering::Relaxed);
+        is_first.then(|| saved.clone())
+    }
+
+    /// What is left of this search, if it is this one.
+    pub(crate) fn left_of(&self, options: &Options) -> Option<&Saved> {
+        (self.stage == stage(options)).then_some(&self.saved)
+    }
+}
+
+/// Which search this is, of those that an answer may take: one under each memory model, and one that looks at every byte that nobody has written.
+fn stage(options: &Options) -> String {
+    let bytes = match options.every_byte {
+        true => " bytes",
+        false => "",
+    };
+    format!("{}{bytes}", options.memory.name())
 }
 
 /// Why a checkpoint cannot be used.
@@ -187,9 +216,11 @@ fn parse(bytes: &[u8], file: &Path) -> Result<Resumed, CheckpointError> {
         )?;
     Ok(Resumed {
         fingerprint: header.fingerprint,
+        stage: header.stage,
         args: header.args,
         saved,
         file: file.into(),
+        is_taken_up: AtomicBool::new(false),
     })
 }
 
@@ -204,18 +235,22 @@ pub(crate) fn division(options: &Options, loaded: &Loaded) -> Result<Division, E
         division.warm_up = looks;
     }
     let mut args = None;
+    let mut is_before = false;
     if let Some(resumed) = &options.resumed {
         if resumed.fingerprint != loaded.fingerprint {
             return Err(other_program(&resumed.file));
         }
-        division.saved = Some(resumed.saved.clone());
+        division.saved = resumed.take_up(options);
         args = Some(resumed.args.clone());
+        is_before = !resumed.is_taken_up.load(Ordering::Relaxed);
     }
-    if let Some(file) = &options.checkpoint {
+    // A search that comes before the one that is kept is done again; the file stays as it is.
+    if let (Some(file), false) = (&options.checkpoint, is_before) {
         let header = Header {
             raddle_checkpoint: VERSION,
             raddle: env!("CARGO_PKG_VERSION").to_owned(),
             fingerprint: loaded.fingerprint.clone(),
+            stage: stage(options),
             args: match args {
                 Some(args) => args,
                 None => command_line()?,
@@ -267,6 +302,14 @@ fn checkpoints(file: &Path, header: &Header) -> Result<Checkpoints, Error> {
     })
 }
 
+/// What went wrong with a search that may be of a checkpoint.
+pub(crate) fn failed(options: &Options, error: &InternalError) -> Error {
+    match (error, &options.checkpoint) {
+        (InternalError::ForeignCheckpoint, Some(file)) => other_program(file),
+        (error, _) => Error::Internal(error.to_string()),
+    }
+}
+
 /// Says where what is left is to be found.
 pub(crate) fn tell_what_is_kept(file: &Path) {
     let name = file.display();
@@ -303,7 +346,7 @@ mod tests {
 
     fn text() -> String {
         let first = format!(
-            r#"{{"raddle_checkpoint":1,"raddle":"{}","fingerprint":"f","args":["check","a.c"]}}"#,
+            r#"{{"raddle_checkpoint":2,"raddle":"{}","fingerprint":"f","stage":"sc","args":["check","a.c"]}}"#,
             env!("CARGO_PKG_VERSION")
         );
         let body = format!("{first}\nstart 0 0\nedge 0 7 1\npiece - 0 1 2\n");
@@ -350,8 +393,8 @@ mod tests {
 
     #[test]
     fn other_versions_are_refused_by_name() {
-        let newer = text().replace(r#""raddle_checkpoint":1"#, r#""raddle_checkpoint":2"#);
-        let found = CheckpointError::UnknownVersion { found: 2 };
+        let newer = text().replace(r#""raddle_checkpoint":2"#, r#""raddle_checkpoint":3"#);
+        let found = CheckpointError::UnknownVersion { found: 3 };
         assert_eq!(parsed(&newer).unwrap_err(), found);
         let version = format!(r#""raddle":"{}""#, env!("CARGO_PKG_VERSION"));
         let other = text().replace(&version, r#""raddle":"0.0.1""#);

@@ -205,7 +205,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
 
-    /// Keep what is left of the search in this file, every minute and when it is stopped: `raddle resume FILE` goes on (engine `graph`)
+    /// Keep what is left of the search in this file, every minute and when it is stopped: `raddle resume FILE` goes on (engines `graph`, `dpor`, `rf`, and `auto`)
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
 
@@ -348,6 +348,7 @@ pub enum Engine {
     Rvf,
     Mcr,
     Bmc,
+    States,
     Icb,
     Bpor,
     Naive,

@@ -106,6 +106,7 @@ fn applicable(options: &Options) -> Vec<(&'static str, EngineKind)> {
     for &(name, kind) in ENGINES {
         if options.malloc_may_fail && !kind.takes("--malloc-may-fail")
             || options.reuse_addresses && !kind.takes("--reuse-addresses")
+            || options.checks.races && !kind.makes(Check::Race)
         {
             continue;
         }

@@ -35,6 +35,10 @@ pub enum Error {
     SingleWorker {
         engine: &'static str,
     },
+    /// `--checkpoint` with an engine whose searches cannot be kept.
+    NoCheckpoints {
+        engine: &'static str,
+    },
     /// An option that only engine `graph` knows.
     OnlyForGraph {
         option: &'static str,
@@ -172,6 +176,10 @@ impl fmt::Display for Error {
                 f,
                 "engine `{engine}` has one worker only: `--jobs` is for engines `graph`, `dpor`, `rf` and `mcr`"
             ),
+            Self::NoCheckpoints { engine } => write!(
+                f,
+                "`--checkpoint` is for engines `graph`, `dpor` and `rf`, not for engine `{engine}`"
+            ),
             Self::OnlyForGraph { option, engine } => {
                 write!(
                     f,
@@ -248,6 +256,9 @@ impl Error {
             ),
             Self::SingleWorker { .. } => {
                 Some("leave `--jobs` out, or choose one of these engines".to_owned())
+            }
+            Self::NoCheckpoints { .. } => {
+                Some("leave `--checkpoint` out, or choose one of these engines".to_owned())
             }
             Self::OnlyForGraph { option, .. } => {
                 Some(format!("add `--engine graph`, or leave `{option}` out"))

@@ -63,7 +63,7 @@ const TOPICS: &[Topic] = &[
     Topic {
         names: &["jobs", "parallel", "checkpoint", "resume"],
         text: "Engines `graph`, `dpor`, `rf` and `mcr` have several workers: `--jobs N`, by default one for each processor. Counts, verdict and \
-               violation are those of one worker; where several workers of `dpor` or `rf` find something, one explores again and tells of it. With engine `graph`, `--checkpoint FILE` keeps what is left of a search every \
+               violation are those of one worker; where several workers of `dpor` or `rf` find something, one explores again and tells of it. With `graph`, `dpor` and `rf`, also where `auto` chooses them, `--checkpoint FILE` keeps what is left of a search every \
                minute and when it is stopped (Ctrl-C, SIGTERM, a limit), and `raddle resume FILE` goes on with any number of \
                workers, to the same counts. A checkpoint that is damaged, or of another program or version, is refused.",
     },
@@ -74,6 +74,14 @@ const TOPICS: &[Topic] = &[
                one worker, whoever is killed or cut off meanwhile. `--attach RUN` shows the answer of a run that was begun before, \
                and `raddle cluster status`, `cancel` and `clean` look after runs. It takes a build with \
                `--features cluster`. See docs/cluster.md.",
+    },
+    Topic {
+        names: &["states"],
+        text: "Engine `states` goes through every state of the program once: what threads do next, and what memory holds, whatever led there. \
+               Programs with counters, buffers and locks that are taken again and again have far fewer states than executions, and loops that go round for \
+               ever have few, too. Critical sections, and accesses to memory that one thread uses alone, are one step each. It finds failed assertions, memory \
+               faults, deadlocks, overflows and reads of what nobody wrote, but no data races: those depend on how a state was come to. \
+               `auto` asks it where a search is long and races are not looked for (`--property`, `--check assert`).",
     },
     Topic {
         names: &["icb"],
@@ -462,7 +470,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "engines",
         &[
-            "auto", "dpor", "rf", "graph", "rvf", "mcr", "bmc", "icb", "bpor", "naive",
+            "auto", "dpor", "rf", "graph", "rvf", "mcr", "bmc", "states", "icb", "bpor", "naive",
         ],
     ),
     ("memory models", &["c11", "sc", "tso", "pso", "orderings"]),

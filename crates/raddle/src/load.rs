@@ -31,6 +31,8 @@ pub(crate) struct Source<'a> {
     pub(crate) spurious_wakeups: bool,
     pub(crate) spurious_failures: SpuriousFailures,
     pub(crate) idle_failures: bool,
+    /// Are loops that look a bounded number of times run in full?
+    pub(crate) every_look: bool,
     pub(crate) volatile_is_atomic: bool,
     pub(crate) malloc_may_fail: bool,
     pub(crate) reuse_addresses: bool,
@@ -194,6 +196,7 @@ impl Source<'_> {
             spurious_wakeups: self.spurious_wakeups,
             spurious_failures: self.spurious_failures,
             leaves_out_idle_failures: !self.idle_failures,
+            collapses_spins: !self.every_look,
             volatile_is_atomic: self.volatile_is_atomic,
             malloc_may_fail: self.malloc_may_fail,
             reuse_addresses: self.reuse_addresses,

@@ -87,6 +87,7 @@ pub const ENGINES: &[(&str, EngineKind)] = &[
     ("graph", EngineKind::Graph),
     ("rvf", EngineKind::Rvf),
     ("mcr", EngineKind::Mcr),
+    ("states", EngineKind::States),
     ("icb", EngineKind::Icb),
     ("bpor", EngineKind::Bpor),
     ("bmc", EngineKind::Bmc),
@@ -146,7 +147,7 @@ impl Options {
         let project = Project::from_args(&args)?;
         let list = match &property {
             Some(property) => property.checks.clone(),
-            None => named(&args.checks, project.file()),
+            None => named(&args.checks, project.file(), engine),
         };
         all_known(&list, engine)?;
         if args.clang_args.iter().any(|arg| arg == "-m32") {
@@ -165,10 +166,11 @@ impl Options {
             });
         }
         if args.checkpoint.is_some() {
-            let option = "--checkpoint";
-            if !engine.is_some_and(|kind| kind.descriptor().has_checkpoints) {
-                let engine = engine.map_or("auto", EngineKind::name);
-                return Err(Error::OnlyForGraph { option, engine });
+            if let Some(kind) = engine
+                && !kind.descriptor().has_checkpoints
+            {
+                let engine = kind.name();
+                return Err(Error::NoCheckpoints { engine });
             }
             if args.max_executions.is_some() {
                 return Err(Error::Unavailable {
@@ -320,7 +322,7 @@ fn memory(memory: Option<Memory>, engine: Engine) -> MemoryModel {
 }
 
 /// What is looked for unless the user says otherwise.
-fn named(list: &[Check], file: &Path) -> Vec<Check> {
+fn named(list: &[Check], file: &Path, engine: Option<EngineKind>) -> Vec<Check> {
     if !list.is_empty() {
         return list.to_vec();
     }
@@ -329,21 +331,33 @@ fn named(list: &[Check], file: &Path) -> Vec<Check> {
     if compile::is_c_or_cxx(file) {
         list.push(Check::Uninit);
     }
+    let lacks_races = |engine: EngineKind| !engine.makes(raddle_search::Check::Race);
+    if engine.is_some_and(lacks_races) {
+        list.retain(|&check| check != Check::Race);
+    }
     list
 }
 
 /// Refuses what the engine does not look for.
 fn all_known(list: &[Check], engine: Option<EngineKind>) -> Result<(), Error> {
-    if let Some(engine) = engine
-        && !engine.makes(raddle_search::Check::Livelock)
-        && list.contains(&Check::Livelock)
-    {
-        return Err(Error::NotWithEngine {
-            engine: engine.name(),
-            what: "check",
-            value: name_of(Check::Livelock),
-            available: "assert, memory, race, deadlock, overflow",
-        });
+    let Some(engine) = engine else {
+        return Ok(());
+    };
+    for (check, known) in [
+        (Check::Livelock, raddle_search::Check::Livelock),
+        (Check::Race, raddle_search::Check::Race),
+    ] {
+        if !engine.makes(known) && list.contains(&check) {
+            return Err(Error::NotWithEngine {
+                engine: engine.name(),
+                what: "check",
+                value: name_of(check),
+                available: match engine.makes(raddle_search::Check::Race) {
+                    true => "assert, memory, race, deadlock, overflow",
+                    false => "assert, memory, deadlock, overflow, uninit",
+                },
+            });
+        }
     }
     Ok(())
 }
@@ -444,8 +458,8 @@ mod tests {
                 "engine `rvf` has one worker only: `--jobs` is for engines `graph`, `dpor`, `rf` and `mcr`",
             ),
             (
-                vec!["--checkpoint", "search.checkpoint"],
-                "`--checkpoint` is for engine `graph`, not for engine `auto`",
+                vec!["--engine", "rvf", "--checkpoint", "search.checkpoint"],
+                "`--checkpoint` is for engines `graph`, `dpor` and `rf`, not for engine `rvf`",
             ),
             (
                 vec!["--proof", "a.proof"],
@@ -455,9 +469,15 @@ mod tests {
                 vec!["--engine", "bmc", "--check", "livelock"],
                 "with engine bmc, check `livelock` is not available yet; available: assert, memory, race, deadlock, overflow",
             ),
+            (
+                vec!["--engine", "states", "--check", "assert,race"],
+                "with engine states, check `race` is not available yet; available: assert, memory, deadlock, overflow, uninit",
+            ),
         ] {
             assert_eq!(options(&args).unwrap_err().to_string(), message);
         }
+        let states = options(&["--engine", "states"]).unwrap();
+        assert!(!states.checks.races && states.checks.deadlocks);
     }
 
     #[test]
@@ -470,7 +490,7 @@ mod tests {
             assert_eq!(
                 wrong.to_string(),
                 format!(
-                    "engine `dpor` does not know memory model `{memory}`; engines that do: graph, bmc, naive"
+                    "engine `dpor` does not know memory model `{memory}`; engines that do: graph, states, bmc, naive"
                 )
             );
         }

@@ -332,6 +332,8 @@ mod tests {
             reductions: options.reductions,
             keep_going: true,
             leaves_values_to_formulas: false,
+            reach: None,
+            is_kept: false,
             watch: Arc::new(Watch::new(None, None)),
         };
         let mut prober = Prober::new(&loaded.again, setup).unwrap();

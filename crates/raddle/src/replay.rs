@@ -67,6 +67,7 @@ fn replayed(args: &ReplayArgs, job: &Job) -> Result<(String, Status), Error> {
         spurious_wakeups: trace.options.spurious_wakeups,
         spurious_failures: spurious_failures(trace.options.spurious_failures, schedule.memory),
         idle_failures: trace.options.idle_failures,
+        every_look: trace.options.every_look,
         volatile_is_atomic: trace.options.volatile_is_atomic,
         malloc_may_fail: trace.options.malloc_may_fail,
         reuse_addresses: trace.options.reuse_addresses,

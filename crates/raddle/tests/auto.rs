@@ -61,6 +61,25 @@ fn a_formula_finds_what_is_far_away_and_the_execution_can_be_saved() {
     says(&output, 1, &["turns != 0xE4B1E41B"]);
 }
 
+/// What is found, and by whom after how many executions, does not depend on who explores.
+#[test]
+fn any_number_of_workers_gives_the_same_answer() {
+    let scratch = Scratch::new("auto-workers");
+    for (name, claim) in [("verified", "count == 16"), ("far", "turns != 0xE4B1E41B")] {
+        let file = scratch.file(&format!("{name}.c"), &turns(claim));
+        let ask = |jobs| {
+            let args = ["--format", "json", "--pieces-after", "8", "--jobs", jobs];
+            let output = check(&file, &args);
+            let mut answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            let members = answer.as_object_mut().unwrap();
+            members.retain(|key, _| !key.starts_with("seconds") && key != "peak_memory_bytes");
+            answer["coverage"] = serde_json::Value::Null;
+            answer
+        };
+        assert_eq!(ask("3"), ask("1"), "{name}");
+    }
+}
+
 /// Whoever compares explorations, or limits one, gets it.
 #[test]
 fn nobody_is_asked_where_the_exploration_is_what_is_wanted() {

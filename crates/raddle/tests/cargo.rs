@@ -83,7 +83,7 @@ fn the_tests_of_a_project_are_checked_each_by_itself() {
             "test tests::bad_news ... FAILED (",
             "running 1 test: tests of shop (tests/orders.rs)",
             // As many as with `raddle check`: the same functions of the library are replaced.
-            "test one_order ... ok (25 executions;",
+            "test one_order ... ok (15 executions;",
             "---- tests::careless_sales_are_lost (src/lib.rs:38) ----",
             // Although the profile asks for no debug information.
             "src/lib.rs:39:9",

@@ -94,28 +94,47 @@ fn assert_same_in_pieces(file: &Path, args: &[&str]) {
     }
 }
 
-/// The programs of the papers that `rf` is measured on, with locks, loops that wait, updates and more.
+/// Programs of the papers that `dpor` and `rf` are measured on, with locks, loops that wait, updates and more, at sizes that take a moment each.
 #[test]
-fn workers_of_rf_count_what_one_counts() {
-    for (name, size) in [
-        ("circular-buffer", "-DN=5"),
-        ("readers", "-DN=8"),
-        ("casrot", "-DN=7"),
-        ("control-flow", "-DN=7"),
-        ("opt-lock", "-DN=11"),
-        ("race-parametric", "-DN=4"),
-        ("exponential-bug", "-DN=2"),
-        ("parker", "-DN=6"),
-        ("lamport", "-DN=2"),
-        ("approxds-append", "-DN=4"),
-        ("myexample", "-DN=4"),
-        ("airline", "-DN=4"),
-        ("linuxrwlocks", "-DN=2"),
-        ("mcslock", "-DN=2"),
-        ("ms-queue", "-DN=2"),
-        ("stringbuf", "-DN=1"),
+fn workers_count_what_one_counts() {
+    for (name, sizes) in [
+        ("circular-buffer", &["-DN=4"][..]),
+        ("lastzero", &["-DN=7"]),
+        ("readers", &["-DN=8"]),
+        ("casrot", &["-DN=7"]),
+        ("fib-bench", &["-DN=3"]),
+        ("lastwrite", &["-DN=5"]),
+        ("sigma", &["-DN=5"]),
+        ("floating-read", &["-DN=5"]),
+        ("control-flow", &["-DN=4"]),
+        ("opt-lock", &["-DN=5"]),
+        ("race-parametric", &["-DN=3"]),
+        ("exponential-bug", &["-DN=2"]),
+        ("parker", &["-DN=6"]),
+        ("lamport", &["-DN=2"]),
+        ("reorder", &["-DN=4", "-DNO_ASSERT=1"]),
+        ("approxds-append", &["-DN=4"]),
+        ("myexample", &["-DN=4"]),
+        ("redundant-co", &["-DN=3"]),
+        ("airline", &["-DN=4"]),
+        ("mcslock", &["-DN=2"]),
+        ("twalock", &["-DN=3"]),
+        ("ttaslock", &["-DN=3"]),
+        ("mutex", &["-DN=2"]),
+        ("mutex-musl", &["-DN=2"]),
+        ("linuxrwlocks", &["-DN=2"]),
+        ("seqlock", &["-DN=3"]),
+        ("mpmc-queue", &["-DN=3", "-DBOUND=4"]),
+        ("treiber-stack", &["-DN=3", "-DBOUND=4"]),
+        ("ms-queue", &["-DN=2"]),
+        ("sortnet", &["-DN=3"]),
+        ("safestack", &["-DA=2", "-DB=1", "-DBOUND=4"]),
+        ("stringbuf", &["-DN=1"]),
     ] {
-        assert_same_in_pieces(&benchmark(name), &["--engine", "rf", "--", size]);
+        for engine in ["dpor", "rf"] {
+            let args = [&["--engine", engine, "--"], sizes].concat();
+            assert_same_in_pieces(&benchmark(name), &args);
+        }
     }
 }
 
@@ -153,10 +172,10 @@ const LATE: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdatom
 
 /// The same, and they count themselves in every order: nobody comes to the end of that.
 const LONG: &str = "#include <pthread.h>\n#include <stdatomic.h>\n\
-    static atomic_int x[9], sum;\n\
-    static void *f(void *p) { int k = (int)(long)p; atomic_store(&x[k], 1); if (!atomic_load(&x[(k + 1) % 9])) p = atomic_fetch_add(&sum, 1) < 9 ? p : 0; return p; }\n\
-    int main(void) { pthread_t t[9]; for (long i = 0; i < 9; i++) pthread_create(&t[i], 0, f, (void *)i);\n\
-    for (int i = 0; i < 9; i++) pthread_join(t[i], 0); }\n";
+    static atomic_int x[16], sum;\n\
+    static void *f(void *p) { int k = (int)(long)p; atomic_store(&x[k], 1); if (!atomic_load(&x[(k + 1) % 16])) p = atomic_fetch_add(&sum, 1) < 9 ? p : 0; return p; }\n\
+    int main(void) { pthread_t t[16]; for (long i = 0; i < 16; i++) pthread_create(&t[i], 0, f, (void *)i);\n\
+    for (int i = 0; i < 16; i++) pthread_join(t[i], 0); }\n";
 
 #[test]
 fn the_violation_is_the_first_of_the_sequential_search() {
@@ -197,31 +216,45 @@ fn disturbed(args: &[&str], after: Duration, signal: Signal) -> Output {
     child.wait_with_output().unwrap()
 }
 
+/// Searches that are kept: how they are asked for, and a size that takes some seconds.
+const KEPT: [(&[&str], &str); 4] = [
+    (&["--engine", "graph", "--memory", "sc"], "-DN=5"),
+    (&["--engine", "dpor"], "-DN=4"),
+    (&["--engine", "rf"], "-DN=4"),
+    // Which is `rf`, and asks nobody: there are not enough executions.
+    (&["--memory", "sc"], "-DN=4"),
+];
+
+/// What is told, whoever explored.
+fn kept_answer(output: &Output) -> Value {
+    let mut told = answer(output);
+    told.as_object_mut().unwrap().remove("consistency");
+    told
+}
+
 #[test]
 fn a_search_that_is_interrupted_or_killed_goes_on_to_the_same_counts() {
+    for (engine, size) in KEPT {
+        goes_on_to_the_same_counts(engine, size);
+    }
+}
+
+fn goes_on_to_the_same_counts(engine: &[&str], size: &str) {
     let scratch = Scratch::new("parallel-resume");
     let file = benchmark("fib-bench");
     let file = file.to_str().unwrap();
     let checkpoint = scratch.0.join("search.checkpoint");
     let checkpoint = checkpoint.to_str().unwrap();
-    let engine = [
-        "--engine",
-        "graph",
-        "--memory",
-        "sc",
-        "--format",
-        "json",
-        "--progress",
-        "never",
-    ];
-    let alone = json(
+    let told = ["--format", "json", "--progress", "never"];
+    let alone = check(
         Path::new(file),
-        &["--engine", "graph", "--memory", "sc", "--", "-DN=5"],
+        &[engine, &told, &["--jobs", "1", "--", size]].concat(),
     );
     let first: Vec<&str> = [
         &["check", file, "--checkpoint", checkpoint][..],
-        &engine,
-        &["--", "-DN=5"],
+        engine,
+        &told,
+        &["--", size],
     ]
     .concat();
     let mut output = disturbed(&first, Duration::from_millis(700), Signal::SIGINT);
@@ -245,44 +278,46 @@ fn a_search_that_is_interrupted_or_killed_goes_on_to_the_same_counts() {
         rounds += 1;
         assert!(rounds < 100, "{}", String::from_utf8_lossy(&output.stderr));
     }
-    assert_eq!(answer(&output), alone, "after {rounds} rounds");
+    let told = kept_answer(&output);
+    assert_eq!(told, kept_answer(&alone), "{engine:?}, {rounds} rounds");
 }
 
 /// `RADDLE_STOPS=50 cargo test -p raddle --test parallel any_moment` tries more of them.
 #[test]
 fn a_search_that_is_stopped_at_any_moment_ends_with_the_same_counts() {
+    for (engine, _) in KEPT {
+        ends_with_the_same_counts(engine);
+    }
+}
+
+fn ends_with_the_same_counts(engine: &[&str]) {
     let scratch = Scratch::new("parallel-moments");
     let file = benchmark("fib-bench");
     let file = file.to_str().unwrap();
     let checkpoint = scratch.0.join("search.checkpoint");
     let kept = checkpoint.to_str().unwrap();
-    let search = ["--engine", "graph", "--memory", "sc", "--format", "json"];
-    let alone = json(
+    let told = ["--format", "json", "--progress", "never"];
+    let alone = check(
         Path::new(file),
-        &["--engine", "graph", "--memory", "sc", "--", "-DN=4"],
+        &[engine, &told, &["--jobs", "1", "--", "-DN=4"]].concat(),
     );
+    let alone = kept_answer(&alone);
     let stops = std::env::var("RADDLE_STOPS").map_or(3, |it| it.parse().unwrap());
     let mut random = raddle_random::Random::new(19);
     let mut kept_count = 0;
     for stop in 0..stops {
         let jobs = (1 + random.below(3)).to_string();
-        let limits = [
-            "--progress",
-            "never",
-            "--pieces-after",
-            "0",
-            "--jobs",
-            &jobs,
-        ];
         let first = [
             &["check", file, "--checkpoint", kept][..],
-            &search,
-            &limits,
+            engine,
+            &told,
+            &["--pieces-after", "0", "--jobs", &jobs],
             &["--", "-DN=4"],
-        ];
+        ]
+        .concat();
         let signal = [Signal::SIGINT, Signal::SIGTERM][random.below(2) as usize];
         let after = Duration::from_millis(100 + random.below(900));
-        let mut output = disturbed(&first.concat(), after, signal);
+        let mut output = disturbed(&first, after, signal);
         kept_count += u32::from(checkpoint.exists());
         while output.status.code() != Some(0) {
             let jobs = (1 + random.below(3)).to_string();
@@ -291,19 +326,26 @@ fn a_search_that_is_stopped_at_any_moment_ends_with_the_same_counts() {
                     .args(["resume", kept, "--jobs", &jobs])
                     .output()
                     .unwrap(),
-                false => raddle().args(first.concat()).output().unwrap(),
+                false => raddle().args(&first).output().unwrap(),
             };
             let is_answer = matches!(output.status.code(), Some(0 | 3));
             assert!(is_answer, "{}", String::from_utf8_lossy(&output.stderr));
         }
-        assert_eq!(answer(&output), alone, "stop {stop}, after {after:?}");
+        let told = kept_answer(&output);
+        assert_eq!(told, alone, "{engine:?}, stop {stop}, after {after:?}");
         let _ = fs::remove_file(&checkpoint);
     }
-    eprintln!("{kept_count} of {stops} searches had begun when they were stopped");
+    eprintln!("{engine:?}: {kept_count} of {stops} searches had begun when they were stopped");
 }
 
 #[test]
 fn checkpoints_that_do_not_fit_are_refused() {
+    for engine in ["graph", "dpor", "rf"] {
+        only_what_fits_is_taken_up(engine);
+    }
+}
+
+fn only_what_fits_is_taken_up(engine: &str) {
     let scratch = Scratch::new("parallel-refused");
     let program = scratch.file("long.c", LONG);
     let checkpoint = scratch.0.join("search.checkpoint");
@@ -311,7 +353,7 @@ fn checkpoints_that_do_not_fit_are_refused() {
     for seconds in ["2", "4", "8", "16", "32"] {
         let limit = [
             "--engine",
-            "graph",
+            engine,
             "--memory",
             "sc",
             "--time-limit",
@@ -336,7 +378,7 @@ fn checkpoints_that_do_not_fit_are_refused() {
     says(&resume(&changed), 2, &["this checkpoint is damaged"]);
     let other = scratch.file("other.checkpoint", "int main(void) {}\n");
     says(&resume(&other), 2, &["this is no checkpoint of Raddle"]);
-    let newer = text.replacen("\"raddle_checkpoint\":1", "\"raddle_checkpoint\":9", 1);
+    let newer = text.replacen("\"raddle_checkpoint\":2", "\"raddle_checkpoint\":9", 1);
     let newer = scratch.file("newer.checkpoint", &newer);
     says(&resume(&newer), 2, &["this checkpoint has format 9"]);
     says(&resume(&scratch.0.join("none")), 2, &["cannot read"]);
@@ -355,7 +397,7 @@ fn checkpoints_that_do_not_fit_are_refused() {
         &program,
         &[
             "--engine",
-            "graph",
+            engine,
             "--checkpoint",
             "/nowhere/search.checkpoint",
         ],

@@ -673,10 +673,9 @@ impl Encoder<'_> {
             self.begun_at.push(place);
             state.block = Some(self.out.blocks);
             self.out.blocks += 1;
-            // Blocks in which nothing happens that others see are blocks all the same.
-            if !state.alone {
-                self.step(state, StepKind::Block, Order::SeqCst);
-            }
+            // Blocks in which nothing happens that others see are blocks all the same, and those that begin while there is no other thread: one
+            // may be started in them.
+            self.step(state, StepKind::Block, Order::SeqCst);
         }
     }
 

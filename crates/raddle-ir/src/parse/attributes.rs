@@ -11,6 +11,7 @@ use crate::ids::TypeId;
 pub(super) struct ParamAttributes {
     pub(super) nocapture: bool,
     pub(super) byval: Option<TypeId>,
+    pub(super) sret: Option<TypeId>,
 }
 
 impl Parser<'_, '_> {
@@ -66,10 +67,14 @@ impl Parser<'_, '_> {
                     let group = self.text().get(start..self.at).unwrap_or_default();
                     attributes.nocapture = group.trim_end() == "(none)";
                 }
-                Token::Word("byval") => {
+                Token::Word(word @ ("byval" | "sret")) => {
                     self.bump()?;
                     if self.accept_punct(b'(')? {
-                        attributes.byval = Some(self.value_type()?);
+                        let ty = Some(self.value_type()?);
+                        match word {
+                            "byval" => attributes.byval = ty,
+                            _ => attributes.sret = ty,
+                        }
                         self.expect_punct(b')')?;
                     }
                 }

@@ -57,6 +57,7 @@ impl BodyParser<'_, '_> {
             args: Vec::new(),
             arg_types: Vec::new(),
             byval: Vec::new(),
+            sret: None,
         };
         let metadata = self.arguments(&mut call)?;
         let ret = self.complete_type(&mut call, at)?;
@@ -85,9 +86,12 @@ impl BodyParser<'_, '_> {
                 Operand::Const(self.p.intern(Constant::Metadata))
             } else {
                 let attributes = self.p.param_attributes()?;
+                let index = u32::try_from(call.args.len()).unwrap_or(u32::MAX);
                 if let Some(byval) = attributes.byval {
-                    let index = u32::try_from(call.args.len()).unwrap_or(u32::MAX);
                     call.byval.push((index, byval));
+                }
+                if let Some(sret) = attributes.sret {
+                    call.sret = Some((index, sret));
                 }
                 self.value(ty)?
             };

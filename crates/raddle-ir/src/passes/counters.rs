@@ -1,7 +1,6 @@
 //! Counters of rounds of loops that only wait.
 //!
-//! A lock that looks a hundred times before it sleeps has a hundred states where one would do, and a loop that counts its rounds to decide
-//! how long to pause never comes back to a state. `docs/purity.md` says why nothing is lost by what is done here.
+//! A loop that counts its rounds to decide how long to pause never comes back to a state. `docs/purity.md` says why nothing is lost by what is done here.
 
 use super::cfg::{self, Cfg};
 use super::cleanup;
@@ -10,10 +9,9 @@ use crate::ids::{BlockId, ValueId};
 use crate::inst::{BinaryOp, Block, Body, Call, Inst, InstKind, IntPredicate, Operand, Terminator};
 use crate::module::Module;
 use crate::passes::intrinsics::called_function;
-use crate::types::Type;
 
 /// Does a call do nothing but let time pass?
-type IsPause<'a> = &'a dyn Fn(&Module, &Call) -> bool;
+pub type IsPause<'a> = &'a dyn Fn(&Module, &Call) -> bool;
 
 /// Pauses do not panic: makes calls of them that say where to go if they do, as Rust has them, plain calls.
 pub fn forget_unwinding_pauses(module: &Module, body: &mut Body, is_pause: IsPause<'_>) {
@@ -42,135 +40,7 @@ pub fn forget_unwinding_pauses(module: &Module, body: &mut Body, is_pause: IsPau
     }
 }
 
-/// Ends loops after their first round that look at memory for a bounded number of times: whatever a later look would find, the
-/// first one finds if the thread is slow; and a thread that is fast finds the same each time.
-pub fn collapse_counted_spins(module: &mut Module, body: &mut Body, is_pause: IsPause<'_>) {
-    let mut changed = false;
-    for index in 0..body.blocks.len() {
-        let Some(found) = counted_spin(module, body, BlockId::from_index(index), is_pause) else {
-            continue;
-        };
-        let ty = module.types.intern(Type::Int(1));
-        let reached = module.intern_constant(Constant::Int(ty, u128::from(found.reached)));
-        let reached = Operand::Const(reached);
-        let block = &mut body.blocks[index];
-        for inst in &mut block.insts {
-            inst.kind.visit_operands_mut(|_, operand| {
-                if *operand == Operand::Value(found.is_reached) {
-                    *operand = reached;
-                }
-            });
-        }
-        block.terminator.visit_operands_mut(|_, operand| {
-            if *operand == Operand::Value(found.is_reached) {
-                *operand = reached;
-            }
-        });
-        changed = true;
-    }
-    if changed {
-        cleanup::remove_dead(module, body);
-        cleanup::compact_values(module, body);
-    }
-}
-
-/// A loop of one block that reads and counts.
-struct CountedSpin {
-    /// The comparison of the counter with its bound.
-    is_reached: ValueId,
-    /// What it is when the bound is reached.
-    reached: bool,
-}
-
-fn counted_spin(
-    module: &Module,
-    body: &Body,
-    id: BlockId,
-    is_pause: IsPause<'_>,
-) -> Option<CountedSpin> {
-    let block = &body.blocks[id.index()];
-    let Terminator::CondBr {
-        condition,
-        then,
-        otherwise,
-    } = block.terminator
-    else {
-        return None;
-    };
-    // The value of the condition with which the loop is left.
-    let leaves = match (then == id, otherwise == id) {
-        (true, false) => false,
-        (false, true) => true,
-        _ => return None,
-    };
-    let [counter] = block.phis.as_slice() else {
-        return None;
-    };
-    let only_looks = block
-        .insts
-        .iter()
-        .all(|inst| is_harmless(module, inst, is_pause));
-    let looks = |inst: &Inst| matches!(inst.kind, InstKind::Load { .. });
-    if !only_looks || !block.insts.iter().any(looks) {
-        return None;
-    }
-    let start = counter.incoming.iter().filter(|(from, _)| *from != id);
-    let starts: Vec<u128> = start
-        .map(|(_, operand)| constant(module, *operand))
-        .collect::<Option<_>>()?;
-    let (_, back) = counter.incoming.iter().find(|(from, _)| *from == id)?;
-    let next = back.value()?;
-    let step = step_of(module, block, next, counter.result)?;
-    let bits = match module.types.get(counter.ty) {
-        Type::Int(bits @ 1..=64) => *bits,
-        _ => return None,
-    };
-    let is_reached = the_comparison(body, id, counter.result, next)?;
-    let InstKind::ICmp {
-        predicate,
-        lhs,
-        rhs,
-        ..
-    } = defined_by(block, is_reached)?.kind
-    else {
-        return None;
-    };
-    let bound = constant(module, rhs)?;
-    let looks_at_next = lhs == Operand::Value(next);
-    let reached = forcing(module, block, condition, is_reached, leaves)?;
-    let ends = |&start: &u128| {
-        ends_in_time(start, step, bits, |before, after| {
-            let counted = if looks_at_next { after } else { before };
-            compare(predicate, counted, bound, bits) == reached
-        })
-    };
-    starts.iter().all(ends).then_some(CountedSpin {
-        is_reached,
-        reached,
-    })
-}
-
-/// Reads atomically, computes or pauses: whoever does so once more changes nothing.
-fn is_harmless(module: &Module, inst: &Inst, is_pause: IsPause<'_>) -> bool {
-    match &inst.kind {
-        InstKind::Load {
-            atomic, volatile, ..
-        } => atomic.is_some() && !volatile,
-        InstKind::Binary { op, .. } => !matches!(
-            op,
-            BinaryOp::UDiv | BinaryOp::SDiv | BinaryOp::URem | BinaryOp::SRem
-        ),
-        InstKind::ICmp { .. }
-        | InstKind::Select { .. }
-        | InstKind::Cast { .. }
-        | InstKind::Gep { .. }
-        | InstKind::ExtractValue { .. } => true,
-        InstKind::Call(call) => inst.result.is_none() && is_pause(module, call),
-        _ => false,
-    }
-}
-
-fn constant(module: &Module, operand: Operand) -> Option<u128> {
+pub(super) fn constant(module: &Module, operand: Operand) -> Option<u128> {
     match operand {
         Operand::Const(id) => match module.constant(id) {
             Constant::Int(_, value) => Some(*value),
@@ -180,12 +50,17 @@ fn constant(module: &Module, operand: Operand) -> Option<u128> {
     }
 }
 
-fn defined_by(block: &Block, value: ValueId) -> Option<&Inst> {
+pub(super) fn defined_by(block: &Block, value: ValueId) -> Option<&Inst> {
     block.insts.iter().find(|inst| inst.result == Some(value))
 }
 
 /// How much `next` is more than `counter`.
-fn step_of(module: &Module, block: &Block, next: ValueId, counter: ValueId) -> Option<u128> {
+pub(super) fn step_of(
+    module: &Module,
+    block: &Block,
+    next: ValueId,
+    counter: ValueId,
+) -> Option<u128> {
     match defined_by(block, next)?.kind {
         InstKind::Binary {
             op: BinaryOp::Add,
@@ -200,123 +75,6 @@ fn step_of(module: &Module, block: &Block, next: ValueId, counter: ValueId) -> O
             ..
         } if lhs == Operand::Value(counter) => constant(module, rhs).map(u128::wrapping_neg),
         _ => None,
-    }
-}
-
-/// The one comparison that the counter is for, if it is for nothing else.
-fn the_comparison(body: &Body, id: BlockId, counter: ValueId, next: ValueId) -> Option<ValueId> {
-    let mut found = None;
-    let is_counter =
-        |operand: &Operand| *operand == Operand::Value(counter) || *operand == Operand::Value(next);
-    for (index, block) in body.blocks.iter().enumerate() {
-        let here = index == id.index();
-        for phi in &block.phis {
-            let used = phi.incoming.iter().any(|(_, operand)| is_counter(operand));
-            if used && !(here && phi.result == counter) {
-                return None;
-            }
-        }
-        for inst in &block.insts {
-            let mut used = false;
-            inst.kind
-                .visit_operands(|_, operand| used |= is_counter(operand));
-            match inst.kind {
-                _ if !used || here && inst.result == Some(next) => {}
-                InstKind::ICmp { .. } if here && found.is_none() => found = inst.result,
-                _ => return None,
-            }
-        }
-        let mut used = false;
-        block
-            .terminator
-            .visit_operands(|_, operand| used |= is_counter(operand));
-        if used {
-            return None;
-        }
-    }
-    found.filter(|&found| is_used_once(body, found))
-}
-
-fn is_used_once(body: &Body, value: ValueId) -> bool {
-    let mut uses = 0;
-    let mut look = |operand: &Operand| uses += u32::from(*operand == Operand::Value(value));
-    for block in &body.blocks {
-        for phi in &block.phis {
-            phi.incoming.iter().for_each(|(_, operand)| look(operand));
-        }
-        for inst in &block.insts {
-            inst.kind.visit_operands(|_, operand| look(operand));
-        }
-        block.terminator.visit_operands(|_, operand| look(operand));
-    }
-    uses == 1
-}
-
-/// The value of `part` that alone makes the condition what the loop is left with.
-fn forcing(
-    module: &Module,
-    block: &Block,
-    condition: Operand,
-    part: ValueId,
-    leaves: bool,
-) -> Option<bool> {
-    if condition == Operand::Value(part) {
-        return Some(leaves);
-    }
-    let is_part = |operand: Operand| operand == Operand::Value(part);
-    let is = |operand: Operand, value: u128| constant(module, operand) == Some(value);
-    let forces = match defined_by(block, condition.value()?)?.kind {
-        InstKind::Binary {
-            op: BinaryOp::Or,
-            lhs,
-            rhs,
-            ..
-        } if is_part(lhs) || is_part(rhs) => true,
-        InstKind::Binary {
-            op: BinaryOp::And,
-            lhs,
-            rhs,
-            ..
-        } if is_part(lhs) || is_part(rhs) => false,
-        InstKind::Select {
-            then, otherwise, ..
-        } if is(then, 1) && is_part(otherwise) => true,
-        InstKind::Select {
-            then, otherwise, ..
-        } if is_part(then) && is(otherwise, 0) => false,
-        _ => return None,
-    };
-    (forces == leaves).then_some(forces)
-}
-
-/// Does counting from `start` come to an end?
-fn ends_in_time(start: u128, step: u128, bits: u32, is_end: impl Fn(u128, u128) -> bool) -> bool {
-    const MOST: u32 = 1_000_000;
-    let mask = (1u128 << bits) - 1;
-    let mut counted = start & mask;
-    (0..MOST).any(|_| {
-        let before = counted;
-        counted = counted.wrapping_add(step) & mask;
-        is_end(before, counted)
-    })
-}
-
-fn compare(predicate: IntPredicate, a: u128, b: u128, bits: u32) -> bool {
-    let mask = (1u128 << bits) - 1;
-    let (a, b) = (a & mask, b & mask);
-    let sign = 1u128 << (bits - 1);
-    let (x, y) = (a ^ sign, b ^ sign);
-    match predicate {
-        IntPredicate::Eq => a == b,
-        IntPredicate::Ne => a != b,
-        IntPredicate::Ugt => a > b,
-        IntPredicate::Uge => a >= b,
-        IntPredicate::Ult => a < b,
-        IntPredicate::Ule => a <= b,
-        IntPredicate::Sgt => x > y,
-        IntPredicate::Sge => x >= y,
-        IntPredicate::Slt => x < y,
-        IntPredicate::Sle => x <= y,
     }
 }
 
@@ -583,40 +341,6 @@ mod tests {
 
     fn is_pause(module: &Module, call: &Call) -> bool {
         called_function(module, call.callee).is_some_and(|id| &*module.function(id).name == "pause")
-    }
-
-    const SPIN: &str = "
-declare void @pause()
-define i32 @f(ptr %x) {
-  br label %spin
-spin:
-  %left = phi i32 [ 100, %0 ], [ %next, %spin ]
-  call void @pause()
-  %next = add i32 %left, -1
-  %v = load atomic i32, ptr %x monotonic, align 4
-  %ready = icmp ne i32 %v, 7
-  %over = icmp eq i32 %next, 0
-  %stop = select i1 %ready, i1 true, i1 %over
-  br i1 %stop, label %out, label %spin
-out:
-  ret i32 %v
-}
-";
-
-    #[test]
-    fn counted_looks_are_one_look() {
-        let collapse =
-            |module: &mut Module, body: &mut Body| collapse_counted_spins(module, body, &is_pause);
-        let text = after(SPIN, collapse);
-        assert!(!text.contains("phi"), "{text}");
-        // What is counted for something else stays.
-        let returned = SPIN.replace("ret i32 %v", "ret i32 %next");
-        assert!(after(&returned, collapse).contains("phi"));
-        // So does what writes, and what never ends.
-        let stores = SPIN.replace("call void @pause()", "store i32 1, ptr %x");
-        assert!(after(&stores, collapse).contains("phi"));
-        let endless = SPIN.replace("i32 %left, -1", "i32 %left, 0");
-        assert!(after(&endless, collapse).contains("phi"));
     }
 
     const DELAY: &str = "

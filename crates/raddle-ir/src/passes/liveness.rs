@@ -362,6 +362,7 @@ mod tests {
                 args: vec![n],
                 arg_types: vec![i32],
                 byval: Vec::new(),
+                sret: None,
             },
             normal,
             unwind,

@@ -15,6 +15,8 @@ pub mod loops;
 pub mod print;
 pub mod promote;
 pub mod purity;
+pub mod spins;
+pub mod stack;
 pub mod uses;
 
 #[cfg(test)]
@@ -29,6 +31,7 @@ pub use escape::{EscapeInfo, Escapes};
 pub use liveness::{Checkpoints, LivePoints, Liveness};
 pub use loops::{Loop, LoopId, Loops};
 pub use promote::Unwritten;
+pub use stack::{Dead, StackLiveness};
 
 use crate::ids::FuncId;
 use crate::inst::Body;

@@ -5,7 +5,7 @@ use crate::checks::ViolationKey;
 use crate::gathered::Gathered;
 use crate::link::Link;
 use crate::listener::Listener;
-use crate::options::{Progress, Reductions, SearchOptions};
+use crate::options::{InternalError, Opinion, Progress, Reductions, SearchOptions};
 use crate::piece::{Part, Place};
 use crate::verdict::{
     BlockedBy, Checks, MemoryModel, Reason, Statistics, UnsupportedAt, Violation,
@@ -23,6 +23,53 @@ pub struct Found {
     seen: FxHashSet<ViolationKey>,
     gathered: Gathered,
     thread_limit: Option<Reason>,
+    next_executions: u64,
+}
+
+/// After so many looks around, the end of an execution is waited for no longer.
+const LATEST: u32 = 1 << 9;
+
+/// How a search comes to its end that is told to stop. What is left of it can be kept between two executions only.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stopping {
+    /// Is it to be kept?
+    finishes: bool,
+    /// So many looks were taken since it was told.
+    late: u32,
+    /// It was told to stop, and has no other reason.
+    pub(super) is_told: bool,
+    /// It has stopped in the midst of something.
+    pub(super) is_lost: bool,
+}
+
+impl Stopping {
+    /// Goes on for a while, to the end of the execution.
+    pub(super) fn waits(&mut self) -> bool {
+        self.late += u32::from(self.finishes);
+        self.finishes && self.late < LATEST
+    }
+
+    pub(super) fn is_late(&self) -> bool {
+        self.late > 0
+    }
+}
+
+/// When others are asked about a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Milestones {
+    /// After so many executions, when the search began, and now.
+    pub first: u64,
+    pub next: u64,
+    /// If an execution has so many events, or threads.
+    pub events: u64,
+    pub threads: u64,
+}
+
+/// An execution of a piece may have so many events and threads before somebody else is asked about the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach {
+    events: u64,
+    threads: u64,
 }
 
 /// What those who explore pieces have to know about the search.
@@ -33,6 +80,10 @@ pub struct Setup {
     pub reductions: Reductions,
     pub keep_going: bool,
     pub leaves_values_to_formulas: bool,
+    /// Where somebody else is asked about a search that has become long.
+    pub reach: Option<Reach>,
+    /// Is what is left kept if the search is stopped?
+    pub is_kept: bool,
     pub watch: Arc<Watch>,
 }
 
@@ -48,8 +99,20 @@ impl Frame {
             leaves_values_to_formulas: setup.leaves_values_to_formulas,
             ..SearchOptions::default()
         };
+        let (events, threads) = match setup.reach {
+            Some(Reach { events, threads }) => (events, threads),
+            None => (u64::MAX, u64::MAX),
+        };
         Self {
             link: Some(link),
+            // Whoever leads knows how many there are.
+            next_executions: u64::MAX,
+            next_length: events,
+            next_crowd: threads,
+            stopping: Stopping {
+                finishes: setup.is_kept,
+                ..Stopping::default()
+            },
             ..Self::of_search(options, Arc::clone(&setup.watch))
         }
     }
@@ -62,8 +125,124 @@ impl Frame {
             reductions: self.options.reductions,
             keep_going: self.options.keep_going,
             leaves_values_to_formulas: self.options.leaves_values_to_formulas,
+            reach: (self.options.milestones.is_some()).then_some(Reach {
+                events: self.next_length,
+                threads: self.next_crowd,
+            }),
+            is_kept: self.stopping.finishes,
             watch: Arc::clone(&self.watch),
         }
+    }
+
+    /// Looks around in the midst of an execution: whoever calls waits until it has ended.
+    pub(super) fn look_midway(&mut self) -> ControlFlow<()> {
+        if self.watch.is_over() && self.stopping.waits() {
+            self.events_since_look = 0;
+            return ControlFlow::Continue(());
+        }
+        if self.look_around().is_break() && !self.take_call() {
+            self.stopping.is_lost = true;
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// If the search is told to stop, what is left of it is kept.
+    pub fn keep_what_is_left(&mut self) {
+        self.stopping.finishes = true;
+    }
+
+    /// Was it told to stop, and has done so behind an execution, with nothing left undone there?
+    pub fn has_stopped_between(&self) -> bool {
+        let Stopping {
+            is_told, is_lost, ..
+        } = self.stopping;
+        is_told && !is_lost && !self.midway && !self.has_found()
+    }
+
+    /// Is there anything that the answer has to tell, besides what was counted, which loops were cut, and that it was told to stop?
+    pub fn has_found(&self) -> bool {
+        !self.violations.is_empty()
+            || !self.gathered.unsupported.is_empty()
+            || self.error.is_some()
+            || self.stopped.is_some() && !self.stopping.is_told
+            || self.thread_limit.is_some()
+            || self.minds_order
+            || self.kinds_met
+            || self.met_milestone
+    }
+
+    /// When others are asked, in a search that began with `found`.
+    pub fn milestones(&self, found: &Found) -> Milestones {
+        Milestones {
+            first: found.next_executions,
+            next: self.next_executions,
+            events: self.next_length,
+            threads: self.next_crowd,
+        }
+    }
+
+    /// Goes on with a search of which so much was counted. What was found when it began.
+    pub fn resume(&mut self, counted: &Part, milestones: Milestones) -> Found {
+        self.count_parts(std::iter::once(counted));
+        self.next_executions = milestones.next;
+        self.next_length = milestones.events;
+        self.next_crowd = milestones.threads;
+        Found {
+            next_executions: milestones.first,
+            ..self.found()
+        }
+    }
+
+    /// What was counted before everything was explored again, by another engine.
+    pub fn first_look(&self) -> Option<Part> {
+        let first = self.first_look.as_deref();
+        first.map(|first| part_of(first, Place::new()))
+    }
+
+    /// Goes on with a search that explores everything again.
+    pub fn resume_look(&mut self, first: &Part) {
+        let mut counted = Self::new(SearchOptions::default(), Arc::clone(&self.watch));
+        counted.count_parts(std::iter::once(first));
+        self.first_look = Some(Box::new(counted.statistics));
+    }
+
+    /// What was read is of no use.
+    pub fn refuse_checkpoint(&mut self) -> ControlFlow<()> {
+        self.error = Some(InternalError::ForeignCheckpoint);
+        ControlFlow::Break(())
+    }
+
+    /// When others are asked, the sequential search says how far it has come.
+    pub(super) fn leave_milestone_to_one(&mut self) -> ControlFlow<()> {
+        self.met_milestone = true;
+        ControlFlow::Break(())
+    }
+
+    /// Those who explore pieces have come so far, all together: asks others, if it is time. What they say, and the number of executions that they were
+    /// asked at.
+    pub fn ask_others(&mut self, executions: u64) -> Option<(Opinion, u64)> {
+        while executions >= self.next_executions {
+            let milestone = self.next_executions;
+            let sink = self.options.milestones.as_mut()?;
+            let opinion = sink(milestone / super::FIRST_MILESTONE);
+            // There was no time for an answer.
+            if opinion == Opinion::None && self.watch.is_over() {
+                return None;
+            }
+            self.next_executions = milestone.saturating_mul(super::BETWEEN_MILESTONES);
+            if opinion != Opinion::None {
+                return Some((opinion, milestone));
+            }
+        }
+        None
+    }
+
+    /// Others have the answer, after so many executions.
+    pub fn stop_at_milestone(&mut self, executions: u64) -> ControlFlow<()> {
+        self.restarted();
+        self.statistics.complete = executions;
+        self.stop(Reason::Effort)
     }
 
     /// From now on, what is told is known already, and does not count.
@@ -148,17 +327,9 @@ impl Frame {
 
     /// What was counted in the part of the tree that begins at `start`.
     pub fn part(&self, start: Place) -> Part {
-        let it = &self.statistics;
         Part {
-            start,
-            complete: it.complete,
-            blocked: it.blocked,
-            blocked_by: it.blocked_by,
-            cut: it.cut,
-            threads: it.threads,
-            max_events: it.max_events,
             any_end: self.gathered.any_end,
-            notes: Vec::new(),
+            ..part_of(&self.statistics, start)
         }
     }
 
@@ -199,6 +370,7 @@ impl Frame {
             seen: self.seen.clone(),
             gathered: self.gathered.clone(),
             thread_limit: self.thread_limit.clone(),
+            next_executions: self.next_executions,
         }
     }
 
@@ -208,6 +380,7 @@ impl Frame {
         self.seen = found.seen;
         self.gathered = found.gathered;
         self.thread_limit = found.thread_limit;
+        self.next_executions = found.next_executions;
     }
 
     pub fn counted(&self) -> &Statistics {
@@ -245,7 +418,7 @@ impl Frame {
 
     /// Is there anything that the answer has to tell, besides what was counted and which loops were cut?
     pub fn has_something_to_tell(&self) -> bool {
-        self.has_reason() || self.thread_limit.is_some() || self.minds_order || self.kinds_met
+        self.has_found() || self.stopped.is_some()
     }
 
     /// Has a bound that was asked for cut threads short?
@@ -287,5 +460,19 @@ impl Frame {
                 pieces,
             });
         }
+    }
+}
+
+fn part_of(it: &Statistics, start: Place) -> Part {
+    Part {
+        start,
+        complete: it.complete,
+        blocked: it.blocked,
+        blocked_by: it.blocked_by,
+        cut: it.cut,
+        threads: it.threads,
+        max_events: it.max_events,
+        any_end: false,
+        notes: Vec::new(),
     }
 }

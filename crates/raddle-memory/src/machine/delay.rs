@@ -111,7 +111,7 @@ impl Machine {
     }
 
     /// Did another thread free the object while the store was delayed?
-    fn late_fault(
+    pub(super) fn late_fault(
         &self,
         program: &Program,
         thread: ThreadId,

@@ -326,7 +326,7 @@ impl Machine<'_> {
     }
 
     /// The next operation of a list of `count`, inside an atomic block if `is_block`; none when all are done.
-    fn block_step(
+    pub(super) fn block_step(
         &mut self,
         is_block: bool,
         count: usize,
@@ -497,6 +497,12 @@ impl Machine<'_> {
             Access::Done(value) => Progress::Finished(value),
             Access::Visible(op) => Progress::Wait(op),
         })
+    }
+
+    /// Is this memory that no other thread can get hold of?
+    pub(super) fn is_private(&mut self, address: u64, size: u64) -> Result<bool, Stop> {
+        let place = self.place(address, size, AccessKind::Update)?;
+        Ok(matches!(place, Place::Private { .. }))
     }
 
     /// An atomic update of more than eight bytes: loads and stores in an atomic block. Returns the old value.

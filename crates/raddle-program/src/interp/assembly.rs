@@ -217,6 +217,28 @@ pub(super) fn asks_what_the_processor_can(text: &str) -> bool {
     lower.contains("cpuid") && statements.all(|it| it == "cpuid" || is_saving(it))
 }
 
+/// Does it count cycles, with or without barriers around it? Then in so many registers.
+pub(super) fn counts_cycles(text: &str, constraints: &str) -> Option<u64> {
+    let lower = text.to_ascii_lowercase();
+    let statements = (lower.split([';', '\n'])).map(str::trim);
+    let mut counted = 0;
+    for statement in statements.filter(|statement| !statement.is_empty()) {
+        match statement {
+            "rdtsc" | "rdtscp" => counted += 1,
+            "lfence" | "mfence" => {}
+            _ => return None,
+        }
+    }
+    let outputs: Vec<&str> = (constraints.split(','))
+        .filter(|it| it.starts_with('='))
+        .collect();
+    let is_known = matches!(
+        outputs[..],
+        ["={ax}", "={dx}"] | ["={ax}", "={dx}", "={cx}"]
+    );
+    (counted == 1 && is_known).then_some(outputs.len() as u64)
+}
+
 /// `$0`, `${0:q}`, `${0}`.
 pub(super) fn operand(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('$')?;
@@ -292,6 +314,16 @@ mod tests {
         ] {
             assert!(!asks_what_the_processor_can(text), "{text}");
         }
+    }
+
+    #[test]
+    fn counting_cycles_is_known() {
+        assert_eq!(counts_cycles("rdtsc", "={ax},={dx},~{flags}"), Some(2));
+        let ordered = "lfence\n\trdtscp";
+        assert_eq!(counts_cycles(ordered, "={ax},={dx},={cx}"), Some(3));
+        assert_eq!(counts_cycles("rdtsc", "={dx},={ax}"), None);
+        assert_eq!(counts_cycles("rdtsc; shl $0", "={ax},={dx}"), None);
+        assert_eq!(counts_cycles("lfence", "={ax},={dx}"), None);
     }
 
     #[test]

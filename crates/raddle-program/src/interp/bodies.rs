@@ -6,7 +6,7 @@ use crate::fault::{Stop, Unsupported};
 use crate::models::{self, Replaced};
 use raddle_ir::inst::{AtomicOrdering, Call, SyncScope};
 use raddle_ir::passes::purity::{self, AtomicGlobals, CallEffect, Surroundings};
-use raddle_ir::passes::{self, BodyProvider, counters, intrinsics, uses};
+use raddle_ir::passes::{self, BodyProvider, counters, intrinsics, spins, uses};
 use raddle_ir::{
     Body, Constant, FuncId, Function, Inst, InstKind, Module, Operand, Symbol, Terminator, Type,
     TypeId, ValueId,
@@ -20,7 +20,10 @@ pub(crate) struct Bodies {
     /// Do iterations of loops end as soon as they are known to be pure?
     ends_pure_iterations: bool,
     volatile_is_atomic: bool,
+    collapses_spins: bool,
     unwritten: passes::Unwritten,
+    /// How often functions look at memory, if they do nothing else.
+    looks: Looks,
     /// Found out when first needed: all bodies have to be read.
     atomics: Option<AtomicGlobals>,
     /// What of Rust's library is replaced.
@@ -33,10 +36,12 @@ impl Bodies {
             prepared: FxHashMap::default(),
             ends_pure_iterations: options.leaves_out_pure_iterations,
             volatile_is_atomic: options.volatile_is_atomic,
+            collapses_spins: options.collapses_spins,
             unwritten: match options.keeps_unwritten {
                 true => passes::Unwritten::InMemory,
                 false => passes::Unwritten::Undefined,
             },
+            looks: Looks::default(),
             atomics: None,
             replaced: Replaced::of(module, options.leaves_out_pure_iterations),
         }
@@ -55,7 +60,9 @@ impl Bodies {
                 self.name_tried_functions(module, &mut body);
                 let mut body = passes::prepare_with(module, body, self.unwritten);
                 counters::forget_unwinding_pauses(module, &mut body, &is_pause);
-                counters::collapse_counted_spins(module, &mut body, &is_pause);
+                if self.collapses_spins {
+                    self.collapse_counted_spins(module, &mut body);
+                }
                 if self.ends_pure_iterations {
                     // The first round shows what else the counters were for.
                     for _ in 0..2 {
@@ -79,6 +86,55 @@ impl Bodies {
         self.prepared.insert(id, body.clone());
         body
     }
+}
+
+impl Bodies {
+    fn collapse_counted_spins(&mut self, module: &mut Module, body: &mut Body) {
+        let (looks, replaced, unwritten) = (&mut self.looks, self.replaced, self.unwritten);
+        let volatile_is_atomic = self.volatile_is_atomic;
+        let mut looks_of = |module: &mut Module, call: &Call| {
+            let prepare = |module: &mut Module, id: FuncId| {
+                let mut body = module.parse_body(id).ok()?;
+                if volatile_is_atomic {
+                    make_volatile_atomic(module, &mut body);
+                }
+                Some(passes::prepare_with(module, body, unwritten))
+            };
+            looks_of_call(module, call, (looks, replaced), &prepare, DEEPEST)
+        };
+        spins::collapse_counted_spins(module, body, &is_pause, &mut looks_of);
+    }
+}
+
+/// How often functions look at memory at most, if they look and compute and do nothing else.
+type Looks = FxHashMap<FuncId, Option<u32>>;
+
+/// So deep calls are followed to see that they only look.
+const DEEPEST: u32 = 6;
+
+fn looks_of_call(
+    module: &mut Module,
+    call: &Call,
+    (looks, replaced): (&mut Looks, Replaced),
+    prepare: &dyn Fn(&mut Module, FuncId) -> Option<Body>,
+    depth: u32,
+) -> Option<u32> {
+    let id = intrinsics::called_function(module, call.callee)?;
+    if depth == 0 || stands_in(module, id, replaced) {
+        return (effect_of_call(module, call) == CallEffect::Nothing).then_some(0);
+    }
+    if let Some(&known) = looks.get(&id) {
+        return known;
+    }
+    // Who is asked about while being looked at calls itself.
+    looks.insert(id, None);
+    let body = prepare(module, id)?;
+    let mut looks_of = |module: &mut Module, call: &Call| {
+        looks_of_call(module, call, (&mut *looks, replaced), prepare, depth - 1)
+    };
+    let found = spins::looks_of_body(module, &body, &is_pause, &mut looks_of);
+    looks.insert(id, found);
+    found
 }
 
 /// Makes relaxed atomics of volatile accesses that a processor does at once.
@@ -302,6 +358,7 @@ fn copying(
                 ],
                 arg_types: vec![pointer, pointer, wide, bit],
                 byval: Vec::new(),
+                sret: None,
             }),
             loc: None,
         },

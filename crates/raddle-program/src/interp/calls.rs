@@ -378,6 +378,15 @@ impl Machine<'_> {
         if let Some(done) = self.exchange(code, call, result, (text, constraints))? {
             return Ok(done);
         }
+        if let Some(done) = self.double_or_bit(code, call, result, (text, constraints))? {
+            return Ok(done);
+        }
+        if let Some(registers) = super::assembly::counts_cycles(text, constraints)
+            && let Some(model) = crate::models::lookup(crate::models::CYCLES)
+        {
+            self.enter_model(model, None, &[registers], 1)?;
+            return Ok(Done::Switched);
+        }
         if super::assembly::asks_what_the_processor_can(text) {
             let outputs = constraints.split(',').filter(|it| it.starts_with('='));
             // It can do what every one can: a program must go right on that, too.

@@ -7,7 +7,7 @@ use super::mentions::{Mention, Mentions};
 use super::world::World;
 use crate::fault::Stop;
 use raddle_ir::inst::BinaryOp;
-use raddle_ir::passes::{Cfg, Checkpoints, Liveness};
+use raddle_ir::passes::{BitSet, Cfg, Checkpoints, Dead, Liveness, StackLiveness};
 use raddle_ir::{
     BlockId, Body, Constant, FuncId, InstKind, Module, Operand, Terminator, TypeId, ValueId,
 };
@@ -37,6 +37,15 @@ pub(crate) enum Point {
     After(u32, u32),
 }
 
+/// A moment for which is asked what private variables hold in vain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Moment {
+    /// Before an instruction (or the terminator).
+    Before(u32, u32),
+    /// In the middle of it: what it mentions, it may have written in part.
+    During(u32, u32),
+}
+
 /// A function made ready.
 pub(crate) struct Code {
     pub(crate) function: FuncId,
@@ -56,6 +65,11 @@ pub(crate) struct Code {
     /// By block.
     checkpoints: RefCell<FxHashMap<u32, Checkpoints>>,
     live: RefCell<FxHashMap<Point, Rc<[u32]>>>,
+    /// Private variables, and the values computed from the address of each.
+    derived: Vec<(ValueId, BitSet)>,
+    /// Of those that are made where the function begins, computed when first needed.
+    stack: OnceCell<Option<StackLiveness>>,
+    dead: RefCell<FxHashMap<Moment, Rc<[Dead]>>>,
     /// Found out when first asked for.
     mentions: OnceCell<Mentions>,
     /// By block: how many of its instructions were run, or begun; the terminator counts as one.
@@ -123,6 +137,31 @@ impl Code {
         let slots: Rc<[u32]> = slots.into();
         self.live.borrow_mut().insert(point, Rc::clone(&slots));
         slots
+    }
+
+    /// The bytes of private variables that nobody reads before they are written.
+    pub(crate) fn dead(&self, module: &Module, moment: Moment) -> Option<Rc<[Dead]>> {
+        if self.derived.is_empty() {
+            return None;
+        }
+        let stack = self
+            .stack
+            .get_or_init(|| StackLiveness::new(module, &self.body, &self.derived))
+            .as_ref()?;
+        let mut known = self.dead.borrow_mut();
+        let dead = known.entry(moment).or_insert_with(|| {
+            let body = &self.body;
+            match moment {
+                Moment::Before(block, index) => {
+                    stack.dead_before(body, BlockId(block), index as usize)
+                }
+                Moment::During(block, index) => {
+                    stack.dead_during(body, BlockId(block), index as usize)
+                }
+            }
+            .into()
+        });
+        (!dead.is_empty()).then(|| Rc::clone(dead))
     }
 
     /// What becomes of what an instruction returns.
@@ -265,6 +304,9 @@ pub(crate) fn prepare(world: &mut World, function: FuncId) -> Result<Code, Stop>
         liveness: OnceCell::new(),
         checkpoints: RefCell::default(),
         live: RefCell::default(),
+        derived: escape.derived,
+        stack: OnceCell::new(),
+        dead: RefCell::default(),
         mentions: OnceCell::new(),
         run,
     })

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 /// An operand of the text, as its constraint says. Outputs in registers are no arguments of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operand<'t> {
+pub(super) enum Operand<'t> {
     /// Which of the results, and the register if it is a certain one.
     Result(usize, &'t str),
     /// The argument that is the address.
@@ -139,7 +139,7 @@ impl Machine<'_> {
     }
 }
 
-fn operands(constraints: &str) -> Vec<Operand<'_>> {
+pub(super) fn operands(constraints: &str) -> Vec<Operand<'_>> {
     let (mut results, mut arguments) = (0, 0);
     let count = |counter: &mut usize| {
         *counter += 1;
@@ -284,7 +284,7 @@ fn moved(
 }
 
 /// The argument that shares the register of a result.
-fn tied(operands: &[Operand<'_>], result: usize) -> Option<usize> {
+pub(super) fn tied(operands: &[Operand<'_>], result: usize) -> Option<usize> {
     let position = (operands.iter())
         .position(|it| matches!(it, Operand::Result(number, _) if *number == result))?
         .to_string();

@@ -20,7 +20,7 @@
 //! the failure to the next attempt.
 
 use super::SpuriousFailures;
-use super::code::{Code, Point};
+use super::code::{Code, Moment, Point};
 use super::iterations::leaves_memory;
 use super::local::{FrameExtra, Local, ThreadState};
 use super::machine::{Machine, Step, Top, Values};
@@ -293,6 +293,8 @@ impl Machine<'_> {
     }
 
     fn start_of_round(&mut self, code: &Code, header: BlockId) -> Start {
+        let base = self.frame().extra.private_base;
+        self.forget_dead(code, base, Moment::Before(header.0, 0));
         self.here(code, (header.0, 0))
     }
 

@@ -14,7 +14,7 @@
 //! [`InterpOptions::leaves_out_pure_iterations`]: super::InterpOptions::leaves_out_pure_iterations
 //! [`Unbounded::is_library`]: super::counting::Unbounded::is_library
 
-use super::code::{Code, Point};
+use super::code::{Code, Moment, Point};
 use super::local::{Local, ThreadState};
 use super::machine::Machine;
 use crate::fault::{Limit, Stop};
@@ -158,6 +158,8 @@ impl Machine<'_> {
         if !self.world.options.leaves_out_pure_iterations {
             return 0;
         }
+        let base = self.frame().extra.private_base;
+        self.forget_dead(code, base, Moment::Before(header.0, 0));
         let mut hasher = FxHasher::default();
         let registers = code.compress(&self.frame().regs, Point::Before(header.0, 0));
         registers.hash(&mut hasher);

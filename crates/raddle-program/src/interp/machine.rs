@@ -2,7 +2,7 @@
 
 pub(super) mod position;
 
-use super::code::{Code, Point};
+use super::code::{Code, Moment, Point};
 use super::failing::Trial;
 use super::local::{Frame, FrameExtra, IrFrame, Link, Local, NativeFrame, ThreadState};
 use super::undefined::{Mask, Undefined};
@@ -271,6 +271,7 @@ impl<'a> Machine<'a> {
         if op.orderings()[0].is_some() && !self.reads_in_failure {
             self.order(&mut op, at);
         }
+        self.forget_dead_of_top();
         let top = match self.top {
             Top::Ir(frame) => {
                 let point = Point::Before(frame.block, frame.index);
@@ -345,12 +346,22 @@ impl<'a> Machine<'a> {
         })
     }
 
+    /// Forgets what private variables of the frame on top hold in vain, in the middle of its instruction.
+    fn forget_dead_of_top(&mut self) {
+        if let Top::Ir(frame) = &self.top {
+            let moment = Moment::During(frame.block, frame.index);
+            let (code, base) = (Rc::clone(&frame.code), frame.extra.private_base);
+            self.forget_dead(&code, base, moment);
+        }
+    }
+
     /// Puts the top frame below the next one, which must be set by the caller.
     pub(crate) fn push_top(&mut self) -> Result<(), Stop> {
         let limit = self.world.options.max_call_depth;
         if self.state.depth() >= limit {
             return Err(Stop::Limit(Limit::CallDepth { depth: limit }));
         }
+        self.forget_dead_of_top();
         let frame = match std::mem::replace(&mut self.top, Top::Finished) {
             Top::Ir(frame) => {
                 let point = Point::After(frame.block, frame.index);

@@ -25,6 +25,8 @@ mod code;
 mod constants;
 mod counting;
 mod coverage;
+mod dead;
+mod double;
 mod exchange;
 mod exec;
 pub(crate) mod failing;
@@ -117,6 +119,8 @@ pub struct InterpOptions {
     pub spurious_failures: SpuriousFailures,
     /// Are those left out that end an iteration of a loop in which nothing was changed?
     pub leaves_out_idle_failures: bool,
+    /// Let loops that look at memory a bounded number of times end after one look.
+    pub collapses_spins: bool,
     /// Are volatile accesses relaxed atomics?
     pub volatile_is_atomic: bool,
     /// May `malloc` and its family return null?
@@ -165,6 +169,7 @@ impl Default for InterpOptions {
             spurious_wakeups: false,
             spurious_failures: SpuriousFailures::None,
             leaves_out_idle_failures: false,
+            collapses_spins: true,
             volatile_is_atomic: false,
             malloc_may_fail: false,
             reuse_addresses: false,

@@ -63,6 +63,7 @@ mod pthread;
 mod random;
 mod reuse;
 mod rust;
+mod scan;
 mod script;
 mod semaphore;
 mod sort;
@@ -86,6 +87,7 @@ pub(crate) use rust::{declare_output, fmt_write, parks};
 use rust::{has_plain_channels, has_plain_output, has_plain_rwlocks};
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
 pub(crate) use stdexcept::declare as declare_library_classes;
+pub(crate) use time::CYCLES;
 pub use time::looks_at_clocks;
 
 use raddle_ir::{FuncId, Module};
@@ -278,6 +280,7 @@ const TABLES: &[&[Model]] = &[
     streams::MODELS,
     strings::MODELS,
     convert::MODELS,
+    scan::MODELS,
     sort::MODELS,
     math::MODELS,
     environment::MODELS,

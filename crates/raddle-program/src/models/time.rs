@@ -22,6 +22,10 @@ pub(super) const MODELS: &[Model] = &[
     model("gettimeofday", gettimeofday),
     model("_ZNSt6chrono3_V212steady_clock3nowEv", nanoseconds),
     model("_ZNSt6chrono3_V212system_clock3nowEv", nanoseconds),
+    model("llvm.x86.rdtsc", nanoseconds),
+    model("llvm.readcyclecounter", nanoseconds),
+    model("llvm.x86.rdtscp", cycles_and_processor),
+    model(CYCLES, halves_of_cycles),
     model("sleep", sleep),
     model("usleep", sleep_microseconds).no_op(),
     model("nanosleep", sleep_timespec),
@@ -29,8 +33,11 @@ pub(super) const MODELS: &[Model] = &[
     model("clock_nanosleep", clock_sleep),
 ];
 
+/// What inline assembly with `rdtsc` in it calls.
+pub(crate) const CYCLES: &str = "raddle.rdtsc";
+
 /// Functions that tell the time.
-const LOOKS: [&str; 7] = [
+const LOOKS: [&str; 10] = [
     "time",
     "clock",
     "clock_gettime",
@@ -38,6 +45,9 @@ const LOOKS: [&str; 7] = [
     "gettimeofday",
     "_ZNSt6chrono3_V212steady_clock3nowEv",
     "_ZNSt6chrono3_V212system_clock3nowEv",
+    "llvm.x86.rdtsc",
+    "llvm.readcyclecounter",
+    "llvm.x86.rdtscp",
 ];
 
 /// Can the program look at a clock? Otherwise time makes no difference to it.
@@ -209,6 +219,19 @@ fn time(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn nanoseconds(cx: &mut Script<'_, '_>) -> ModelResult {
     Ok(Outcome::Return(cx.now()?))
+}
+
+/// Cycles, as `rdtscp` counts them, and the processor that counted.
+fn cycles_and_processor(cx: &mut Script<'_, '_>) -> ModelResult {
+    Ok(Outcome::Values(vec![cx.now()?, 0]))
+}
+
+/// Cycles in two registers; with a third one, the processor is in it.
+fn halves_of_cycles(cx: &mut Script<'_, '_>) -> ModelResult {
+    let now = cx.now()?;
+    let mut values = vec![now & 0xFFFF_FFFF, now >> 32];
+    values.resize(cx.arg(0) as usize, 0);
+    Ok(Outcome::Values(values))
 }
 
 /// Fills in seconds and their parts.

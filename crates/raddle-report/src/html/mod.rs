@@ -221,7 +221,7 @@ impl Builder<'_> {
         let it = &outcome.statistics;
         let mut numbers = Vec::new();
         // A formula has no executions to count.
-        if outcome.engine.explores() {
+        if outcome.engine.counts_executions() {
             numbers.extend([
                 ("executions", words::grouped(it.complete + it.blocked)),
                 ("complete", words::grouped(it.complete)),

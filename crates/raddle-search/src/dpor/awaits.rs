@@ -16,24 +16,42 @@ pub(super) fn awaits_with(
     (thread, state, last): (ThreadId, StateId, EventId),
     held: Value,
 ) -> bool {
-    let Some(attempt) = Attempt::of(program, state) else {
-        return false;
-    };
+    Attempt::of(program, state).is_some_and(|attempt| {
+        attempt_awaits(
+            program,
+            machine,
+            execution,
+            (thread, state, last),
+            (attempt, held),
+        )
+    })
+}
+
+/// The same, for an operation that is known to be an attempt.
+#[inline]
+fn attempt_awaits(
+    program: &mut Program,
+    machine: &mut Machine,
+    execution: &Execution,
+    (thread, state, last): (ThreadId, StateId, EventId),
+    (attempt, held): (Attempt, Value),
+) -> bool {
     let Some(result) = attempt.pure_result(program, machine, thread, held) else {
         return false;
     };
     let next = program.after(state, result);
-    completes(
-        program,
-        machine,
-        execution,
-        (thread, state, last),
-        next,
-        Did::Nothing,
-    )
+    comes_back(execution, state, next)
+        && completes(
+            program,
+            machine,
+            execution,
+            (thread, state, last),
+            next,
+            Did::Nothing,
+        )
 }
 
-/// Does a step of `thread` from `state` to `next` complete an iteration without effect?
+/// Does a step of `thread` from `state` to `next`, where it was before, complete an iteration without effect?
 fn completes(
     program: &Program,
     machine: &mut Machine,
@@ -42,9 +60,6 @@ fn completes(
     next: StateId,
     did: Did,
 ) -> bool {
-    if !comes_back(execution, state, next) {
-        return false;
-    }
     let mut event = last;
     let history = std::iter::from_fn(|| {
         if event == NO_EVENT {
@@ -108,6 +123,7 @@ fn change(
 
 /// Has the event that `thread` has just done from `state`, where its location held `held`, taken back what an iteration had changed? It is not part of the
 /// execution yet.
+#[inline]
 pub(super) fn takes_back(
     program: &Program,
     machine: &mut Machine,
@@ -170,7 +186,8 @@ pub(super) fn closing(
         return Closing::No;
     }
     let held = machine.peek(program.tables(), attempt.loc);
-    if !awaits_with(program, machine, execution, (thread, state, last), held) {
+    let at = (thread, state, last);
+    if !attempt_awaits(program, machine, execution, at, (attempt, held)) {
         Closing::No
     } else if attempt.can_wait(program) {
         Closing::Await

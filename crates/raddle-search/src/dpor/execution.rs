@@ -128,6 +128,7 @@ pub(super) struct NewEvent {
 #[derive(Debug)]
 pub(super) struct Execution {
     pub(super) events: Vec<Event>,
+    /// Those of the events, and what is left of clocks of events that are gone.
     clocks: Vec<u32>,
     /// Length of a clock.
     width: usize,
@@ -137,12 +138,16 @@ pub(super) struct Execution {
     touches: Vec<Touch>,
     reads: Vec<ReadNode>,
     races: Vec<Race>,
+    /// Those about which something may be to do in this execution, in their order: indices of `races`.
+    open_races: Vec<u32>,
     candidates: Vec<EventId>,
     choices: ChoiceTable,
     /// How many events there have been, in all executions.
     serial: u64,
     /// How many events chose.
     chose: u32,
+    /// Has anybody ever added to a location, independently of others?
+    any_added: bool,
     /// For each state, how many events left it.
     left: Vec<u32>,
     pub(super) footprints: Footprints,
@@ -180,10 +185,12 @@ impl Execution {
             touches: Vec::new(),
             reads: Vec::new(),
             races: Vec::new(),
+            open_races: Vec::new(),
             candidates: Vec::new(),
             choices: ChoiceTable::default(),
             serial: 0,
             chose: 0,
+            any_added: false,
             left: Vec::new(),
             footprints: Footprints::new(reductions.ifaa),
             awaits: reductions.purity && reductions.awaits,
@@ -229,6 +236,12 @@ impl Execution {
         &self.clocks[event as usize * self.width..][..self.width]
     }
 
+    /// Length of a clock.
+    #[inline]
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
     /// Does `a` happen before whatever `thread` does next, its next operation's own conflicts left aside?
     #[inline]
     pub(super) fn before_next_of(&self, a: EventId, thread: ThreadId) -> bool {
@@ -252,7 +265,7 @@ impl Execution {
             .unwrap_or(NO_EVENT)
     }
 
-    fn parent_of_next(&self, thread: ThreadId) -> EventId {
+    pub(super) fn parent_of_next(&self, thread: ThreadId) -> EventId {
         match self.last_of_thread.get(thread.index()) {
             Some(&event) if event != NO_EVENT => event,
             _ => self
@@ -271,13 +284,22 @@ impl Execution {
             .is_some_and(|event| event.serial == serial)
     }
 
-    /// All races, in the order of their second events.
-    pub(super) fn races(&self) -> &[Race] {
-        &self.races
+    /// The races that are not settled for good, in the order of their second events.
+    #[inline]
+    pub(super) fn open_race(&self, position: usize) -> Option<&Race> {
+        let race = *self.open_races.get(position)?;
+        Some(&self.races[race as usize])
     }
 
-    pub(super) fn settle(&mut self, race: usize, settled: Settled) {
-        self.races[race].settled = settled;
+    pub(super) fn settle(&mut self, position: usize, settled: Settled) {
+        self.races[self.open_races[position] as usize].settled = settled;
+    }
+
+    /// Forgets races that are settled for good.
+    pub(super) fn close_races(&mut self) {
+        let races = &self.races;
+        self.open_races
+            .retain(|&race| !matches!(races[race as usize].settled, Settled::ForGood));
     }
 
     /// Did a thread leave this state before?
@@ -380,6 +402,7 @@ impl Execution {
                 Last::Mode(mode) => Some(self.footprints.with_first_mode(new.footprint, mode)),
                 Last::Run => None,
             };
+            self.open_races.push(self.races.len() as u32);
             self.races.push(Race {
                 first,
                 second: id,
@@ -436,7 +459,13 @@ impl Execution {
         self.left[event.state.index()] -= 1;
         self.reads.truncate(event.reads as usize);
         self.races.truncate(event.races as usize);
-        self.clocks.truncate(self.events.len() * self.width);
+        while self
+            .open_races
+            .last()
+            .is_some_and(|&race| race >= event.races)
+        {
+            self.open_races.pop();
+        }
         self.last_of_thread[event.thread.index()] = if event.index == 1 {
             NO_EVENT
         } else {
@@ -464,11 +493,18 @@ impl Execution {
 
     /// Begins the clock of the next event: that of its parent.
     fn start_clock(&mut self, parent: EventId) {
+        let next = self.events.len() * self.width;
+        if self.clocks.len() < next + self.width {
+            self.clocks.resize(next + self.width, 0);
+        }
+        let (clocks, clock) = self.clocks.split_at_mut(next);
         if parent == NO_EVENT {
-            self.clocks.resize(self.clocks.len() + self.width, 0);
+            clock[..self.width].fill(0);
         } else {
-            let start = parent as usize * self.width;
-            self.clocks.extend_from_within(start..start + self.width);
+            let parent = &clocks[parent as usize * self.width..][..self.width];
+            for (mine, theirs) in clock.iter_mut().zip(parent) {
+                *mine = *theirs;
+            }
         }
     }
 
@@ -538,7 +574,20 @@ impl Execution {
     /// Reduces conflicting events to those that are in a race with the new one: not known to happen before it, also not
     /// through another of them. Joins the clocks of all into its clock.
     fn adjacent_only(&mut self, events: &mut Vec<EventId>) {
-        events.retain(|&event| !self.before_next(event));
+        if let [event] = **events {
+            match self.before_next(event) {
+                true => events.clear(),
+                false => self.join_clock(event),
+            }
+            return;
+        }
+        let mut kept = 0;
+        for position in 0..events.len() {
+            let event = events[position];
+            events[kept] = event;
+            kept += usize::from(!self.before_next(event));
+        }
+        events.truncate(kept);
         if events.len() > 1 {
             events.sort_unstable();
             events.dedup();
@@ -616,6 +665,7 @@ impl Execution {
                 });
             }
             AccessMode::Add => {
+                self.any_added = true;
                 slot.adders = node;
                 self.reads.push(ReadNode {
                     event: id,

@@ -26,8 +26,6 @@ type Accesses = SmallVec<[Access; 2]>;
 #[derive(Debug)]
 struct Footprint {
     accesses: Accesses,
-    /// The only access, if there is one.
-    single: Option<Access>,
     summary: Summary,
     /// The same locations, the first one accessed in another way, by [`AccessMode`].
     with_first_mode: [FootprintId; 4],
@@ -71,7 +69,15 @@ pub(super) struct Footprints {
     of_states: Vec<[FootprintId; 2]>,
     /// Do fetch-and-adds whose results nobody uses are independent?
     additions: bool,
+    /// For the first so many footprints it is written down which of them conflict.
+    compared: u32,
+    /// A row of [`MOST_COMPARED`] bits for each of these.
+    conflicts: Vec<[u64; MOST_COMPARED / 64]>,
 }
+
+/// Few programs have more footprints. Whether two conflict is asked all the time, and never changes: locations share bytes from the moment that both are
+/// known.
+const MOST_COMPARED: usize = 512;
 
 impl Footprints {
     pub(super) fn new(additions: bool) -> Self {
@@ -80,6 +86,8 @@ impl Footprints {
             ids: FxHashMap::default(),
             of_states: Vec::new(),
             additions,
+            compared: 0,
+            conflicts: Vec::new(),
         };
         let empty = footprints.intern(Accesses::new());
         debug_assert_eq!(empty, FootprintId::EMPTY, "the first one");
@@ -95,10 +103,6 @@ impl Footprints {
         accesses.iter().for_each(|&access| summary.add(access));
         self.ids.insert(accesses.clone(), id);
         self.all.push(Footprint {
-            single: match accesses.as_slice() {
-                [single] => Some(*single),
-                _ => None,
-            },
             accesses,
             summary,
             with_first_mode: [FootprintId::UNKNOWN; 4],
@@ -137,17 +141,49 @@ impl Footprints {
         self.summary(id).may_conflict(others) || tables.has_mixed_sizes()
     }
 
+    /// Writes down which footprints conflict with those that are new.
+    #[inline]
+    pub(super) fn compare(&mut self, tables: &Tables) {
+        if (self.compared as usize) < self.all.len().min(MOST_COMPARED) {
+            self.compare_new(tables);
+        }
+    }
+
+    #[cold]
+    fn compare_new(&mut self, tables: &Tables) {
+        for new in self.compared..self.all.len().min(MOST_COMPARED) as u32 {
+            let mut row = [0; MOST_COMPARED / 64];
+            for old in 0..=new {
+                if self.conflict(tables, FootprintId(new), FootprintId(old)) {
+                    row[old as usize / 64] |= 1 << (old % 64);
+                    if let Some(other) = self.conflicts.get_mut(old as usize) {
+                        other[new as usize / 64] |= 1 << (new % 64);
+                    }
+                }
+            }
+            self.conflicts.push(row);
+            self.compared = new + 1;
+        }
+    }
+
     /// Do two events of different threads commute?
     #[inline]
     pub(super) fn independent(&self, tables: &Tables, a: FootprintId, b: FootprintId) -> bool {
+        match self.conflicts.get(a.0 as usize) {
+            Some(row) if b.0 < self.compared => {
+                (row[b.0 as usize / 64 % row.len()] >> (b.0 % 64)) & 1 == 0
+            }
+            _ => self.look_at_accesses(tables, a, b),
+        }
+    }
+
+    #[inline(never)]
+    fn look_at_accesses(&self, tables: &Tables, a: FootprintId, b: FootprintId) -> bool {
         let (one, other) = (&self.all[a.0 as usize], &self.all[b.0 as usize]);
         if !one.summary.may_conflict(other.summary) && !tables.has_mixed_sizes() {
             return true;
         }
-        match (one.single, other.single) {
-            (Some(one), Some(other)) => !access::conflict(tables, one, other),
-            _ => !self.conflict(tables, a, b),
-        }
+        !self.conflict(tables, a, b)
     }
 
     fn conflict(&self, tables: &Tables, a: FootprintId, b: FootprintId) -> bool {

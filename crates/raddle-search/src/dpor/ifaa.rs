@@ -113,7 +113,7 @@ impl Search {
                 let step = &self.sleepers[sleeper as usize].step;
                 !matches!(
                     self.position_of(program.tables(), step, Some(&goal)),
-                    Position::Dependent
+                    Position::Dependent(_)
                 )
             });
             if !is_redundant {

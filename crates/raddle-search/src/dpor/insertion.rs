@@ -1,11 +1,11 @@
 //! Insertion into wakeup trees: lines 34-44 of algorithm 1.
 
-use super::Search;
 use super::execution::{ChoiceId, Event, EventId, NO_EVENT};
 use super::footprint::{FootprintId, Summary};
 use super::races::{Goal, Second};
 use super::settled::{Guard, Settled};
 use super::wakeup::{NodeId, Step};
+use super::{Held, Search};
 use raddle_program::{Tables, ThreadId};
 
 /// Memory that is used again for every race.
@@ -15,8 +15,10 @@ pub(super) struct Buffers {
     pub(super) sequence: Sequence,
     /// The nodes on the way to a leaf, the last one first.
     pub(super) path: Vec<NodeId>,
-    /// For each of the sequence's events: is it needed? See [`Search::shorten`].
-    pub(super) needed: Vec<bool>,
+    /// Places in the sequence: with what is there, threads that would sleep along it are woken. See [`Search::shorten`].
+    wakers: Vec<usize>,
+    /// For each thread, so many of its events are needed.
+    clock: Vec<u32>,
     /// What these access, and maybe more.
     summary: Summary,
     /// One bit for each of 64 sets of threads: those that run in the sequence, and maybe more.
@@ -74,12 +76,16 @@ impl Sequence {
     /// Takes the event at a position out.
     fn take(&mut self, position: usize) -> EventId {
         self.items[position].thread = TAKEN;
+        self.skip_taken();
+        self.items[position].event
+    }
+
+    fn skip_taken(&mut self) {
         while let Some(item) = self.items.get(self.start)
             && item.thread == TAKEN
         {
             self.start += 1;
         }
-        self.items[position].event
     }
 
     /// Where the first event of a thread is.
@@ -125,13 +131,11 @@ impl Search {
         });
     }
 
-    /// Takes events out of the sequence.
+    /// Takes events out of the sequence, as if they were not in the execution.
     pub(super) fn leave_out_of_sequence(&mut self, leave_out: impl Fn(&Self, EventId) -> bool) {
-        for position in 0..self.buffers.sequence.items.len() {
-            if leave_out(self, self.buffers.sequence.items[position].event) {
-                self.buffers.sequence.take(position);
-            }
-        }
+        let mut items = std::mem::take(&mut self.buffers.sequence.items);
+        items.retain(|item| !leave_out(self, item.event));
+        self.buffers.sequence.items = items;
     }
 
     /// Lines 34-44: inserts the sequence in the buffer, followed by `goal`, into the wakeup tree of the prefix before
@@ -153,13 +157,11 @@ impl Search {
             }
             Place::Open(node, rightmost, walk) => (node, rightmost, walk),
         };
+        self.shorten(tables, first, goal, walk.last.is_some());
         if let Some(event) = self.buffers.sequence.events().next_back() {
             walk.events = walk.events.max(event + 1);
         }
         walk.guard = Guard::Last;
-        if self.company.is_some() {
-            self.shorten(tables, first, node, walk.last.as_ref());
-        }
         let leaf = self.append(node, rightmost, walk.last);
         walk.reached(Some(leaf))
     }
@@ -170,13 +172,15 @@ impl Search {
         let mut walk = Walk::new(first, *goal);
         let mut node = self.levels[first as usize].root;
         let mut rightmost;
+        self.buffers.wakers.clear();
         'descend: loop {
             let mut child = self.trees.first_child(node);
             rightmost = None;
             while let Some(current) = child {
                 let step = self.trees.step(current);
                 match self.position_of(tables, &step, walk.last.as_ref()) {
-                    Position::Dependent => {
+                    Position::Dependent(waker) => {
+                        self.buffers.wakers.extend(waker);
                         rightmost = child;
                         child = self.trees.next_sibling(current);
                         continue;
@@ -197,75 +201,84 @@ impl Search {
         }
     }
 
-    /// Leaves of the sequence in the buffer, which goes below `parent`, what its last event needs, and what wakes everybody who would be asleep below
-    /// `parent`. That is a sequence of the same kind: all that begins with the whole one begins with it, too, and nobody sleeps at its end. The shorter
-    /// it is, the more is behind it for one worker to explore.
+    /// Leaves of the sequence in the buffer, for which a place has just been looked for, what its last event `goal` needs if that is still to come, and
+    /// what wakes everybody who would be asleep at its end, with all that happens before. That is a sequence of the same kind: all that begins with
+    /// the whole one begins with it, too, and nobody sleeps at its end. Executions that differ in the rest have it in common: without this there would be
+    /// a leaf for each of them, and wakeup trees would grow without end.
     pub(super) fn shorten(
         &mut self,
         tables: &Tables,
         first: EventId,
-        parent: NodeId,
-        last: Option<&Goal>,
+        goal: &Goal,
+        is_goal_to_come: bool,
     ) {
-        let root = self.levels[first as usize].root;
-        let mut needed = std::mem::take(&mut self.buffers.needed);
-        let mut path = std::mem::take(&mut self.buffers.path);
-        path.clear();
-        path.extend(self.trees.path(root, parent));
-        let footprints = &self.execution.footprints;
-        let items = &self.buffers.sequence.items;
-        let is_there = |item: &Item| item.thread != TAKEN;
-        needed.clear();
-        needed.extend(items.iter().map(|item| {
-            let event = self.execution.event(item.event);
-            is_there(item)
-                && last.is_some_and(|goal| {
-                    item.thread == goal.second.thread.0
-                        || !footprints.independent(tables, event.footprint, goal.footprint)
-                        || self.leads_to(item.event, goal.second)
-                })
-        }));
-        let mut wake = |step: &Step| {
-            let waker = items.iter().position(|item| {
-                let event = self.execution.event(item.event);
-                is_there(item)
-                    && (item.thread == step.thread.0
-                        || !footprints.independent(tables, step.footprint, event.footprint))
-            });
-            if let Some(waker) = waker {
-                needed[waker] = true;
-            }
+        for place in self.asleep_at(first as usize) {
+            let waker = self.waker_of(tables, place, goal);
+            self.buffers.wakers.extend(waker);
+        }
+        let execution = &self.execution;
+        let footprints = &execution.footprints;
+        let Buffers {
+            sequence,
+            wakers,
+            clock,
+            ..
+        } = &mut self.buffers;
+        wakers.sort_unstable();
+        clock.clear();
+        clock.resize(execution.width(), 0);
+        let parent = match goal.second.event {
+            NO_EVENT => execution.parent_of_next(goal.second.thread),
+            event => execution.event(event).parent,
         };
-        for &sleeper in self.sleep_set(first as usize) {
-            wake(&self.sleepers[sleeper as usize].step);
+        if is_goal_to_come && parent != NO_EVENT {
+            clock.copy_from_slice(execution.clock(parent));
         }
-        let mut node = root;
-        loop {
-            let next = path.pop();
-            let mut child = self.trees.first_child(node);
-            while let Some(sibling) = child.filter(|&child| Some(child) != next) {
-                wake(&self.trees.step(sibling));
-                child = self.trees.next_sibling(sibling);
+        for position in (sequence.start..sequence.items.len()).rev() {
+            let mut wakes = false;
+            while wakers.last().is_some_and(|&waker| waker >= position) {
+                wakes |= wakers.pop() == Some(position);
             }
-            match next {
-                Some(next) => node = next,
-                None => break,
+            let item = &mut sequence.items[position];
+            if item.thread == TAKEN {
+                continue;
             }
-        }
-        for late in (0..items.len()).rev() {
-            if needed[late] {
-                for early in 0..late {
-                    let before = self.execution.before(items[early].event, items[late].event);
-                    needed[early] |= is_there(&items[early]) && before;
+            let is_needed = wakes
+                || item.index <= clock[item.thread as usize]
+                || is_goal_to_come
+                    && !footprints.independent(tables, item.footprint, goal.footprint);
+            if is_needed {
+                for (mine, theirs) in clock.iter_mut().zip(execution.clock(item.event)) {
+                    *mine = (*mine).max(*theirs);
                 }
+            } else {
+                item.thread = TAKEN;
             }
         }
-        for (position, &is_needed) in needed.iter().enumerate() {
-            if !is_needed {
-                self.buffers.sequence.take(position);
-            }
+        sequence.skip_taken();
+    }
+
+    /// Where in the sequence the thread of a sleeper is woken, if not by `goal` or what that needs.
+    fn waker_of(&self, tables: &Tables, place: usize, goal: &Goal) -> Option<usize> {
+        let step = &self.sleepers[self.sleeping[place] as usize].step;
+        let footprints = &self.execution.footprints;
+        let is_woken_by_goal = step.thread == goal.second.thread
+            || !footprints.independent(tables, step.footprint, goal.footprint);
+        if is_woken_by_goal {
+            return None;
         }
-        (self.buffers.needed, self.buffers.path) = (needed, path);
+        let items = &self.buffers.sequence.items;
+        if let Held::By(event, serial) = self.held[place]
+            && self.execution.is_still(event, serial)
+            && let Ok(position) = items.binary_search_by_key(&event, |item| item.event)
+        {
+            return Some(position);
+        }
+        items.iter().position(|item| {
+            let event = self.execution.event(item.event);
+            event.thread == step.thread
+                || !footprints.independent(tables, step.footprint, item.footprint)
+        })
     }
 
     /// Makes these events the sequence in the buffer.
@@ -314,34 +327,39 @@ impl Search {
             return if is_initial {
                 Position::At(position)
             } else {
-                Position::Dependent
+                Position::Dependent(Some(position))
             };
         }
         let footprints = &execution.footprints;
-        let depends = |footprint: FootprintId| {
-            footprints.may_conflict(tables, footprint, *summary)
-                && sequence
-                    .all()
-                    .any(|item| !footprints.independent(tables, footprint, item.footprint))
+        let conflicting = |footprint: FootprintId| {
+            if !footprints.may_conflict(tables, footprint, *summary) {
+                return None;
+            }
+            (sequence.start..sequence.items.len()).find(|&position| {
+                let item = &sequence.items[position];
+                item.thread != TAKEN && !footprints.independent(tables, footprint, item.footprint)
+            })
         };
         match last {
             Some(last) if last.second.thread == step.thread => {
                 let is_initial = last.second.choices == step.choices
-                    && !depends(last.footprint)
+                    && conflicting(last.footprint).is_none()
                     && !sequence
                         .events()
                         .any(|event| self.leads_to(event, last.second));
                 if is_initial {
                     Position::Last
                 } else {
-                    Position::Dependent
+                    Position::Dependent(None)
                 }
             }
             Some(last) if !footprints.independent(tables, step.footprint, last.footprint) => {
-                Position::Dependent
+                Position::Dependent(None)
             }
-            _ if step.is_one_of_many() || depends(step.footprint) => Position::Dependent,
-            _ => Position::Absent,
+            _ => match conflicting(step.footprint) {
+                None if !step.is_one_of_many() => Position::Absent,
+                waker => Position::Dependent(waker),
+            },
         }
     }
 
@@ -415,7 +433,7 @@ impl Walk {
                 self.last = None;
                 self.guard = Guard::Last;
             }
-            Position::Dependent | Position::Absent => {}
+            Position::Dependent(_) | Position::Absent => {}
         }
     }
 
@@ -442,8 +460,8 @@ impl Walk {
 
 /// Where a thread runs in a sequence.
 pub(super) enum Position {
-    /// It is no weak initial.
-    Dependent,
+    /// It is no weak initial: because of what is at this place of the sequence, where it is not because of the last event.
+    Dependent(Option<usize>),
     /// It does not run there, and is independent of all that does.
     Absent,
     /// At this place, independent of what comes before.

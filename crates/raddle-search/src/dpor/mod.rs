@@ -22,8 +22,9 @@ use crate::listener::Listener;
 use crate::purity::Attempt;
 use awaits::{Closing, closing, takes_back};
 use execution::{ChoiceId, EventId, Execution, NO_EVENT, NewEvent};
+use races::next_choices;
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
-use raddle_program::{Op, Program, StateId, Tables, ThreadId};
+use raddle_program::{Op, Program, Tables, ThreadId};
 use std::ops::ControlFlow;
 use wakeup::{NodeId, Step, WakeupTrees};
 use workers::Company;
@@ -258,26 +259,20 @@ impl Search {
         }
         let asleep: Vec<ChoiceId> = of_thread.map(|step| step.choices).collect();
         // A block with choices inside: try them all.
-        let mut choices: Vec<u32> = Vec::new();
-        loop {
+        let mut next = Some(Vec::new());
+        while let Some(choices) = next {
             let mark = self.machine.mark();
             self.machine.step(program, thread, &choices);
-            let mut chosen = self.machine.chosen().to_vec();
+            let chosen = self.machine.chosen().to_vec();
             self.machine.undo_to(mark);
             let taken: Vec<u32> = chosen.iter().map(|choice| choice.taken).collect();
             let id = self.execution.choice_id(&taken);
             if !asleep.contains(&id) {
                 return Some(id);
             }
-            while chosen
-                .last()
-                .is_some_and(|choice| choice.taken + 1 >= choice.count)
-            {
-                chosen.pop();
-            }
-            chosen.last_mut()?.taken += 1;
-            choices = chosen.iter().map(|choice| choice.taken).collect();
+            next = next_choices(chosen, 0);
         }
+        None
     }
 
     fn sleep_set(&self, level: usize) -> &[SleeperId] {
@@ -362,7 +357,9 @@ impl Search {
         let op = *program.op(state);
         let before = self.look_before(program, op);
         let in_block = self.machine.is_in_block(thread);
-        let mut ends_thread = self.blocks_behind(program, thread, state);
+        let attempt = Attempt::of(program, state);
+        let mut ends_thread =
+            attempt.is_some_and(|attempt| self.blocks_behind(program, thread, attempt));
         let end = self
             .machine
             .step(program, thread, self.execution.choices(choices));
@@ -384,7 +381,7 @@ impl Search {
         let is_block = in_block || matches!(op, Op::AtomicBegin);
         let is_pure = !is_block
             && match before {
-                Some([held, _]) => Attempt::of(program, state).is_some_and(|attempt| {
+                Some([held, _]) => attempt.is_some_and(|attempt| {
                     attempt
                         .pure_result(program, &mut self.machine, thread, held)
                         .is_some()
@@ -412,14 +409,12 @@ impl Search {
             mark,
         };
         self.execution.push(program, &mut self.machine, new);
+        self.execution.footprints.compare(program.tables());
         end
     }
 
     /// Purity without awaits: the iteration is completed, and then the thread is blocked as if by an assumption.
-    fn blocks_behind(&mut self, program: &mut Program, thread: ThreadId, state: StateId) -> bool {
-        let Some(attempt) = Attempt::of(program, state) else {
-            return false;
-        };
+    fn blocks_behind(&mut self, program: &mut Program, thread: ThreadId, attempt: Attempt) -> bool {
         // Where it could wait it would have done so: it is known not to complete anything.
         if self.reductions.awaits && attempt.can_wait(program) {
             return false;

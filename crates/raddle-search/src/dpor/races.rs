@@ -15,7 +15,7 @@ use super::settled::{Settled, Suffix};
 use super::wakeup::Step;
 use super::{Held, Sleeper};
 use crate::purity::Attempt;
-use raddle_memory::{Access, AccessMode, Readiness};
+use raddle_memory::{Access, AccessMode, Chosen, Readiness};
 use raddle_program::{Op, Program, StateId, Tables, ThreadId};
 use smallvec::SmallVec;
 
@@ -63,6 +63,7 @@ impl Search {
             }
         }
         self.reverse_races_to(program, &suffix, race, NO_EVENT);
+        self.execution.close_races();
         if self.unfinished {
             for index in 0..self.machine.thread_count() {
                 self.reverse_waiting(program, ThreadId::from_index(index));
@@ -70,7 +71,7 @@ impl Search {
         }
     }
 
-    /// Reverses the races from `race` on whose second event is at most `event`; the next one.
+    /// Reverses the open races from `race` on whose second event is at most `event`; the next one.
     fn reverse_races_to(
         &mut self,
         program: &mut Program,
@@ -78,7 +79,7 @@ impl Search {
         mut race: usize,
         event: EventId,
     ) -> usize {
-        while let Some(found) = self.execution.races().get(race)
+        while let Some(found) = self.execution.open_race(race)
             && found.second <= event
         {
             if !self.is_settled(program.tables(), found, suffix) {
@@ -98,9 +99,10 @@ impl Search {
                     _ => Settled::No,
                 };
                 let settled = match settled {
-                    Settled::No => self.reverse(program, first, last, self.second(second)),
+                    Settled::No => self.reverse(program, first, last, self.second(second), 0),
                     settled => settled,
                 };
+                let settled = self.for_good((first, second, last), settled);
                 self.execution.settle(race, settled);
             }
             race += 1;
@@ -180,7 +182,7 @@ impl Search {
                 event: NO_EVENT,
                 choices: 0,
             };
-            self.reverse(program, first, last, second);
+            self.reverse(program, first, last, second, 0);
         }
     }
 
@@ -203,7 +205,7 @@ impl Search {
                     };
                     let done = self.execution.event(event);
                     let last = (!done.is_block).then_some(done.footprint);
-                    self.reverse(program, event, last, second);
+                    self.reverse(program, event, last, second, position + 1);
                 }
             }
         }
@@ -227,27 +229,26 @@ impl Search {
     }
 
     /// Lines 4-6 and 20-21: explores `second` before the race's first event, unless that is redundant. `last` is what it
-    /// will access; it is run to find out where that is not known.
+    /// will access; it is run to find out where that is not known. The first `fixed` of its choices are what they are; it may
+    /// have others there than it had, and each of them is a sequence of its own: that one is redundant says nothing about the rest.
     fn reverse(
         &mut self,
         program: &mut Program,
         first: EventId,
         last: Option<FootprintId>,
         second: Second,
+        fixed: usize,
     ) -> Settled {
         if let Some(footprint) = last {
             return self.reverse_to(program.tables(), first, second, footprint);
         }
-        match self.simulate(program, first, second) {
-            Some((choices, footprint)) => {
-                let second = Second { choices, ..second };
-                self.reverse_to(program.tables(), first, second, footprint);
-            }
-            None => {
-                if self.execution.awaits {
-                    self.reverse_await(program, second);
-                }
-            }
+        let found = self.simulate(program, first, second, fixed);
+        if found.is_empty() && self.execution.awaits {
+            self.reverse_await(program, second);
+        }
+        for (choices, footprint) in found {
+            let second = Second { choices, ..second };
+            self.reverse_to(program.tables(), first, second, footprint);
         }
         Settled::No
     }
@@ -377,13 +378,15 @@ impl Search {
         })
     }
 
-    /// Runs the prefix before `first`, then notdep(first, E), then the second event, on a machine of its own.
+    /// Runs the prefix before `first`, then notdep(first, E), then the second event, on a machine of its own: what it
+    /// accesses with each of the choices that it has there, its own first. None if it cannot run.
     fn simulate(
         &mut self,
         program: &mut Program,
         first: EventId,
         second: Second,
-    ) -> Option<(ChoiceId, FootprintId)> {
+        fixed: usize,
+    ) -> SmallVec<[(ChoiceId, FootprintId); 1]> {
         let machine = &mut self.scratch;
         machine.undo_to(self.scratch_start);
         for id in 0..self.execution.len() as EventId {
@@ -401,15 +404,43 @@ impl Search {
             && !(self.execution.awaits
                 && closing(program, machine, &self.execution, second.thread, last)
                     == Closing::Await);
-        can_go_on.then(|| {
-            let mark = machine.mark();
-            let choices = self.execution.choices(second.choices).to_vec();
-            machine.step(program, second.thread, &choices);
+        let mut found = SmallVec::new();
+        if !can_go_on {
+            return found;
+        }
+        let mark = machine.mark();
+        let own = self.execution.choices(second.choices).to_vec();
+        let mut run = |choices: &[u32]| {
+            machine.undo_to(mark);
+            machine.step(program, second.thread, choices);
             let taken: Vec<u32> = machine.chosen().iter().map(|chosen| chosen.taken).collect();
-            (
-                self.execution.choice_id(&taken),
-                self.execution.footprints.of_event(program, machine, mark),
-            )
-        })
+            let id = self.execution.choice_id(&taken);
+            if found.iter().all(|&(known, _)| known != id) {
+                let footprints = &mut self.execution.footprints;
+                found.push((id, footprints.of_event(program, machine, mark)));
+            }
+            (taken, machine.chosen().to_vec())
+        };
+        let (taken, _) = run(&own);
+        let mut next = (taken.len() > fixed).then(|| taken[..fixed].to_vec());
+        while let Some(choices) = next {
+            let (_, chosen) = run(&choices);
+            next = next_choices(chosen, fixed);
+        }
+        found
     }
+}
+
+/// The choices that come after those that were taken, in lexicographic order, if the first `fixed` stay what they are.
+pub(super) fn next_choices(mut chosen: Vec<Chosen>, fixed: usize) -> Option<Vec<u32>> {
+    while let Some(last) = chosen.last()
+        && last.taken + 1 >= last.count
+    {
+        chosen.pop();
+    }
+    if chosen.len() <= fixed {
+        return None;
+    }
+    chosen.last_mut()?.taken += 1;
+    Some(chosen.iter().map(|choice| choice.taken).collect())
 }

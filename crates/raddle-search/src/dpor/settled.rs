@@ -24,6 +24,8 @@ pub(super) enum Settled {
         events: EventId,
         guard: Guard,
     },
+    /// The same, whatever follows.
+    ForGood,
 }
 
 /// What the events that follow must not do, so that a leaf still leads where it led.
@@ -76,6 +78,7 @@ impl Search {
         };
         match race.settled {
             Settled::No => false,
+            Settled::ForGood => true,
             Settled::Asleep(sleeper) => {
                 let sleeper = &self.sleepers[sleeper as usize];
                 let woken_by = sleeper.woken_by;
@@ -99,6 +102,32 @@ impl Search {
         }
     }
 
+    /// Is there nothing to do about a race as long as it is there? So it is if a leaf takes nothing from the sequence that comes after the race's second
+    /// event e', and if e' accesses the same there as in the execution: what conflicts with that and comes later comes after e', and with that
+    /// after the race's first event, so it is in no sequence to explore.
+    pub(super) fn for_good(
+        &self,
+        (first, second, last): (EventId, EventId, Option<FootprintId>),
+        settled: Settled,
+    ) -> Settled {
+        let Settled::Covered { events, guard, .. } = settled else {
+            return settled;
+        };
+        let is_independent = match guard {
+            Guard::Nothing => true,
+            Guard::Last => {
+                last == Some(self.execution.event(second).footprint)
+                    && self.execution.before(first, second)
+            }
+            Guard::Step(..) => false,
+        };
+        if is_independent && events <= second + 1 {
+            Settled::ForGood
+        } else {
+            settled
+        }
+    }
+
     /// Does a leaf that led to the sequence to explore before lead to the one of this execution? Any leaf will do, so there is
     /// no need to look for another one.
     pub(super) fn leads_there(
@@ -116,7 +145,7 @@ impl Search {
         while let Some(node) = self.buffers.path.pop() {
             let step = self.trees.step(node);
             match self.position_of(tables, &step, walk.last.as_ref()) {
-                Position::Dependent => return Settled::No,
+                Position::Dependent(_) => return Settled::No,
                 Position::Absent => return walk.stopped_by(&step),
                 position => walk.take(position, &mut self.buffers.sequence),
             }

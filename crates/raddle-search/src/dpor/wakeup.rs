@@ -157,8 +157,16 @@ impl WakeupTrees {
     pub(super) fn remove_first_child(&mut self, parent: NodeId) {
         let child = self.nodes[parent.0 as usize].first_child;
         if child != NONE {
-            self.nodes[parent.0 as usize].first_child = self.nodes[child.0 as usize].next_sibling;
-            self.release(child);
+            let Node {
+                first_child,
+                next_sibling,
+                ..
+            } = self.nodes[child.0 as usize];
+            self.nodes[parent.0 as usize].first_child = next_sibling;
+            match first_child {
+                NONE => self.free.push(child),
+                _ => self.release(child),
+            }
         }
     }
 

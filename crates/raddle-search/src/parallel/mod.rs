@@ -22,6 +22,7 @@ mod saved;
 pub(crate) mod shared;
 #[cfg(test)]
 pub(crate) mod tests;
+pub(crate) mod words;
 mod worker;
 
 pub use crew::{
@@ -32,7 +33,7 @@ pub use raddle_judge::frame::Setup;
 pub use raddle_judge::link::Link;
 pub(crate) use raddle_judge::piece::share;
 pub use raddle_judge::piece::{Part, Piece, Place, Turn};
-pub use saved::{BadCheckpoint, Saved};
+pub use saved::{BadCheckpoint, Saved, Shared};
 
 use crate::frame::Frame;
 use crate::graph;
@@ -153,6 +154,7 @@ pub(crate) fn explore(
             journal,
             pending,
             parts,
+            shared: None,
         };
         return leader(&room).lead_crew(program, frame, division, &saved);
     }
@@ -177,6 +179,7 @@ fn save(program: &Program, division: &mut Division, pending: Vec<Piece>, parts: 
             journal: program.journal().clone(),
             pending,
             parts,
+            shared: None,
         });
     }
 }

@@ -5,6 +5,7 @@
 //! - Something is done, found or given away under the lock, all at once.
 
 use raddle_judge::link::Link;
+use raddle_judge::verdict::Statistics;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -51,6 +52,8 @@ pub(crate) enum Wish {
     GoOn,
     /// Somebody is idle.
     Split,
+    /// What is left is looked at: it goes back.
+    PutBack,
     /// Nothing more is to be done.
     Leave,
 }
@@ -68,6 +71,8 @@ pub(crate) struct State<S> {
     pub(crate) failure: Option<Failure>,
     /// How many pieces were taken.
     taken: u64,
+    /// Pieces are explored however small they are.
+    is_patient: bool,
 }
 
 impl<S: Stock> State<S> {
@@ -99,10 +104,16 @@ impl<S: Stock> Room<S> {
                 is_stopped: false,
                 failure: None,
                 taken: 0,
+                is_patient: false,
             }),
             changed: Condvar::new(),
             links: (0..workers).map(|_| Arc::default()).collect(),
         }
+    }
+
+    /// Nobody begins anew because pieces are small: they are to be kept, or were.
+    pub(crate) fn be_patient(&self) {
+        self.lock().is_patient = true;
     }
 
     /// What is behind the lock is whole at any time, whoever panicked.
@@ -131,6 +142,11 @@ impl<S: Stock> Room<S> {
         counts.map(|(complete, blocked)| complete + blocked).sum()
     }
 
+    /// How many there were with those that were counted before there were workers.
+    pub(crate) fn counted_after(&self, before: &Statistics) -> u64 {
+        before.complete + before.blocked + self.counted()
+    }
+
     // ---- for those who explore
 
     /// A piece; none when all is over.
@@ -144,8 +160,8 @@ impl<S: Stock> Room<S> {
                 self.notify();
                 return None;
             }
-            if state.taken >= PIECES_BEFORE_DOUBT && self.counted() < state.taken * S::WORTH_A_PIECE
-            {
+            let is_doubted = state.taken >= PIECES_BEFORE_DOUBT && !state.is_patient;
+            if is_doubted && self.counted() < state.taken * S::WORTH_A_PIECE {
                 state.failure = Some(Failure::TooSmall);
                 self.call_all();
                 continue;
@@ -167,8 +183,11 @@ impl<S: Stock> Room<S> {
     /// Somebody was called.
     pub(crate) fn wish(&self, link: &Link) -> Wish {
         let state = self.lock();
-        if state.failure.is_some() || state.is_stopped {
+        if state.failure.is_some() {
             return Wish::Leave;
+        }
+        if state.is_stopped || state.on_hold {
+            return Wish::PutBack;
         }
         if state.wants_pieces() {
             return Wish::Split;

@@ -9,11 +9,15 @@
 //! | `part PLACE COMPLETE BLOCKED CUT THREADS EVENTS ENDED CAUSE…` | what was counted; the last are by cause |
 //! | `note PATH` | something was noted in the part of the line before |
 //! | `piece PATH FIRST END OF` | what is left |
+//! | `search ENGINE KNOWN FIRST NEXT EVENTS THREADS CUTS` | the search of an engine whose workers share the top of the tree: how many of the lines about states there were when it began, when others are asked about it ([`Milestones`]); 1 if a bound has cut threads short |
+//! | `look COMPLETE …` | what an engine had counted before this one explores everything again, as in `part` |
+//! | other lines | what is left of that search: `dpor/workers/kept.rs`, `rf/workers/kept.rs` |
 //!
 //! A path is `RANK/OF.RANK/OF…`, a place `RANK.RANK…`, and `-` if there are none.
 
-use crate::verdict::BlockedCounts;
-use raddle_judge::piece::{Part, Piece, Place, Turn};
+use crate::verdict::{BlockedCounts, EngineKind};
+use raddle_judge::frame::Milestones;
+use raddle_judge::piece::{Part, Piece, Turn};
 use raddle_program::journal::{Entry, Journal};
 use raddle_program::{Kinds, StateId};
 use std::fmt::{self, Write};
@@ -25,7 +29,43 @@ pub struct Saved {
     pub journal: Journal,
     pub pending: Vec<Piece>,
     pub parts: Vec<Part>,
+    /// For engines whose workers share the top of the tree.
+    pub shared: Option<Shared>,
 }
+
+/// What is left of a search whose workers share the top of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shared {
+    pub engine: EngineKind,
+    /// So many entries of the journal were there when the search began.
+    pub known: usize,
+    pub milestones: Milestones,
+    /// Has a bound that was asked for cut threads short?
+    pub has_cuts: bool,
+    /// What another engine had counted, if everything is explored again.
+    pub first_look: Option<Part>,
+    /// The pieces, and what is above them.
+    pub lines: Vec<String>,
+}
+
+/// What lines of such a search begin with.
+const SHARED: [&str; 15] = [
+    "node",
+    "stage",
+    "done",
+    "next",
+    "branch",
+    "chained",
+    "refused",
+    "junction",
+    "run",
+    "step",
+    "at",
+    "alternative",
+    "needs",
+    "extra",
+    "first",
+];
 
 /// A line that is none of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,18 +130,8 @@ impl Saved {
             text.push_str(&format!("learned {count} {}\n", u8::from(races)));
         }
         for part in &self.parts {
-            let causes = part.blocked_by.numbers().iter();
-            let causes: String = causes.map(|count| format!(" {count}")).collect();
-            text.push_str(&format!(
-                "part {} {} {} {} {} {} {}{causes}\n",
-                joined(&part.start, u32::to_string),
-                part.complete,
-                part.blocked,
-                part.cut,
-                part.threads,
-                part.max_events,
-                u8::from(part.any_end),
-            ));
+            let start = joined(&part.start, u32::to_string);
+            text.push_str(&format!("part {start} {}\n", counts_words(part)));
             for note in &part.notes {
                 text.push_str(&format!("note {}\n", path_words(note)));
             }
@@ -113,6 +143,9 @@ impl Saved {
                 "piece {path} {} {} {of}\n",
                 ranks.start, ranks.end
             ));
+        }
+        if let Some(shared) = &self.shared {
+            text.push_str(&shared.render());
         }
         text
     }
@@ -145,32 +178,10 @@ impl Saved {
                 }
                 self.journal.learned = Some((count, flag(races)?));
             }
-            (
-                "part",
-                [
-                    start,
-                    complete,
-                    blocked,
-                    cut,
-                    threads,
-                    events,
-                    ended,
-                    causes @ ..,
-                ],
-            ) => {
-                let causes: Option<Vec<u64>> = causes.iter().map(|word| parsed(word)).collect();
-                let start: Place = split(start, parsed)?;
-                self.parts.push(Part {
-                    start,
-                    complete: parsed(complete)?,
-                    blocked: parsed(blocked)?,
-                    blocked_by: BlockedCounts::from_numbers(&causes?)?,
-                    cut: parsed(cut)?,
-                    threads: parsed(threads)?,
-                    max_events: parsed(events)?,
-                    any_end: flag(ended)?,
-                    notes: Vec::new(),
-                });
+            ("part", [start, counts @ ..]) => {
+                let start = split(start, |rank| rank.parse().ok())?;
+                let counted = counts_of(counts)?;
+                self.parts.push(Part { start, ..counted });
             }
             ("note", [word]) => self.parts.last_mut()?.notes.push(path(word)?),
             ("piece", [word, first, end, of]) => {
@@ -184,10 +195,88 @@ impl Saved {
                 let ranks = first..end;
                 self.pending.push(Piece { path, ranks, of });
             }
+            ("search", words) => self.shared = Some(Shared::new(words)?),
+            ("look", counts) => self.shared.as_mut()?.first_look = Some(counts_of(counts)?),
+            (kind, _) if SHARED.contains(&kind) => {
+                self.shared.as_mut()?.lines.push(line.to_owned());
+            }
             _ => return None,
         }
         Some(())
     }
+}
+
+impl Shared {
+    fn render(&self) -> String {
+        let Milestones {
+            first,
+            next,
+            events,
+            threads,
+        } = self.milestones;
+        let (engine, known, cuts) = (self.engine.name(), self.known, u8::from(self.has_cuts));
+        let milestones = format!("{first} {next} {events} {threads}");
+        let mut text = format!("search {engine} {known} {milestones} {cuts}\n");
+        if let Some(first) = &self.first_look {
+            text.push_str(&format!("look {}\n", counts_words(first)));
+        }
+        for line in &self.lines {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text
+    }
+
+    fn new(words: &[&str]) -> Option<Self> {
+        let [engine, known, first, next, events, threads, cuts] = words else {
+            return None;
+        };
+        let mut all = EngineKind::ALL.iter().copied();
+        Some(Self {
+            engine: all.find(|it| it.name() == *engine)?,
+            known: parsed(known)?,
+            milestones: Milestones {
+                first: parsed(first)?,
+                next: parsed(next)?,
+                events: parsed(events)?,
+                threads: parsed(threads)?,
+            },
+            has_cuts: flag(cuts)?,
+            first_look: None,
+            lines: Vec::new(),
+        })
+    }
+}
+
+fn counts_words(part: &Part) -> String {
+    let causes = part.blocked_by.numbers().iter();
+    let causes: String = causes.map(|count| format!(" {count}")).collect();
+    format!(
+        "{} {} {} {} {} {}{causes}",
+        part.complete,
+        part.blocked,
+        part.cut,
+        part.threads,
+        part.max_events,
+        u8::from(part.any_end),
+    )
+}
+
+fn counts_of(words: &[&str]) -> Option<Part> {
+    let [complete, blocked, cut, threads, events, ended, causes @ ..] = words else {
+        return None;
+    };
+    let causes: Option<Vec<u64>> = causes.iter().map(|count| parsed(count)).collect();
+    Some(Part {
+        complete: parsed(complete)?,
+        blocked: parsed(blocked)?,
+        blocked_by: BlockedCounts::from_numbers(&causes?)?,
+        cut: parsed(cut)?,
+        threads: parsed(threads)?,
+        max_events: parsed(events)?,
+        any_end: flag(ended)?,
+        ..Part::default()
+    })
 }
 
 fn parsed<T: FromStr>(word: &str) -> Option<T> {
@@ -270,6 +359,45 @@ mod tests {
                     ..Part::default()
                 },
             ],
+            shared: None,
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_a_shared_search_is_read() {
+        let counted = Part {
+            complete: 5,
+            threads: 3,
+            ..Part::default()
+        };
+        let saved = Saved {
+            shared: Some(Shared {
+                engine: EngineKind::Dpor,
+                known: 3,
+                milestones: Milestones {
+                    first: 65536,
+                    next: 1 << 19,
+                    events: 7,
+                    threads: 9,
+                },
+                has_cuts: true,
+                first_look: Some(counted),
+                lines: vec!["node 0 pending main -".to_owned()],
+            }),
+            ..sample()
+        };
+        let text = saved.render();
+        assert_eq!(text.parse(), Ok(saved));
+        let early: Result<Saved, _> = "node 0 pending main -\n".parse();
+        assert_eq!(early, Err(BadCheckpoint { line: 1 }));
+        for bad in [
+            "search dpor 1 2 3 4 0",
+            "search best 0 1 2 3 4 0",
+            "look 1 2",
+            "leaf 3",
+        ] {
+            let read: Result<Saved, _> = format!("{text}{bad}\n").parse();
+            assert!(read.is_err(), "{bad}");
         }
     }
 

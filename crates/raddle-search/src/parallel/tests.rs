@@ -136,6 +136,34 @@ impl Question {
             assert_eq!(several, alone, "{workers} workers: {name}");
         }
     }
+
+    /// Goes on from every state that is kept, with another number of workers.
+    pub(crate) fn assert_same_if_taken_up(&self, source: &ProgramSource, name: &str) {
+        let alone = self.ask(source, None);
+        for workers in [1, 3] {
+            let kept: Rc<RefCell<Vec<String>>> = Rc::default();
+            let sink = {
+                let kept = Rc::clone(&kept);
+                Box::new(move |saved: &Saved| kept.borrow_mut().push(saved.render()))
+            };
+            let every = Duration::from_micros(100);
+            let division = Division {
+                checkpoint: Some(Checkpoints { sink, every }),
+                ..early(source, workers)
+            };
+            assert_eq!(self.ask(source, Some(division)), alone, "{name}");
+            let kept = kept.take();
+            // Some of them, where there are many.
+            for text in kept.iter().step_by(1 + kept.len() / 4) {
+                let division = Division {
+                    saved: Some(text.parse().unwrap()),
+                    ..early(source, 1 + (workers + 1) % 4)
+                };
+                let taken_up = self.ask(source, Some(division));
+                assert_eq!(taken_up, alone, "{name}, from\n{text}");
+            }
+        }
+    }
 }
 
 pub(crate) const NO_CHECKS: Checks = Checks {
@@ -252,6 +280,7 @@ fn generated_programs_with_weak_orderings_do_as_well() {
 
 /// Explores until somebody stops it after so many moments, and says what is left.
 fn stopped(
+    engine: EngineKind,
     source: &ProgramSource,
     workers: usize,
     saved: Option<Saved>,
@@ -280,16 +309,16 @@ fn stopped(
         watch.raise(Cause::Interrupted);
     });
     let mut program = program(source);
-    let outcome = check_in_pieces(&mut program, EngineKind::Graph, Some(division), options);
+    let outcome = check_in_pieces(&mut program, engine, Some(division), options);
     clock.join().unwrap();
     let is_left = matches!(outcome.verdict, Verdict::Inconclusive(_));
     (told(&program, &outcome), left.take().filter(|_| is_left))
 }
 
-#[test]
-fn a_search_that_is_stopped_again_and_again_counts_the_same() {
-    let source = source(|| samples::fib_bench(5));
-    let (alone, _) = sc().ask(&source, None);
+/// Stops a search again and again, and has others go on.
+pub(crate) fn assert_counts_the_same_if_stopped(engine: EngineKind, source: &ProgramSource) {
+    let question = Question { engine, ..sc() };
+    let (alone, _) = question.ask(source, None);
     for round in 0..number("COUNT", 4) {
         let mut saved = None;
         let mut stops = 0;
@@ -297,7 +326,7 @@ fn a_search_that_is_stopped_again_and_again_counts_the_same() {
             let workers = 1 + (round as usize + stops) % 3;
             // Ever longer, so that it comes to an end on any machine.
             let after = Duration::from_millis(7 + 3 * round + 10 * stops as u64);
-            let (outcome, left) = stopped(&source, workers, saved, after);
+            let (outcome, left) = stopped(engine, source, workers, saved, after);
             match left {
                 Some(left) => {
                     let text = left.render();
@@ -307,8 +336,13 @@ fn a_search_that_is_stopped_again_and_again_counts_the_same() {
                 None => break outcome,
             }
         };
-        assert_eq!(outcome, alone, "stopped {stops} times");
+        assert_eq!(outcome, alone, "{engine:?}, stopped {stops} times");
     }
+}
+
+#[test]
+fn a_search_that_is_stopped_again_and_again_counts_the_same() {
+    assert_counts_the_same_if_stopped(EngineKind::Graph, &source(|| samples::fib_bench(5)));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod rvf;
 mod sequences;
 mod shortened;
 mod spinning;
+mod states;
 mod weak;
 
 use crate::dpor;

@@ -221,11 +221,16 @@ impl Search {
                 .any(|thread| machine.readiness(program, thread) == Readiness::Ready)
     }
 
-    /// Chained locations must not be accessed by events with several sources, whose alternatives are found in another way.
-    pub(super) fn refuse_complex(&mut self, program: &Program) {
+    /// A chained location is one cell. From the moment that another one is known to share bytes with it nothing is right any more: who wrote it last, which is
+    /// what its next write is said to read, is not one event.
+    pub(super) fn lose_mixed(&mut self, program: &Program) {
         let is_mixed = |loc: &&LocId| program.tables().loc_info(**loc).mixed;
         let mixed = self.trace.chained().iter().filter(is_mixed);
         self.awaits.lost.extend(mixed);
+    }
+
+    /// Chained locations must not be accessed by events with several sources, whose alternatives are found in another way.
+    pub(super) fn refuse_complex(&mut self, program: &Program) {
         if self.trace.chained().is_empty() {
             return;
         }

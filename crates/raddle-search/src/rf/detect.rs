@@ -70,7 +70,7 @@ impl Search {
         listener: &mut impl Listener,
     ) -> ControlFlow<()> {
         for pos in self.first_new..self.trace.len() {
-            if self.is_open(pos) {
+            if self.is_open(pos) && !self.awaits.is_outdated() {
                 self.other_sources(program, pos);
             }
         }
@@ -83,14 +83,23 @@ impl Search {
         for index in 0..self.machine.thread_count() {
             self.rivals_that_wait(program, ThreadId::from_index(index));
         }
+        // What operations do that read from elsewhere is computed on the way, and may have made a chained location one of several cells.
+        if self.awaits.is_outdated() {
+            return ControlFlow::Continue(());
+        }
         self.detect_complex(program, listener)?;
         self.refuse_complex(program);
-        self.detect_stuck(program);
+        if !self.awaits.is_outdated() {
+            self.detect_stuck(program);
+        }
         ControlFlow::Continue(())
     }
 
     /// What a new event offers to older ones.
     fn news(&mut self, program: &mut Program, pos: Pos) {
+        if self.awaits.is_outdated() {
+            return;
+        }
         self.offer(program, pos);
         self.rival_of_sources(program, pos);
     }
@@ -257,7 +266,9 @@ impl Search {
 
     /// Section 7, threads blocked at the end: could a thread that waits have come before an update that makes it wait?
     fn rivals_that_wait(&mut self, program: &mut Program, thread: ThreadId) {
-        if self.machine.readiness(program, thread) != Readiness::Waiting {
+        if self.awaits.is_outdated()
+            || self.machine.readiness(program, thread) != Readiness::Waiting
+        {
             return;
         }
         let Some(state) = self.machine.thread_state(thread) else {

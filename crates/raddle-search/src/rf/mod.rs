@@ -316,6 +316,7 @@ impl Search {
     fn refresh(&mut self, program: &Program) {
         self.trace.codes.refresh(program.tables());
         if self.trace.cells.refresh(program.tables()) {
+            self.lose_mixed(program);
             self.trace.rebuild(program);
         }
     }
@@ -354,7 +355,7 @@ impl Search {
         ControlFlow::Continue(())
     }
 
-    /// Has the machine do the next event of a thread.
+    /// Has the machine do the next event of a thread. None if the exploration has to start anew.
     #[inline]
     fn perform(
         &mut self,
@@ -365,6 +366,10 @@ impl Search {
         let before = Before::new(&self.machine, thread)?;
         let end = self.machine.step(program, thread, choices);
         self.refresh(program);
+        if self.awaits.is_outdated() {
+            self.machine.undo_to(before.mark);
+            return None;
+        }
         let parent = parent_of(&self.trace, &self.spawned_by, thread);
         let mut event = self
             .trace

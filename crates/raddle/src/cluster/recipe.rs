@@ -23,6 +23,7 @@ pub(super) struct Recipe {
     /// 0 none, 1 locks, 2 all.
     spurious_failures: u8,
     leaves_out_idle_failures: bool,
+    collapses_spins: bool,
     volatile_is_atomic: bool,
     malloc_may_fail: bool,
     same_thread_release_sequences: bool,
@@ -59,6 +60,7 @@ impl Recipe {
             spurious_wakeups,
             spurious_failures,
             leaves_out_idle_failures,
+            collapses_spins,
             volatile_is_atomic,
             malloc_may_fail,
             release_sequences,
@@ -109,6 +111,7 @@ impl Recipe {
                 SpuriousFailures::All => 2,
             },
             leaves_out_idle_failures,
+            collapses_spins,
             volatile_is_atomic,
             malloc_may_fail,
             same_thread_release_sequences: release_sequences == ReleaseSequences::SameThread,
@@ -155,6 +158,7 @@ impl Recipe {
                 _ => SpuriousFailures::All,
             },
             leaves_out_idle_failures: self.leaves_out_idle_failures,
+            collapses_spins: self.collapses_spins,
             volatile_is_atomic: self.volatile_is_atomic,
             malloc_may_fail: self.malloc_may_fail,
             release_sequences: match self.same_thread_release_sequences {
@@ -221,6 +225,8 @@ impl Recipe {
             },
             keep_going: self.keep_going,
             leaves_values_to_formulas: false,
+            reach: None,
+            is_kept: false,
             watch: Arc::clone(watch),
         })
     }
@@ -242,6 +248,7 @@ mod tests {
             spurious_wakeups: true,
             spurious_failures: SpuriousFailures::Locks,
             leaves_out_idle_failures: true,
+            collapses_spins: false,
             volatile_is_atomic: true,
             malloc_may_fail: true,
             release_sequences: ReleaseSequences::SameThread,

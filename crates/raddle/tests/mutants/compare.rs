@@ -16,6 +16,8 @@ use crate::tally::Tally;
 
 /// Beyond this an engine has no say.
 const MOST_EXECUTIONS: u64 = 2_000;
+/// The same for an engine that takes milliseconds for each, and needs few.
+const MOST_OF_MCR: u64 = 400;
 const MOST_ITERATIONS: u32 = 6;
 const MOST_CONFLICTS: u64 = 5_000;
 /// Against programs that are hard for some engine in a way that is not counted; what is counted ends nearly all, so that answers do not depend on how busy the
@@ -177,7 +179,10 @@ fn explored(
             memory,
             keep_going: true,
             limits: Limits {
-                executions: Some(MOST_EXECUTIONS),
+                executions: Some(match engine {
+                    EngineKind::Mcr => MOST_OF_MCR,
+                    _ => MOST_EXECUTIONS,
+                }),
                 time: Some(LONGEST),
                 memory_bytes: Some(MOST_MEMORY),
             },

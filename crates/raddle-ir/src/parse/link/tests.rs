@@ -167,3 +167,57 @@ fn a_text_that_is_no_module_is_told_with_its_place() {
     let error = link_modules(&[input("a.ll", "@x = global ~"), input("b.ll", "")]).unwrap_err();
     assert!(error.to_string().starts_with("a.ll:1:13: "), "{error}");
 }
+
+/// The sizes of globals `@g0`, `@g1`, … of modules that are linked, each with types of its own.
+fn sizes_of_linked(types: &[&str]) -> Vec<u64> {
+    let texts: Vec<String> = (types.iter().enumerate())
+        .map(|(index, types)| format!("{types}\n@g{index} = global %t zeroinitializer\n"))
+        .collect();
+    let inputs: Vec<LinkInput<'_>> = texts.iter().map(|text| input("t.c", text)).collect();
+    let text = link_modules(&inputs).unwrap();
+    let module = parse_module(text.clone(), "all").unwrap_or_else(|e| panic!("{e}\n{text}"));
+    (0..types.len())
+        .map(|index| {
+            let Some(Symbol::Global(id)) = module.symbols.get(&*format!("g{index}")).copied()
+            else {
+                panic!("{text}")
+            };
+            module.types.alloc_size(module.global(id).ty).unwrap()
+        })
+        .collect()
+}
+
+#[test]
+fn a_new_name_is_nobodys() {
+    // The third module has a type of the name that the second one's gets.
+    let sizes = sizes_of_linked(&[
+        "%t = type { i8 }",
+        "%t = type { i16 }",
+        "%t = type { i8 }\n%t.1 = type { i64 }",
+        "%t = type { i32 }\n%t.1 = type { i64 }",
+    ]);
+    assert_eq!(sizes, [1, 2, 1, 4]);
+}
+
+#[test]
+fn what_a_struct_mentions_may_have_another_name_where_it_was_first() {
+    // `%outer` comes with the second module, whose `%t` is not that of the first and third.
+    let outer = "%outer = type { %t, %t }\n@o{} = global %outer zeroinitializer";
+    let modules = ["%t = type { i8 }", "%t = type { i16 }", "%t = type { i8 }"];
+    let texts = [
+        modules[0].to_owned(),
+        format!("{}\n{}", modules[1], outer.replace("{}", "1")),
+        format!("{}\n{}", modules[2], outer.replace("{}", "2")),
+    ];
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let inputs: Vec<LinkInput<'_>> = texts.iter().map(|text| input("t.c", text)).collect();
+    let text = link_modules(&inputs).unwrap();
+    let module = parse_module(text.clone(), "all").unwrap_or_else(|e| panic!("{e}\n{text}"));
+    for (name, size) in [("o1", 4), ("o2", 2)] {
+        let Some(Symbol::Global(id)) = module.symbols.get(name).copied() else {
+            panic!("{text}")
+        };
+        let found = module.types.alloc_size(module.global(id).ty).unwrap();
+        assert_eq!(found, size, "{name}: {text}");
+    }
+}

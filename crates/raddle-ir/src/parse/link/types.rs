@@ -27,7 +27,14 @@ pub(super) fn unify<'t>(
     modules: &[Scanned<'t>],
 ) -> Result<Unified<'t>, LinkError> {
     let mut known: FxHashMap<&str, Known<'t>> = FxHashMap::default();
-    let mut taken: FxHashSet<String> = FxHashSet::default();
+    // A new name must be nobody's, whether his turn has come or not.
+    let entries = modules.iter().flat_map(|module| &module.entries);
+    let mut taken: FxHashSet<String> = entries
+        .filter_map(|entry| match entry.kind {
+            Kind::Type(name) => Some(name.to_owned()),
+            _ => None,
+        })
+        .collect();
     let mut unified = Unified {
         renamed: Vec::with_capacity(modules.len()),
         kept: FxHashSet::default(),
@@ -41,13 +48,12 @@ pub(super) fn unify<'t>(
         let own = definitions(input.text, module);
         let mut names: Vec<&str> = own.keys().copied().collect();
         names.sort_unstable();
-        let different = different(&names, &own, &known);
+        let different = different(&names, &own, &known, &unified.renamed);
         let mut renamed = FxHashMap::default();
         for name in names {
             let (entry, body) = own[name];
             match known.get(name).copied() {
                 None => {
-                    taken.insert(name.to_owned());
                     unified.kept.insert((index, entry));
                     let module = index;
                     known.insert(
@@ -79,9 +85,7 @@ pub(super) fn unify<'t>(
                     let mut number = index;
                     let new = loop {
                         let new = format!("{name}.{number}");
-                        let is_own = own.contains_key(new.as_str());
-                        if !is_own && !known.contains_key(new.as_str()) && taken.insert(new.clone())
-                        {
+                        if taken.insert(new.clone()) {
                             break new;
                         }
                         number += 1;
@@ -121,13 +125,17 @@ fn different<'t>(
     names: &[&'t str],
     own: &FxHashMap<&'t str, (usize, &'t str)>,
     known: &FxHashMap<&'t str, Known<'t>>,
+    renamed: &[FxHashMap<&'t str, String>],
 ) -> FxHashSet<&'t str> {
     let mut different: FxHashSet<&str> = FxHashSet::default();
     for &name in names {
         let body = own[name].1;
-        let is_same = known
-            .get(name)
-            .is_none_or(|known| known.body == body || is_opaque(known.body) || is_opaque(body));
+        let is_same = known.get(name).is_none_or(|known| {
+            // What it mentions may have another name there.
+            let renamed = &renamed[known.module];
+            let is_own = !mentions(known.body).any(|it| renamed.contains_key(it));
+            known.body == body && is_own || is_opaque(known.body) || is_opaque(body)
+        });
         if !is_same {
             different.insert(name);
         }

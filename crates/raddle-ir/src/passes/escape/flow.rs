@@ -1,6 +1,7 @@
 //! Where an address goes inside of one function.
 
 use super::ParamSummary;
+use crate::constant::Constant;
 use crate::ids::{FuncId, ValueId};
 use crate::inst::{Body, Call, InstKind, Operand, Terminator};
 use crate::module::Module;
@@ -97,13 +98,18 @@ impl<'a> Flow<'a> {
         });
     }
 
-    /// Follows an address from its first uses on.
-    pub(super) fn run(&self, seeds: &[Use], summaries: Summaries<'_>) -> ParamSummary {
+    /// Follows an address from its first uses on; and which values are computed from it, unless it is captured.
+    pub(super) fn run(&self, seeds: &[Use], summaries: Summaries<'_>) -> (ParamSummary, BitSet) {
         self.follow(seeds, true, summaries)
     }
 
     /// `stop` at the first capture, when nothing else is asked for.
-    fn follow(&self, seeds: &[Use], stop: bool, summaries: Summaries<'_>) -> ParamSummary {
+    fn follow(
+        &self,
+        seeds: &[Use],
+        stop: bool,
+        summaries: Summaries<'_>,
+    ) -> (ParamSummary, BitSet) {
         let mut tainted = BitSet::new(self.uses.len());
         let mut pending: Vec<Use> = seeds.to_vec();
         let mut found = ParamSummary::default();
@@ -129,7 +135,7 @@ impl<'a> Flow<'a> {
                 },
             };
             if stop && found.captured {
-                return ParamSummary::CAPTURED;
+                return (ParamSummary::CAPTURED, tainted);
             }
             if let Some(result) = self.result(site).filter(|_| flows)
                 && tainted.insert(result.index())
@@ -137,7 +143,7 @@ impl<'a> Flow<'a> {
                 pending.extend_from_slice(self.uses(result));
             }
         }
-        found
+        (found, tainted)
     }
 
     fn result(&self, site: Site) -> Option<ValueId> {
@@ -170,7 +176,12 @@ impl<'a> Flow<'a> {
             return Passed::Harmless;
         }
         let Some(callee) = called_function(self.module, call.callee) else {
-            return Passed::Captured;
+            return match self.assembly(call) {
+                Some((text, constraints)) if is_only_accessed(text, constraints, index) => {
+                    Passed::Harmless
+                }
+                _ => Passed::Captured,
+            };
         };
         let function = self.module.function(callee);
         if let Some(passed) = self.passed_to_intrinsic(callee, index) {
@@ -189,6 +200,19 @@ impl<'a> Flow<'a> {
                 }
                 _ => Passed::Harmless,
             },
+        }
+    }
+
+    /// The text and the constraints of inline assembly.
+    fn assembly(&self, call: &Call) -> Option<(&str, &str)> {
+        let Operand::Const(id) = call.callee else {
+            return None;
+        };
+        match self.module.constant(id) {
+            Constant::InlineAsm {
+                text, constraints, ..
+            } => Some((text, constraints)),
+            _ => None,
         }
     }
 
@@ -214,5 +238,51 @@ impl<'a> Flow<'a> {
                 }
             }
         })
+    }
+}
+
+/// Does inline assembly only access memory at an argument, without keeping the address? So it is with operands in memory, and with registers that the text names
+/// as addresses alone: `8($4)`. (What a text does that is not known is refused when it is reached.)
+fn is_only_accessed(text: &str, constraints: &str, argument: usize) -> bool {
+    let operands = constraints.split(',').filter(|it| !it.starts_with('~'));
+    let mut arguments = operands
+        .enumerate()
+        .filter(|(_, it)| it.contains('*') || !it.starts_with('='));
+    let Some((number, constraint)) = arguments.nth(argument) else {
+        return false;
+    };
+    if constraint.contains('*') {
+        return true;
+    }
+    // A register that is shared with a result, or is a certain one, is used without being named.
+    if constraint.starts_with(|it: char| it.is_ascii_digit() || it == '{') {
+        return false;
+    }
+    let name = format!("${number}");
+    let mut uses = text.match_indices(&name).map(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let behind = text[at + name.len()..].chars().next();
+        before == Some('(') && behind == Some(')')
+    });
+    !text.contains("${") && text.contains(&name) && uses.all(|is_address| is_address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_only_accessed;
+
+    #[test]
+    fn assembly_that_only_accesses_memory_keeps_no_address() {
+        let exchange = "movq 0($4), %rax;movq 8($4), %rdx;lock cmpxchg16b $0; setz $1";
+        let constraints = "=*m,=q,{bx},{cx},q,*m,~{memory}";
+        let kept = [0, 1, 2, 3, 4].map(|at| !is_only_accessed(exchange, constraints, at));
+        // The place, two words to be stored, the address of those expected, and the place once more.
+        assert_eq!(kept, [false, true, true, false, false]);
+        assert!(!is_only_accessed("xchgq $0, $1", "=r,*m,0", 1));
+        assert!(!is_only_accessed("movq $1, ($0)", "r,r", 1));
+        assert!(is_only_accessed("movq $1, ($0)", "r,r", 0));
+        assert!(!is_only_accessed("", "=r,0", 0));
+        assert!(!is_only_accessed("movq $10, ($1)", "r,r", 1));
+        assert!(!is_only_accessed("incl $0", "r", 7));
     }
 }

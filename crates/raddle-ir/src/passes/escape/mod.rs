@@ -32,6 +32,8 @@ pub struct EscapeInfo {
     /// Indices of the [`ValueId`]s of allocas, and of `byval` parameters (the callee's own copies), that no other thread
     /// can see.
     pub private: BitSet,
+    /// For each of them the values that are computed from its address.
+    pub derived: Vec<(ValueId, BitSet)>,
 }
 
 impl EscapeInfo {
@@ -63,16 +65,20 @@ impl Escapes<'_> {
             return EscapeInfo::default();
         };
         let flow = Flow::new(module, body, self.oracle());
-        let mut private = BitSet::new(body.value_types.len());
+        let mut info = EscapeInfo {
+            private: BitSet::new(body.value_types.len()),
+            derived: Vec::new(),
+        };
         for root in roots {
-            let found = flow.run(flow.uses(root), &mut |callee, index| {
+            let (found, derived) = flow.run(flow.uses(root), &mut |callee, index| {
                 self.summary(callee, index)
             });
             if !found.captured && !found.returned {
-                private.insert(root.index());
+                info.private.insert(root.index());
+                info.derived.push((root, derived));
             }
         }
-        EscapeInfo { private }
+        info
     }
 
     /// The thread-local variables whose address stays with the thread in all of `functions` and what they pass it to, as
@@ -147,7 +153,7 @@ impl Escapes<'_> {
         };
         let flow = Flow::new(module, body, self.oracle());
         for (global, uses) in &seeds {
-            let found = flow.run(uses, &mut |callee, index| self.summary(callee, index));
+            let (found, _) = flow.run(uses, &mut |callee, index| self.summary(callee, index));
             if found.captured || found.returned {
                 private.remove(global.index());
             }

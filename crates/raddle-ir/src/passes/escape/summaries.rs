@@ -168,9 +168,10 @@ impl<'o> Escapes<'o> {
                 let flow = Flow::new(module, body, self.oracle);
                 let mut params = Vec::new();
                 for param in (0..body.param_count).map(ValueId) {
-                    params.push(flow.run(flow.uses(param), &mut |callee, index| {
+                    let (summary, _) = flow.run(flow.uses(param), &mut |callee, index| {
                         self.summary(callee, index)
-                    }));
+                    });
+                    params.push(summary);
                 }
                 let new = Some(params);
                 if self.summaries.get(&function) != Some(&new) {

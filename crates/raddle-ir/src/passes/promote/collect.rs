@@ -342,7 +342,7 @@ impl Collector<'_> {
 }
 
 /// An integer constant, sign-extended from its width.
-fn constant_int(module: &Module, operand: Operand) -> Option<i128> {
+pub(crate) fn constant_int(module: &Module, operand: Operand) -> Option<i128> {
     let Operand::Const(id) = operand else {
         return None;
     };
@@ -364,7 +364,11 @@ fn constant_int(module: &Module, operand: Operand) -> Option<i128> {
 }
 
 /// The constant offset in bytes that a `getelementptr` adds, if it is one.
-fn gep_offset(module: &Module, source: TypeId, indices: &[(TypeId, Operand)]) -> Option<i64> {
+pub(crate) fn gep_offset(
+    module: &Module,
+    source: TypeId,
+    indices: &[(TypeId, Operand)],
+) -> Option<i64> {
     let types = &module.types;
     let mut offset: i128 = 0;
     let mut ty = source;

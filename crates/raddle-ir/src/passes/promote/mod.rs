@@ -11,6 +11,7 @@ mod rename;
 mod slots;
 mod unwritten;
 
+pub(crate) use collect::{constant_int, gep_offset};
 pub(crate) use rename::Replacements;
 
 use crate::ids::BlockId;

@@ -7,6 +7,7 @@ use crate::inst::{
     BinaryOp, Body, Call, CastOp, InstKind, IntPredicate, Operand, RmwOp, Terminator,
 };
 use crate::module::Module;
+use crate::passes::StackLiveness;
 use crate::passes::intrinsics::called_function;
 use crate::types::Type;
 use std::collections::HashMap;
@@ -39,6 +40,8 @@ pub(crate) struct Interpreter<'a> {
     seen: Vec<Seen>,
     /// What reads of globals return, if the globals are not memory but the rest of the world; the next ones first.
     script: Option<std::vec::IntoIter<u128>>,
+    /// Dead bytes of private variables are spoilt before each instruction.
+    spoils: Option<&'a StackLiveness>,
 }
 
 /// Runs the body; at most `blocks` blocks are entered.
@@ -51,6 +54,32 @@ pub(crate) fn run(module: &Module, body: &Body, args: &[u128], blocks: usize) ->
         next_object: FIRST_STACK_OBJECT,
         seen: Vec::new(),
         script: None,
+        spoils: None,
+    };
+    interpreter.start(args);
+    if let Err(end) = interpreter.run(blocks) {
+        interpreter.seen.push(end);
+    }
+    interpreter.seen
+}
+
+/// Runs the body, and puts something else into all bytes that are said to be dead.
+pub(crate) fn run_spoiling(
+    module: &Module,
+    body: &Body,
+    args: &[u128],
+    blocks: usize,
+    dead: &StackLiveness,
+) -> Vec<Seen> {
+    let mut interpreter = Interpreter {
+        module,
+        body,
+        values: vec![None; body.value_types.len()],
+        memory: HashMap::new(),
+        next_object: FIRST_STACK_OBJECT,
+        seen: Vec::new(),
+        script: None,
+        spoils: Some(dead),
     };
     interpreter.start(args);
     if let Err(end) = interpreter.run(blocks) {
@@ -76,6 +105,7 @@ pub(crate) fn run_in_world(
         next_object: FIRST_STACK_OBJECT,
         seen: Vec::new(),
         script: Some(script.into_iter()),
+        spoils: None,
     };
     interpreter.start(args);
     if let Err(end) = interpreter.run(blocks) {
@@ -102,7 +132,8 @@ impl Interpreter<'_> {
         for _ in 0..blocks {
             self.phis(from, here);
             let body = self.body;
-            for inst in &body.blocks[here.index()].insts {
+            for (index, inst) in body.blocks[here.index()].insts.iter().enumerate() {
+                self.spoil(here, index);
                 let result = self.inst(&inst.kind)?;
                 if let Some(value) = inst.result {
                     self.values[value.index()] = result;
@@ -112,6 +143,22 @@ impl Interpreter<'_> {
             here = self.terminator(&body.blocks[here.index()].terminator)?;
         }
         Err(Seen::OutOfSteps)
+    }
+
+    fn spoil(&mut self, block: BlockId, inst: usize) {
+        let Some(liveness) = self.spoils else {
+            return;
+        };
+        for dead in liveness.dead_before(self.body, block, inst) {
+            let address = self.values[dead.alloca.index()];
+            let Some(bytes) = address.and_then(|at| self.memory.get_mut(&((at >> 32) as u64)))
+            else {
+                continue;
+            };
+            for range in dead.bytes {
+                bytes[range].fill(Some(0xee));
+            }
+        }
     }
 
     fn phis(&mut self, from: Option<BlockId>, here: BlockId) {

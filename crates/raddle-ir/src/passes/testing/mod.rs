@@ -333,6 +333,7 @@ impl Builder {
                 args: args.iter().map(|&(_, arg)| arg).collect(),
                 arg_types,
                 byval: Vec::new(),
+                sret: None,
             }),
         )
     }

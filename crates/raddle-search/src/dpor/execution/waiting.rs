@@ -87,7 +87,7 @@ impl Execution {
         thread: ThreadId,
         op: Op,
     ) -> Last {
-        let adds = |loc| self.adds_since(first, loc);
+        let adds = |loc| self.any_added && self.adds_since(first, loc);
         let mode = match op {
             Op::Load { loc, .. } | Op::Rmw { loc, .. } | Op::Cas { loc, .. } if adds(loc) => {
                 return Last::Run;

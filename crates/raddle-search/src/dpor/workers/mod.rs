@@ -1,5 +1,6 @@
 //! `dpor` with several workers, which share the top of the tree of executions ([`crate::parallel::shared`]).
 
+mod kept;
 mod pieces;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use crate::driver::Reductions;
 use crate::frame::Frame;
 use crate::parallel::room::{Failure, Room, Stock};
 use crate::parallel::shared::Sharing;
+use crate::verdict::EngineKind;
 use pieces::NoPiece;
 use raddle_judge::link::Link;
 use raddle_program::Program;
@@ -38,6 +40,8 @@ impl Stock for Tree {
 impl Sharing for Search {
     type Stock = Tree;
     type Plan = Reductions;
+
+    const ENGINE: EngineKind = EngineKind::Dpor;
 
     fn begin(program: &Program, reductions: &Reductions) -> Self {
         Self::new(program, *reductions)
@@ -83,6 +87,10 @@ impl Sharing for Search {
         ControlFlow::Continue(())
     }
 
+    fn put_back(&mut self, program: &Program) {
+        self.give_back(program);
+    }
+
     fn leave(&mut self) {
         if let Some(company) = &self.company {
             company.done();
@@ -93,5 +101,13 @@ impl Sharing for Search {
         let left: f64 = links.iter().map(|link| link.left()).sum();
         let left = left / links.len().max(1) as f64;
         tree.explored(&|_| left)
+    }
+
+    fn written(tree: &Tree, _: &Reductions, _: &Program) -> Option<Vec<String>> {
+        tree.written()
+    }
+
+    fn read(lines: &[String], reductions: &Reductions, _: &Program) -> Option<(Tree, Reductions)> {
+        Some((Tree::read(lines)?, *reductions))
     }
 }

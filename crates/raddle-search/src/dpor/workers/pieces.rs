@@ -59,6 +59,16 @@ impl Company {
 }
 
 impl Search {
+    /// Others may go on with what is left of the piece.
+    pub(in crate::dpor) fn give_back(&self, program: &Program) {
+        let left = self.left(program);
+        if let Some(company) = &self.company
+            && let Some(&piece) = company.nodes.last()
+        {
+            company.room.change(|tree| tree.put_back(piece, left));
+        }
+    }
+
     // ---- on the way to a piece
 
     /// Goes to a piece.
@@ -315,7 +325,7 @@ impl Search {
         else {
             return Some(());
         };
-        self.shorten(program.tables(), first, parent, walk.last.as_ref());
+        self.shorten(program.tables(), first, &goal, walk.last.is_some());
         let leaf = self.append(parent, rightmost, walk.last);
         let root = self.levels[first as usize].root;
         let name = |search: &Self, node| search.name_of(program, node);

@@ -49,7 +49,7 @@ pub(crate) struct Way {
 pub(crate) struct TopId(u32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// On the way to pieces. Somebody may be asleep here.
     Inner,
     /// A piece that nobody explores now.
@@ -60,17 +60,17 @@ enum Kind {
     Done,
 }
 
-#[derive(Debug)]
-struct Node {
-    step: NamedStep,
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) step: NamedStep,
     parent: Option<TopId>,
-    depth: u32,
-    kind: Kind,
-    children: Vec<TopId>,
+    pub(super) depth: u32,
+    pub(super) kind: Kind,
+    pub(super) children: Vec<TopId>,
     /// How many children are not done.
-    open: u32,
+    pub(super) open: u32,
     /// What is left of a piece that was begun.
-    begun: Vec<Stage>,
+    pub(super) begun: Vec<Stage>,
 }
 
 /// See the module.
@@ -79,12 +79,12 @@ pub(crate) struct Tree {
     nodes: Vec<Node>,
     free: Vec<TopId>,
     /// Pieces that are pending, those with the shortest way first: much is behind them.
-    pending: BTreeSet<(u32, TopId)>,
+    pub(super) pending: BTreeSet<(u32, TopId)>,
     /// How often something was added that others have to know.
     version: u64,
 }
 
-const ROOT: TopId = TopId(0);
+pub(super) const ROOT: TopId = TopId(0);
 
 impl Tree {
     /// The whole search, as far as it is left.
@@ -118,11 +118,11 @@ impl Tree {
         self.pending.len()
     }
 
-    fn node(&self, id: TopId) -> &Node {
+    pub(super) fn node(&self, id: TopId) -> &Node {
         &self.nodes[id.0 as usize]
     }
 
-    fn node_mut(&mut self, id: TopId) -> &mut Node {
+    pub(super) fn node_mut(&mut self, id: TopId) -> &mut Node {
         &mut self.nodes[id.0 as usize]
     }
 
@@ -179,6 +179,15 @@ impl Tree {
         stages.reverse();
         stages.extend(begun);
         Some(Way { stages, nodes })
+    }
+
+    /// Somebody has explored a part of a piece: this is left of it.
+    pub(in crate::dpor) fn put_back(&mut self, piece: TopId, left: Vec<Stage>) {
+        let node = self.node_mut(piece);
+        node.kind = Kind::Pending;
+        node.begun = left;
+        let depth = node.depth;
+        self.pending.insert((depth, piece));
     }
 
     /// A piece was explored.
@@ -265,7 +274,7 @@ impl Tree {
         Some(())
     }
 
-    fn add(&mut self, parent: TopId, step: NamedStep, kind: Kind) -> TopId {
+    pub(super) fn add(&mut self, parent: TopId, step: NamedStep, kind: Kind) -> TopId {
         let depth = self.node(parent).depth + 1;
         let node = Node {
             step,
@@ -299,7 +308,7 @@ impl Tree {
     }
 
     /// A prefix has one more child that is not done.
-    fn opened(&mut self, mut id: TopId) {
+    pub(super) fn opened(&mut self, mut id: TopId) {
         loop {
             let node = self.node_mut(id);
             node.open += 1;

@@ -1,6 +1,6 @@
 //! Engines whose workers share the top of the tree: the answer does not depend on their number.
 
-use super::{NO_CHECKS, Question, number, samples, sc, source};
+use super::{NO_CHECKS, Question, assert_counts_the_same_if_stopped, number, samples, sc, source};
 use crate::verdict::{Checks, EngineKind};
 use raddle_testing::generate::{Features, GenOptions, generate};
 
@@ -37,6 +37,26 @@ fn generated_programs_have_the_same_answers() {
                 ..question
             };
             question.assert_same(&source, &format!("seed {seed}, without checks"));
+            question.assert_same_if_taken_up(&source, &format!("seed {seed}, taken up"));
+        }
+    }
+}
+
+#[test]
+fn searches_that_are_stopped_again_and_again_count_the_same() {
+    for engine in [EngineKind::Dpor, EngineKind::Rf] {
+        assert_counts_the_same_if_stopped(
+            engine,
+            &source(|| raddle_testing::samples::fib_bench(4)),
+        );
+    }
+}
+
+#[test]
+fn samples_that_are_taken_up_have_the_same_counts() {
+    for question in questions() {
+        for (name, source) in samples() {
+            question.assert_same_if_taken_up(&source, name);
         }
     }
 }
@@ -61,6 +81,7 @@ fn generated_programs_that_wait_do_as_well() {
             let checks = NO_CHECKS;
             let question = Question { checks, ..question };
             question.assert_same(&caching, &format!("caching, seed {seed}"));
+            question.assert_same_if_taken_up(&caching, &format!("caching, seed {seed}, taken up"));
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::{Bound, Checks, EngineKind, SearchOptions, Verdict, ViolationKind, ch
 use raddle_memory::{Machine, StepEnd};
 use raddle_program::{LocId, Program, StateId, ThreadId};
 use raddle_testing::builder::{BuiltProgram, Compare, ProgramBuilder};
+use raddle_testing::generate::{GenOptions, generate};
 use raddle_testing::samples;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -287,4 +288,29 @@ fn a_plain_spin_loop_races_with_writes_that_do_not_end_it() {
         panic!("no race")
     };
     assert!(matches!(found[0].kind, ViolationKind::Race(_)));
+}
+
+/// What a thread waits for may turn out, in the middle of an execution, to be a part of what another one writes. Seed 1406 is such a program.
+#[test]
+fn what_is_waited_for_becomes_a_part() {
+    let kinds = |built: &BuiltProgram, engine| {
+        let options = SearchOptions {
+            keep_going: true,
+            ..SearchOptions::default()
+        };
+        let outcome = check(&mut built.program(), engine, options).unwrap();
+        match outcome.verdict {
+            Verdict::Violation(found) => found
+                .iter()
+                .map(|found| format!("{:?}", std::mem::discriminant(&found.kind)))
+                .collect(),
+            Verdict::Verified(_) => BTreeSet::new(),
+            other => BTreeSet::from([format!("{other:?}")]),
+        }
+    };
+    for seed in seeds(120).chain([1406]) {
+        let built = generate(seed, &GenOptions::spinning());
+        let (rf, dpor) = (EngineKind::Rf, EngineKind::Dpor);
+        assert_eq!(kinds(&built, rf), kinds(&built, dpor), "{built}");
+    }
 }

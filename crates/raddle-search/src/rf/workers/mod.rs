@@ -3,6 +3,7 @@
 //! A piece is an alternative of a node, with all that follows. Nodes above a piece are *junctions*: several may find alternatives there. Who claims
 //! one first makes a piece of it, so that each is explored once. `docs/parallel.md` says why that is exact.
 
+mod kept;
 mod pieces;
 
 pub(crate) use pieces::Piece;
@@ -13,6 +14,7 @@ use crate::driver::Reductions;
 use crate::frame::Frame;
 use crate::parallel::room::{Failure, Room, Stock};
 use crate::parallel::shared::Sharing;
+use crate::verdict::EngineKind;
 use raddle_judge::link::Link;
 use raddle_program::{LocId, Program};
 use rustc_hash::FxHashSet;
@@ -106,6 +108,8 @@ impl Sharing for Search {
     type Stock = Pieces;
     type Plan = Plan;
 
+    const ENGINE: EngineKind = EngineKind::Rf;
+
     fn begin(program: &Program, plan: &Plan) -> Self {
         let mut search = Self::new(program, plan.reductions);
         search.trace = search.trace.renewed(plan.chained.clone());
@@ -133,9 +137,7 @@ impl Sharing for Search {
 
     fn into_stock(mut self, program: &Program) -> Pieces {
         let mut pieces = Pieces::default();
-        for node in 0..self.nodes.len() {
-            pieces.add(self.cut_behind(program, node));
-        }
+        pieces.add(self.cut_everywhere(program));
         pieces
     }
 
@@ -164,6 +166,11 @@ impl Sharing for Search {
         ControlFlow::Continue(())
     }
 
+    fn put_back(&mut self, program: &Program) {
+        let pieces = self.cut_everywhere(program);
+        self.tell(pieces);
+    }
+
     fn leave(&mut self) {}
 
     /// What becomes of a thread in a loop depends on what memory holds in the end, and that on the order of writes that nobody reads: on
@@ -176,5 +183,13 @@ impl Sharing for Search {
         let pending: f64 = pieces.pending.values().map(|piece| piece.share).sum();
         let taken: f64 = links.iter().map(|link| link.left()).sum();
         1.0 - pending - taken
+    }
+
+    fn written(pieces: &Pieces, plan: &Plan, program: &Program) -> Option<Vec<String>> {
+        Some(kept::written(pieces, plan, program))
+    }
+
+    fn read(lines: &[String], plan: &Plan, program: &Program) -> Option<(Pieces, Plan)> {
+        kept::read(lines, plan.reductions, program)
     }
 }

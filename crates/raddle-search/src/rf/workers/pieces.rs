@@ -18,61 +18,70 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// An operation of a thread.
-type NamedOp = (ThreadName, u32);
+pub(super) type NamedOp = (ThreadName, u32);
 
-/// An event of a prefix.
+/// An event of a trace.
 #[derive(Debug)]
-struct NamedStep {
-    thread: ThreadName,
-    choices: Box<[u32]>,
+pub(super) struct NamedStep {
+    pub(super) thread: ThreadName,
+    pub(super) choices: Box<[u32]>,
     /// Its position in the trace.
-    pos: Pos,
-    marked: bool,
-    branching: Branching,
-    ends_thread: bool,
-    fingerprint: Fingerprint,
+    pub(super) pos: Pos,
+    pub(super) marked: bool,
+    pub(super) branching: Branching,
+    pub(super) ends_thread: bool,
+    pub(super) fingerprint: Fingerprint,
 }
 
 /// A node that others know, or whose alternative has postponed something.
 #[derive(Debug)]
-struct NamedNode {
-    pos: usize,
+pub(super) struct NamedNode {
+    pub(super) pos: usize,
     /// By the code of the cell.
-    update: Option<(u64, Pos)>,
-    op: NamedOp,
-    postponed: Vec<NamedOp>,
-    junction: Option<Arc<Junction>>,
+    pub(super) update: Option<(u64, Pos)>,
+    pub(super) op: NamedOp,
+    pub(super) postponed: Vec<NamedOp>,
+    pub(super) junction: Option<Arc<Junction>>,
 }
 
-/// A prefix of the trace, up to a node.
-#[derive(Debug)]
-struct Prefix {
+/// A trace. Its prefixes lead to pieces: what is causally before something in a prefix is in it, so the order of a witness, without what is behind the
+/// prefix, is that of a witness, too.
+#[derive(Debug, Default)]
+pub(super) struct Run {
     /// In the order of a witness.
-    steps: Vec<NamedStep>,
-    /// Those of the prefix, and the one that it leads to.
-    nodes: Vec<NamedNode>,
+    pub(super) steps: Vec<NamedStep>,
+    pub(super) nodes: Vec<NamedNode>,
+}
+
+impl Run {
+    /// The events of a prefix.
+    fn prefix(&self, end: usize) -> impl Iterator<Item = &NamedStep> {
+        self.steps.iter().filter(move |it| (it.pos as usize) < end)
+    }
 }
 
 /// An event that an alternative begins with. Positions are those of the prefix, and after it those of the events that the alternative needs.
 #[derive(Debug)]
-struct NamedEvent {
-    thread: ThreadName,
-    choices: Box<[u32]>,
-    parent: Pos,
+pub(super) struct NamedEvent {
+    pub(super) thread: ThreadName,
+    pub(super) choices: Box<[u32]>,
+    pub(super) parent: Pos,
     /// By the codes of cells.
-    reads: SmallVec<[(u64, Pos); 2]>,
-    fingerprint: Fingerprint,
+    pub(super) reads: SmallVec<[(u64, Pos); 2]>,
+    pub(super) fingerprint: Fingerprint,
 }
 
 /// An alternative of a node, with all that follows.
 #[derive(Debug)]
 pub(crate) struct Piece {
-    prefix: Arc<Prefix>,
-    first: NamedEvent,
-    branching: Branching,
-    extra: Option<NamedEvent>,
-    needed: Vec<NamedEvent>,
-    postponed: Vec<NamedOp>,
+    pub(super) run: Arc<Run>,
+    /// The node: so many events of the trace come before it.
+    pub(super) end: usize,
+    pub(super) first: NamedEvent,
+    pub(super) branching: Branching,
+    pub(super) extra: Option<NamedEvent>,
+    pub(super) needed: Vec<NamedEvent>,
+    pub(super) postponed: Vec<NamedOp>,
     /// How much of the search it is, as far as its shape tells.
     pub(super) share: f64,
 }
@@ -80,7 +89,7 @@ pub(crate) struct Piece {
 impl Piece {
     /// The length of its prefix.
     pub(super) fn depth(&self) -> usize {
-        self.prefix.steps.len()
+        self.end
     }
 }
 
@@ -101,6 +110,32 @@ fn op_named(tables: &Tables, (name, index): &NamedOp) -> Option<OpName> {
 impl Search {
     /// Makes junctions of the nodes up to one, and pieces of what is pending there. From now on the search explores what is behind.
     pub(super) fn cut_behind(&mut self, program: &Program, last: usize) -> Vec<Piece> {
+        self.join_up_to(last);
+        let run = self.named_run(program, last);
+        self.pieces_at(program, &run, last, self.share)
+    }
+
+    /// Makes pieces of all that is pending.
+    pub(super) fn cut_everywhere(&mut self, program: &Program) -> Vec<Piece> {
+        let Some(last) = self.nodes.len().checked_sub(1) else {
+            return Vec::new();
+        };
+        let shares: Vec<f64> = (self.cut..=last)
+            .map(|pos| {
+                self.join_up_to(pos);
+                self.share
+            })
+            .collect();
+        let first = self.cut - shares.len();
+        let run = self.named_run(program, last);
+        let nodes = (first..=last).zip(shares);
+        nodes
+            .flat_map(|(node, share)| self.pieces_at(program, &run, node, share))
+            .collect()
+    }
+
+    /// Makes junctions of the nodes up to one, where there is anything to be found.
+    fn join_up_to(&mut self, last: usize) {
         for pos in self.cut..=last {
             let is_open = self.trace.len() as usize > pos && self.is_open(pos as Pos);
             let node = &mut self.nodes[pos];
@@ -110,17 +145,21 @@ impl Search {
             }
             self.share /= node.branches();
         }
-        self.cut = last + 1;
-        self.pieces_at(program, last, self.share)
+        self.cut = self.cut.max(last + 1);
     }
 
     /// Tells of what was found at nodes that others know as well.
     pub(in crate::rf) fn tell_found(&mut self, program: &Program) {
         self.found_above = false;
         let mut found = Vec::new();
-        for node in 0..self.cut {
-            // Nobody has expected them.
-            found.extend(self.pieces_at(program, node, 0.0));
+        let nodes = 0..self.cut;
+        let last = nodes.rev().find(|&it| !self.nodes[it].pending.is_empty());
+        if let Some(last) = last {
+            let run = self.named_run(program, last);
+            for node in 0..=last {
+                // Nobody has expected them.
+                found.extend(self.pieces_at(program, &run, node, 0.0));
+            }
         }
         self.tell(found);
     }
@@ -133,14 +172,16 @@ impl Search {
         }
     }
 
-    /// Makes pieces of what is pending at a node.
-    fn pieces_at(&mut self, program: &Program, node: usize, share: f64) -> Vec<Piece> {
+    /// Makes pieces of what is pending at a node of a run.
+    fn pieces_at(
+        &mut self,
+        program: &Program,
+        run: &Arc<Run>,
+        node: usize,
+        share: f64,
+    ) -> Vec<Piece> {
         let pending = std::mem::take(&mut self.nodes[node].pending);
-        if pending.is_empty() {
-            return Vec::new();
-        }
-        let prefix = Arc::new(self.prefix(program, node));
-        let name = |alternative| self.name(program, &prefix, alternative, share);
+        let name = |alternative| self.name(program, (run, node), alternative, share);
         let pieces = pending.iter().map(name).collect();
         for alternative in pending {
             let needed = alternative.needed.iter().map(|&(_, id)| id);
@@ -152,8 +193,8 @@ impl Search {
         pieces
     }
 
-    /// What comes before a node, in the order of the present witness: what is causally before something in a prefix is in it, so that is a witness, too.
-    fn prefix(&self, program: &Program, node: usize) -> Prefix {
+    /// What comes before a node, in the order of the present witness, and the nodes up to it.
+    fn named_run(&self, program: &Program, node: usize) -> Arc<Run> {
         let tables = program.tables();
         let order = self.trace.graph.order().iter().chain(&self.tail);
         let events = order.filter(|&&pos| (pos as usize) < node);
@@ -185,21 +226,21 @@ impl Search {
                 junction: node.shared.clone(),
             }
         });
-        Prefix {
+        Arc::new(Run {
             nodes: nodes.collect(),
             steps,
-        }
+        })
     }
 
     fn name(
         &self,
         program: &Program,
-        prefix: &Arc<Prefix>,
+        (run, end): (&Arc<Run>, usize),
         alternative: &Alternative,
         share: f64,
     ) -> Piece {
         let tables = program.tables();
-        let node = prefix.steps.len() as Pos;
+        let node = end as Pos;
         let needed = &alternative.needed;
         let place = |old: Pos| match needed.iter().position(|&(pos, _)| pos == old) {
             Some(nth) if old >= node => node + nth as Pos,
@@ -220,7 +261,8 @@ impl Search {
         };
         let postponed = alternative.postponed.iter();
         Piece {
-            prefix: Arc::clone(prefix),
+            run: Arc::clone(run),
+            end,
             first: event(alternative.first),
             branching: self.trace.store.event(alternative.first).branching,
             extra: alternative.extra.map(event),
@@ -276,12 +318,12 @@ impl Search {
         piece: &Piece,
     ) -> ControlFlow<(), Option<()>> {
         self.clear(listener);
-        for step in &piece.prefix.steps {
+        for step in piece.run.prefix(piece.end) {
             if self.redo(program, listener, step)?.is_none() {
                 return ControlFlow::Continue(None);
             }
         }
-        let arranged = self.arrange(program, &piece.prefix);
+        let arranged = self.arrange(program, &piece.run, piece.end);
         ControlFlow::Continue(arranged.and_then(|()| self.bring(program, piece)))
     }
 
@@ -345,8 +387,12 @@ impl Search {
     }
 
     /// Gives the events of a prefix, which are in the order of its witness, their positions in the trace.
-    fn arrange(&mut self, program: &Program, prefix: &Prefix) -> Option<()> {
-        let steps = &prefix.steps;
+    fn arrange(&mut self, program: &Program, run: &Run, end: usize) -> Option<()> {
+        let steps: Vec<&NamedStep> = run.prefix(end).collect();
+        if steps.len() != end {
+            return None;
+        }
+        let nodes = &run.nodes;
         let run = self.renew_trace();
         let place = |old: Pos| match old {
             NO_EVENT => NO_EVENT,
@@ -364,15 +410,15 @@ impl Search {
             }
             self.trace.place(event);
         }
-        for step in steps {
+        for step in &steps {
             self.trace.add(program, step.pos).then_some(())?;
             self.trace.graph.emit(step.pos);
         }
         for spawned in &mut self.spawned_by {
             *spawned = place(*spawned);
         }
-        self.nodes.resize_with(steps.len(), Node::default);
-        for named in prefix.nodes.iter().filter(|it| it.pos < steps.len()) {
+        self.nodes.resize_with(end, Node::default);
+        for named in nodes.iter().filter(|it| it.pos < end) {
             let event = self.trace.event(named.pos as Pos);
             self.nodes[named.pos] = self.node(program, named, event)?;
         }
@@ -425,8 +471,8 @@ impl Search {
         let needed = (end..self.trace.len()).map(|pos| (pos, self.trace.share(pos)));
         let needed = needed.collect();
         self.trace.truncate(end);
-        let named = piece.prefix.nodes.last();
-        let named = named.filter(|it| it.pos == end as usize)?;
+        let mut nodes = piece.run.nodes.iter();
+        let named = nodes.find(|it| it.pos == end as usize)?;
         let mut node = self.node(program, named, &first)?;
         let postponed = piece.postponed.iter();
         let tables = program.tables();
@@ -466,7 +512,7 @@ impl Search {
         let thread = program.tables().thread_named(&named.thread)?;
         let parent = named.parent;
         debug_assert_ne!(parent, EXTRA, "an event of another thread");
-        let before = (parent != NO_EVENT).then(|| self.trace.event(parent));
+        let before = (parent < self.trace.len()).then(|| self.trace.event(parent));
         let (index, state, inside) = match before {
             Some(before) if before.thread == thread => {
                 (before.index + 1, before.after, before.ends_inside)
