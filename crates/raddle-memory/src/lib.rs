@@ -48,8 +48,8 @@ pub mod uninit;
 pub use access::{Access, AccessMode, accesses, attempted};
 pub use machine::block::BLOCK_BUDGET;
 pub use machine::{
-    Chosen, DelayedStore, Effect, Ending, Machine, Mark, MemoryModel, MicroStep, Placed, Placement,
-    Readiness, StepEnd,
+    Chosen, DelayedStore, Effect, Ending, Machine, Mark, MemoryModel, MemoryNumber, MicroStep,
+    Placed, Placement, Readiness, StepEnd,
 };
 pub use race::{RaceAccess, RaceDetector, RaceInfo};
 pub use uninit::UninitDetector;

@@ -20,6 +20,7 @@ mod synchronise;
 mod tests;
 
 pub use buffer::{DelayedStore, MemoryModel};
+pub use fingerprint::MemoryNumber;
 pub use place::{Placed, Placement};
 
 use crate::cells::life;
@@ -119,8 +120,8 @@ enum Undo {
     Buffer(buffer::Undo),
 }
 
-/// A point to return to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A point to return to. The default is the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
     steps: u32,
     undo: u32,

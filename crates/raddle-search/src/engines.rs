@@ -19,8 +19,8 @@ pub struct EngineOptions {
     /// Engines with workers: explore in pieces, by several workers or at several times. Not with a limit on executions, which means the first ones of
     /// the sequential search.
     pub division: Option<Division>,
-    /// Engine `states`: so many words of states are looked at, at most.
-    pub most_words: Option<u64>,
+    /// Engine `states`: what going through states may cost ([`crate::states`]).
+    pub most_effort: Option<u64>,
     /// Engine `rvf`: heuristics that change no answer.
     pub rvf: RvfHeuristics,
 }
@@ -87,7 +87,7 @@ const EXPLORING: &[(EngineKind, Explore)] = &[
         icb::bounded::explore(program, frame)
     }),
     (EngineKind::States, |setup, program, frame| {
-        let most = setup.options.most_words;
+        let most = setup.options.most_effort;
         let explored = states::explore(program, setup.memory, most, frame);
         frame.set_work(Work::States(explored.states));
         if explored.exits {

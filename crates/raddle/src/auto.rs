@@ -304,8 +304,8 @@ fn for_formulas(options: &Options) -> Options {
 /// What the formula may cost when it is asked for the first time, about as much as the executions before. It grows with their number.
 const FIRST_EFFORT: Conflicts = 20_000;
 
-/// How many words the states may have that are gone through when that is tried for the first time: some hundred thousand small ones.
-const FIRST_WORDS: u64 = 1 << 24;
+/// What it may cost to go through states when that is tried for the first time: a million of them, about.
+const FIRST_STATES: u64 = 1 << 25;
 
 /// Engines `states` and `bmc` beside the first one of a portfolio: asked again and again while that explores, each time with leave to take more trouble, until one has an
 /// answer. Trouble is counted, not timed: the answer is the same on every machine.
@@ -344,7 +344,7 @@ impl SecondEngine {
     fn look(&self, times: u64) {
         let mut answer = None;
         if is_about_states(&self.options) {
-            answer = self.aside(|| self.by_states(FIRST_WORDS.saturating_mul(times)));
+            answer = self.aside(|| self.by_states(FIRST_STATES.saturating_mul(times)));
         }
         if answer.is_none() {
             let options = Options {
@@ -370,7 +370,7 @@ impl SecondEngine {
         let mut loaded = self.compiled.load(&source(&options, &self.job))?;
         let search = search_options(&options, &self.job);
         let engine_options = EngineOptions {
-            most_words: Some(most),
+            most_effort: Some(most),
             ..EngineOptions::default()
         };
         let outcome = driver::check_with(&mut loaded.program, engine, engine_options, search)

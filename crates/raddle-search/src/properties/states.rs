@@ -29,11 +29,33 @@ fn disciplined() -> GenOptions {
     }
 }
 
-fn kinds() -> [GenOptions; 4] {
+/// Threads that pass memory on by flags, counts and semaphores, or should.
+fn passing_on() -> GenOptions {
+    GenOptions {
+        max_ops_per_thread: 6,
+        variables: 3,
+        max_interleavings: 60_000,
+        features: Features {
+            orders: true,
+            updates: true,
+            mutexes: true,
+            branches: true,
+            assumes: true,
+            nested_spawns: true,
+            semaphores: true,
+            heap: true,
+            ..Features::NONE
+        },
+        ..GenOptions::default()
+    }
+}
+
+fn kinds() -> [GenOptions; 5] {
     let waiting = families::complex();
     [
         GenOptions::default(),
         disciplined(),
+        passing_on(),
         waiting,
         families::simple(),
     ]

@@ -8,18 +8,24 @@
 //! other threads could do instead: those that nobody else can be in the way of ([`discipline`]).
 
 mod discipline;
+mod passing;
 
 use crate::ending;
 use crate::interleavings::{Next, other_choices, possible};
 use crate::listener::Listener;
 use discipline::Discipline;
-use raddle_memory::{Machine, Mark, MemoryModel};
+use passing::Passing;
+use raddle_memory::{Machine, Mark, MemoryModel, MemoryNumber};
 use raddle_program::Program;
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 
 /// After so many events that were done at once, other threads have their turn: a thread may do nothing else for ever.
 const MOST_AT_ONCE: usize = 1 << 10;
+
+/// What was assumed does not hold: exploration goes on for so many times as long as it has, to find out more, but at least for so long, before it begins again.
+const TIMES_AS_LONG: u64 = 2;
+const AT_LEAST: u64 = 1 << 14;
 
 /// Is a state on the present way?
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,10 +38,14 @@ enum Visit {
 struct Level {
     mark: Mark,
     fingerprint: u128,
+    memory: MemoryNumber,
     /// Events to be explored after the present one, the next at the end.
     next: Vec<Next>,
     /// The choices with which the last of `next` is explored next.
     choices: Vec<u32>,
+    passing: Passing,
+    /// Somebody's next event may be undisturbed here.
+    is_hurried: bool,
 }
 
 /// Whether states come again on ways from themselves.
@@ -57,7 +67,7 @@ pub(crate) struct Explored {
     pub(crate) has_more: bool,
 }
 
-/// Goes through all states, or so many that they have `most` words together: threads, and words of memory. A state of many threads takes longer than one of few.
+/// Goes through all states, or as many as come with an effort of `most`: operations that are done, and for each way to a state its threads. A state of many threads takes longer than one of few.
 pub(crate) fn explore(
     program: &mut Program,
     memory: MemoryModel,
@@ -65,7 +75,7 @@ pub(crate) fn explore(
     listener: &mut impl Listener,
 ) -> Explored {
     let mut discipline = (memory == MemoryModel::Sc).then(Discipline::default);
-    let mut words_left = most.unwrap_or(u64::MAX);
+    let mut effort_left = most.unwrap_or(u64::MAX);
     loop {
         let mut search = Search {
             machine: Machine::with_model(program, memory),
@@ -74,14 +84,18 @@ pub(crate) fn explore(
             levels: Vec::new(),
             cycles: Cycles::None,
             exits: false,
-            words_left,
+            effort: 0,
+            effort_left,
+            again_at: None,
+            begins_again: false,
             has_more: false,
+            scratch: Vec::new(),
         };
         let flow = search.run(program, listener);
         discipline = search.discipline;
-        words_left = search.words_left;
+        effort_left = search.effort_left;
         let is_kept = discipline.as_mut().is_none_or(Discipline::is_kept);
-        if flow.is_break() || is_kept {
+        if is_kept || flow.is_break() && !search.begins_again {
             return Explored {
                 flow,
                 cycles: search.cycles,
@@ -102,8 +116,14 @@ struct Search {
     levels: Vec<Level>,
     cycles: Cycles,
     exits: bool,
-    words_left: u64,
+    /// What was done, and what may still be done ([`explore`]).
+    effort: u64,
+    effort_left: u64,
+    /// After this effort exploration begins again.
+    again_at: Option<u64>,
+    begins_again: bool,
     has_more: bool,
+    scratch: Vec<(u32, u64)>,
 }
 
 impl Search {
@@ -118,9 +138,13 @@ impl Search {
             if self.machine.mark() != present.mark {
                 self.machine.undo_to(present.mark);
                 listener.undone(present.mark.steps());
+                if let Some(discipline) = &mut self.discipline {
+                    discipline.set_passing(present.passing.clone());
+                }
             }
             let choices = std::mem::take(&mut present.choices);
-            self.step(program, next, &choices, listener)?;
+            let is_hurried = present.is_hurried;
+            self.step(program, next, &choices, is_hurried, listener)?;
             self.arrive(program, listener)?;
         }
         listener.undone(0);
@@ -133,11 +157,19 @@ impl Search {
         program: &mut Program,
         next: Next,
         choices: &[u32],
+        is_hurried: bool,
         listener: &mut impl Listener,
     ) -> ControlFlow<()> {
         let mark = self.machine.mark();
+        let mut is_undisturbed = false;
         if let Some(discipline) = &mut self.discipline {
-            discipline.begin_event(program, &mut self.machine, next.thread());
+            let thread = next.thread();
+            is_undisturbed =
+                is_hurried && discipline.is_undisturbed(program, &mut self.machine, thread);
+            if !is_undisturbed {
+                discipline.begin_event(program, &mut self.machine, thread);
+                discipline.decides(thread);
+            }
         }
         let end = next.step(program, &mut self.machine, choices);
         if let (Some(present), others) = (self.levels.last_mut(), other_choices(&self.machine)) {
@@ -149,24 +181,27 @@ impl Search {
             }
         }
         if let Some(discipline) = &mut self.discipline {
-            discipline.end_event(program, &self.machine, mark);
+            match is_undisturbed {
+                true => discipline.follow(program, &mut self.machine, mark),
+                false => discipline.end_event(program, &mut self.machine, mark),
+            }
         }
         listener.stepped(program, &mut self.machine, next.thread(), end)
     }
 
-    /// Does what nobody can be in the way of, and begins with the state that is come to, unless it is known.
+    /// Does what is undisturbed, and begins with the state that is come to, unless it is known.
     fn arrive(&mut self, program: &mut Program, listener: &mut impl Listener) -> ControlFlow<()> {
-        for _ in 0..MOST_AT_ONCE {
-            let Some(discipline) = &mut self.discipline else {
-                break;
-            };
-            let Some(thread) = discipline.undisturbed(program, &mut self.machine) else {
-                break;
-            };
-            let end = self.machine.step(program, thread, &[]);
-            listener.stepped(program, &mut self.machine, thread, end)?;
-        }
-        let fingerprint = self.machine.fingerprint(program) ^ listener.remembered();
+        let is_hurried = self.hurry(program, listener)?;
+        let passing = self.discipline.as_ref().map(Discipline::passing);
+        let passing = passing.cloned().unwrap_or_default();
+        let (mark, memory) = match self.levels.last() {
+            Some(before) => (before.mark, before.memory),
+            None => (Mark::default(), MemoryNumber::default()),
+        };
+        let memory = self.machine.memory_number(mark, memory, &mut self.scratch);
+        let fingerprint = self.machine.fingerprint(program, memory) ^ listener.remembered();
+        let fingerprint = fingerprint.wrapping_add(passing.fingerprint());
+        self.take_trouble(mark)?;
         match self.visits.get(&fingerprint) {
             Some(Visit::Done) => return ControlFlow::Continue(()),
             Some(Visit::UnderWay) => {
@@ -174,12 +209,6 @@ impl Search {
                 return ControlFlow::Continue(());
             }
             None => {}
-        }
-        let words = self.machine.thread_count() + program.tables().arena().len() / 8;
-        self.words_left = self.words_left.saturating_sub(words as u64);
-        if self.words_left == 0 {
-            self.has_more = true;
-            return ControlFlow::Break(());
         }
         let mut next = possible(program, &mut self.machine);
         if next.is_empty() {
@@ -193,9 +222,52 @@ impl Search {
         self.levels.push(Level {
             mark: self.machine.mark(),
             fingerprint,
+            memory,
             next,
             choices: Vec::new(),
+            passing,
+            is_hurried,
         });
         ControlFlow::Continue(())
+    }
+
+    /// Counts what was done since `mark`. Is there a reason to stop?
+    fn take_trouble(&mut self, mark: Mark) -> ControlFlow<()> {
+        let steps = self.machine.steps().len() - mark.steps();
+        let effort = (self.machine.thread_count() + steps) as u64;
+        self.effort += effort;
+        self.effort_left = self.effort_left.saturating_sub(effort);
+        self.has_more = self.effort_left == 0;
+        let is_broken = self.discipline.as_ref().is_some_and(Discipline::is_broken);
+        if is_broken {
+            let more = AT_LEAST.max(self.effort.saturating_mul(TIMES_AS_LONG));
+            let again_at = *self.again_at.get_or_insert(self.effort + more);
+            self.begins_again = !self.has_more && self.effort >= again_at;
+        }
+        match self.has_more || self.begins_again {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Does what nobody can be in the way of. Is there more of it?
+    fn hurry(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<(), bool> {
+        for _ in 0..MOST_AT_ONCE {
+            let Some(discipline) = &mut self.discipline else {
+                return ControlFlow::Continue(false);
+            };
+            let Some(thread) = discipline.undisturbed(program, &mut self.machine) else {
+                return ControlFlow::Continue(false);
+            };
+            let mark = self.machine.mark();
+            let end = self.machine.step(program, thread, &[]);
+            discipline.follow(program, &mut self.machine, mark);
+            listener.stepped(program, &mut self.machine, thread, end)?;
+        }
+        ControlFlow::Continue(true)
     }
 }
