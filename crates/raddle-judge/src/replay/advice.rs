@@ -11,13 +11,15 @@ use crate::verdict::{OrderAdvice, Strengthening, Trace, Unsynchronised, Violatio
 use crate::watch::Watch;
 use raddle_memory::axioms::{self, EventId, EventKind, PlainAccesses, Relation};
 use raddle_memory::{Effect, MemoryModel};
-use raddle_program::{Op, Order, OrderOf, OrderSite, Program, SrcId};
+use raddle_program::{Op, Order, OrderOf, OrderSite, Program, SrcId, StateId, Value};
 use std::collections::{BTreeMap, VecDeque};
 
 /// So many sets of orderings are told.
 const REMEDIES: usize = 4;
 /// Judging a graph takes time with the cube of its events. So much is spent on one execution.
 const EFFORT: u64 = 3_000_000_000;
+/// For longer executions there is no advice: judging them once takes more than that.
+const MOST: u64 = 64 * EFFORT;
 
 // ---- old values
 
@@ -141,6 +143,10 @@ impl GraphRun {
 /// one that sequential consistency allows, unless it is a race.
 #[must_use]
 pub fn advise(program: &mut Program, violation: &Violation, watch: &Watch) -> Option<OrderAdvice> {
+    let length = violation.trace.steps.len() as u64;
+    if length.pow(3) > MOST || !has_weak_orderings(program, &violation.trace) {
+        return None;
+    }
     let is_race = matches!(violation.kind, ViolationKind::Race(_));
     let run = match violation.schedule.memory {
         MemoryModel::C11 => run_graph(program, &violation.schedule, PlainAccesses::Race)
@@ -169,6 +175,42 @@ pub fn advise(program: &mut Program, violation: &Violation, watch: &Watch) -> Op
     }
     let remedies = trials.remedies();
     Some(OrderAdvice { is_sc, remedies })
+}
+
+/// Is there an ordering of the user's that could be stronger?
+fn has_weak_orderings(program: &Program, trace: &Trace) -> bool {
+    trace.steps.iter().any(|step| {
+        let weak = used_ordering(program, step.state, step.value);
+        weak.is_some_and(|weak| !stronger(weak.of, weak.from).is_empty())
+    })
+}
+
+/// The ordering of an operation that was done, if it is one of the user's.
+struct Used {
+    site: OrderSite,
+    of: OrderOf,
+    from: Order,
+    at: SrcId,
+}
+
+fn used_ordering(program: &Program, state: StateId, value: Value) -> Option<Used> {
+    let op = *program.op(state);
+    let at = program.at(state);
+    let [first, second] = op.orderings();
+    let (of, from) = match (op, second) {
+        (Op::Cas { expected, .. }, Some(failure)) if value != expected => failure,
+        _ => first?,
+    };
+    let site = program.tables().order_site(at, of, from)?;
+    Some(Used { site, of, from, at })
+}
+
+/// All that are stronger, weaker ones first.
+fn stronger(of: OrderOf, from: Order) -> Vec<Order> {
+    let choices = of.choices().iter().copied();
+    choices
+        .filter(|&order| order != from && order.is_at_least(from))
+        .collect()
 }
 
 fn run_graph(program: &mut Program, schedule: &Schedule, plain: PlainAccesses) -> Option<GraphRun> {
@@ -261,29 +303,17 @@ impl<'a> Trials<'a> {
     fn new(program: &Program, run: GraphRun, goal: Goal, watch: &'a Watch) -> Self {
         let mut sites: BTreeMap<OrderSite, Weak> = BTreeMap::new();
         for (step, did) in run.steps.iter().enumerate() {
-            let op = *program.op(did.state);
-            let at = program.at(did.state);
-            let [first, second] = op.orderings();
-            let used = match (op, second) {
-                (Op::Cas { expected, .. }, Some(failure)) if did.value != expected => Some(failure),
-                _ => first,
-            };
-            let Some((of, from)) = used else { continue };
-            let Some(site) = program.tables().order_site(at, of, from) else {
+            let Some(used) = used_ordering(program, did.state, did.value) else {
                 continue;
             };
+            let Used { site, of, from, at } = used;
             let weak = sites.entry(site).or_insert_with(|| Weak {
                 of,
                 from,
                 step,
                 at,
                 events: Vec::new(),
-                stronger: of
-                    .choices()
-                    .iter()
-                    .copied()
-                    .filter(|&order| order != from && order.is_at_least(from))
-                    .collect(),
+                stronger: stronger(of, from),
             });
             weak.events.push(did.event);
         }

@@ -15,6 +15,7 @@ use raddle_program::op::mask;
 use raddle_program::{
     Fault, LocId, LocInfo, ObjectId, Op, Order, Program, StateId, SyncAction, ThreadId, Value,
 };
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A step that was done.
 #[derive(Clone, Debug)]
@@ -39,6 +40,11 @@ pub(super) struct GraphRun {
     pub(super) steps: Vec<Did>,
     /// By event, its step.
     pub(super) of_event: Vec<usize>,
+    /// By object, the events that free it, and those that access its memory.
+    frees: FxHashMap<ObjectId, Vec<EventId>>,
+    accesses: FxHashMap<ObjectId, Vec<EventId>>,
+    /// Objects whose memory was allocated full of zeroes.
+    zeroed: FxHashSet<ObjectId>,
     faults: Vec<(usize, Fault)>,
     uninitialised: Vec<(usize, Fault)>,
 }
@@ -52,6 +58,9 @@ impl GraphRun {
             pasts: Pasts::default(),
             steps: Vec::new(),
             of_event: Vec::new(),
+            frees: FxHashMap::default(),
+            accesses: FxHashMap::default(),
+            zeroed: FxHashSet::default(),
             faults: Vec::new(),
             uninitialised: Vec::new(),
         }
@@ -129,6 +138,18 @@ impl GraphRun {
         self.graph.push(info, &op, done, reads.clone(), after);
         self.pasts.follow(&self.graph);
         self.of_event.resize(self.graph.events.len(), index);
+        match &self.graph.events[event].kind {
+            EventKind::Free(object) => self.frees.entry(*object).or_default().push(event),
+            EventKind::Memory(access) => {
+                self.accesses.entry(access.object).or_default().push(event);
+            }
+            _ => {}
+        }
+        if let Op::Alloc { object } = op
+            && program.zeroes(state)
+        {
+            self.zeroed.insert(object);
+        }
         self.steps.push(Did {
             thread,
             state,
@@ -159,12 +180,10 @@ impl GraphRun {
             _ => [location(op).map(object_of), None],
         };
         objects.into_iter().flatten().find(|&object| {
-            let free = EventKind::Free(object);
-            let events = self.graph.events.iter().enumerate();
-            let mut frees = events.filter(|(_, event)| event.kind == free);
+            let mut frees = self.frees.get(&object).into_iter().flatten();
             let is_relaxed = self.graph.plain == PlainAccesses::AreRelaxed;
             let is_known = |id| thread.is_none_or(|thread| self.pasts.is_known(id, thread));
-            frees.any(|(id, _)| is_relaxed || is_known(id))
+            frees.any(|&id| is_relaxed || is_known(id))
         })
     }
 
@@ -279,7 +298,7 @@ impl GraphRun {
                 || write.is_some_and(|write| self.pasts.ordered(event, write))
         };
         let mut latest = None;
-        for event in 0..self.graph.events.len() {
+        for &event in self.accesses.get(&object).into_iter().flatten() {
             let Some(access) = self.graph.memory(event) else {
                 continue;
             };
@@ -392,11 +411,7 @@ impl GraphRun {
         {
             return;
         }
-        let allocates = Op::Alloc {
-            object: info.object,
-        };
-        let mut steps = self.steps.iter().map(|did| did.state);
-        if !steps.any(|state| *program.op(state) == allocates && program.zeroes(state)) {
+        if !self.zeroed.contains(&info.object) {
             let fault = Fault::Uninitialised {
                 object: Some(info.object),
                 offset: info.offset as i64,

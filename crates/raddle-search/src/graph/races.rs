@@ -30,6 +30,9 @@ pub(super) fn freed(program: &Program, op: &Op, loc: LocId) -> Fault {
 pub(super) const UNORDERED_FREE: &str =
     "a free that is not ordered with an access, where races are left out,";
 
+/// See [`Search::may_race_with_write`].
+const FEW_WRITES: usize = 8;
+
 impl Search {
     /// Reports a race of an event, which was just added, with an earlier one.
     pub(super) fn find_races(
@@ -90,6 +93,9 @@ impl Search {
     /// An access at a place that races with an event.
     fn racing_at(&self, event: Ev, place: Place) -> Option<Ev> {
         let e = self.graph.event(event);
+        if e.kind != Kind::Write && !self.may_race_with_write(event, place) {
+            return None;
+        }
         (0..self.graph.threads.len())
             .filter(|&thread| thread != event.of())
             .find_map(|thread| {
@@ -106,6 +112,16 @@ impl Search {
                     at = self.graph.before_here(other);
                 }
                 None
+            })
+    }
+
+    /// Can a read race with a write to a place? Where few have written, many may have read: these are not looked at one by one.
+    fn may_race_with_write(&self, read: Ev, place: Place) -> bool {
+        let writes = self.graph.writes(place);
+        writes.len() > FEW_WRITES
+            || self.graph.has_additions(place)
+            || writes.iter().any(|&write| {
+                write.thread != read.thread && !self.graph.happens_before(write, read)
             })
     }
 

@@ -110,6 +110,7 @@ pub(crate) fn explore(
     if division.saved.is_none() && program.knows_additions() {
         return first_search(program, &setup, frame).run(program, frame);
     }
+    let is_resumed = division.saved.is_some();
     let (pending, parts) = match division.saved.take() {
         Some(saved) => {
             frame.count_parts(saved.parts.iter());
@@ -160,6 +161,9 @@ pub(crate) fn explore(
     }
     let intervals = Intervals::new(pending, parts, division.workers);
     let room = Room::new(intervals, division.workers);
+    if is_resumed {
+        room.trust_no_piece();
+    }
     leader(&room).lead(program, frame, division)
 }
 
@@ -330,11 +334,12 @@ impl Leader<'_> {
     ) -> ControlFlow<()> {
         let state = std::mem::take(&mut *self.room.lock());
         if state.failure.is_some() || self.diverged {
+            let is_expected = matches!(
+                state.failure,
+                Some(Failure::Indivisible | Failure::NoWorker)
+            );
             debug_assert!(
-                matches!(
-                    state.failure,
-                    Some(Failure::Indivisible | Failure::NoWorker)
-                ),
+                is_expected || state.is_from_file,
                 "a piece is part of the tree: {:?}",
                 state.failure
             );

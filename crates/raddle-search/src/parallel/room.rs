@@ -73,6 +73,8 @@ pub(crate) struct State<S> {
     taken: u64,
     /// Pieces are explored however small they are.
     is_patient: bool,
+    /// Are the pieces those of a file? It may hold anything.
+    pub(super) is_from_file: bool,
 }
 
 impl<S: Stock> State<S> {
@@ -105,6 +107,7 @@ impl<S: Stock> Room<S> {
                 failure: None,
                 taken: 0,
                 is_patient: false,
+                is_from_file: false,
             }),
             changed: Condvar::new(),
             links: (0..workers).map(|_| Arc::default()).collect(),
@@ -114,6 +117,11 @@ impl<S: Stock> Room<S> {
     /// Nobody begins anew because pieces are small: they are to be kept, or were.
     pub(crate) fn be_patient(&self) {
         self.lock().is_patient = true;
+    }
+
+    /// What the pieces say was read from a file: that they are no part of the tree is no mistake of a worker.
+    pub(crate) fn trust_no_piece(&self) {
+        self.lock().is_from_file = true;
     }
 
     /// What is behind the lock is whole at any time, whoever panicked.
@@ -222,9 +230,17 @@ impl<S: Stock> Room<S> {
     }
 
     pub(crate) fn fail(&self, failure: Failure) {
-        self.lock().failure.get_or_insert(failure);
+        let is_from_file = {
+            let mut state = self.lock();
+            state.failure.get_or_insert(failure);
+            state.is_from_file
+        };
         self.call_all();
         self.notify();
+        debug_assert!(
+            failure != Failure::Diverged || is_from_file,
+            "a piece is part of the tree"
+        );
     }
 
     // ---- for whoever leads

@@ -110,6 +110,9 @@ pub(crate) fn explore<S: Sharing>(
     if division.checkpoint.is_some() || begun.is_resumed {
         room.be_patient();
     }
+    if begun.is_resumed {
+        room.trust_no_piece();
+    }
     let leader = Leader::<S> {
         room: &Arc::new(room),
         plan: begun.plan,
@@ -529,10 +532,7 @@ impl<S: Sharing> Work<'_, S> {
                 End::Explored => search.leave(),
                 End::PutBack => {}
                 End::Left => self.is_lost.store(true, Ordering::Relaxed),
-                End::Failed(failure) => {
-                    debug_assert_ne!(failure, Failure::Diverged, "a piece is part of the tree");
-                    room.fail(failure);
-                }
+                End::Failed(failure) => room.fail(failure),
             }
             if self.setup.is_kept {
                 self.tell(worker, &program, &frame);

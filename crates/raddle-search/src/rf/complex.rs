@@ -6,7 +6,7 @@
 //! could have read otherwise, all its versions are tried too.
 
 use super::Search;
-use super::event::{Cell, EXTRA, Event, NO_EVENT, Pos};
+use super::event::{Cell, EXTRA, Event, NO_EVENT, Pos, may_wait};
 use super::simulate::{Plan, Start};
 use super::trace::Trace;
 use crate::listener::Listener;
@@ -187,17 +187,89 @@ impl Search {
         program: &mut Program,
         listener: &mut impl Listener,
     ) -> ControlFlow<()> {
-        let any = (0..self.trace.len()).any(|pos| self.is_complex(program, pos))
-            || self.waits_complex(program);
-        if !any {
+        loop {
+            let known = program.tables().loc_count();
+            self.detect_known_complex(program, listener)?;
+            // Versions may have shown that locations share bytes with others.
+            if known == program.tables().loc_count() || self.awaits.is_outdated() {
+                return ControlFlow::Continue(());
+            }
+        }
+    }
+
+    fn detect_known_complex(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
+        let mut complex: Vec<bool> = (0..self.trace.len())
+            .map(|pos| self.is_complex(program, pos))
+            .collect();
+        if complex.contains(&true) && self.writes_are_known(program) {
+            for pos in 0..self.trace.len() {
+                complex[pos as usize] &= !self.is_settled(program, pos);
+            }
+        }
+        if !complex.contains(&true) && !self.waits_complex(program) {
             return ControlFlow::Continue(());
         }
         for pos in 0..self.trace.len() {
             if self.is_open(pos) {
-                self.alternatives_of(program, listener, pos)?;
+                self.alternatives_of(program, listener, &complex, pos)?;
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Does each event write the same cells whatever it reads, and are all of them written in this execution? Not so with blocks, with compare-exchanges of several
+    /// cells that failed, with accesses that went wrong, and with threads that wait to write.
+    fn writes_are_known(&self, program: &Program) -> bool {
+        let is_known = |pos: Pos| {
+            let event = self.trace.event(pos);
+            let writes = match *program.op(event.state) {
+                Op::Cas { loc, .. } => {
+                    !program.tables().loc_info(loc).mixed || event.writes(Cell::Loc(loc))
+                }
+                _ => true,
+            };
+            writes && !event.is_block && !event.faulted
+        };
+        let mut waiting = crate::ending::threads(&self.machine)
+            .filter_map(|thread| self.pending(program, thread));
+        (0..self.trace.len()).all(is_known)
+            && waiting.all(|it| {
+                let op = program.op(it.start.state);
+                !it.complex && (may_wait(op) || matches!(op, Op::Load { .. }))
+            })
+    }
+
+    /// Is what the event reads the last of all writes, whatever their order, but for those that are causally after it whatever they read? Then there is no other version of
+    /// the event, and nobody is in its way.
+    fn is_settled(&mut self, program: &Program, pos: Pos) -> bool {
+        let event = self.trace.event(pos);
+        let (parent, reads) = (event.parent, event.reads.clone());
+        // Whether an operation on a synchronisation object changes it depends on what it finds.
+        if matches!(program.op(event.state), Op::Sync { .. }) {
+            return false;
+        }
+        let mut cells: SmallVec<[(CellId, Pos); 8]> = SmallVec::new();
+        for read in &reads {
+            let add = |cell| cells.push((cell, read.source));
+            self.trace.cells.each(program.tables(), read.cell, add);
+        }
+        let trace = &self.trace;
+        let is_later = |write: Pos| {
+            let parent = trace.event(write).parent;
+            write == pos || parent != NO_EVENT && trace.before(pos, parent)
+        };
+        let is_before = |a: Pos, b: Pos| b != NO_EVENT && trace.before(a, b);
+        cells.into_iter().all(|(cell, source)| {
+            trace.graph.writers(cell).all(|(_, writes)| {
+                let later = writes.partition_point(|&write| !is_later(write));
+                let last = writes[..later].last();
+                last.is_none_or(|&last| is_before(last, parent) && is_before(last, source))
+            })
+        })
     }
 
     fn waits_complex(&self, program: &Program) -> bool {
@@ -222,10 +294,11 @@ impl Search {
         &mut self,
         program: &mut Program,
         listener: &mut impl Listener,
+        all_complex: &[bool],
         pos: Pos,
     ) -> ControlFlow<()> {
         let event = self.trace.event(pos);
-        let complex = self.is_complex(program, pos);
+        let complex = all_complex[pos as usize];
         let (start, cell) = (Start::of(event), event.primary);
         let fixed = self.nodes[pos as usize].update;
         if complex {
@@ -234,7 +307,7 @@ impl Search {
                 self.propose(pos, version, None);
             }
         }
-        for rival in self.instances(program, pos) {
+        for rival in self.instances(program, all_complex, pos) {
             if !complex && !rival.complex {
                 continue;
             }
@@ -325,7 +398,7 @@ impl Search {
 
     /// The operations of other threads that could come before the event at `pos`: all that are not causally after it, and the
     /// next one of each thread.
-    fn instances(&self, program: &Program, pos: Pos) -> Vec<Instance> {
+    fn instances(&self, program: &Program, complex: &[bool], pos: Pos) -> Vec<Instance> {
         let mut found = Vec::new();
         for thread in 0..self
             .trace
@@ -350,7 +423,7 @@ impl Search {
                     found.push(Instance {
                         start: Start::of(event),
                         event: other,
-                        complex: self.is_complex(program, other),
+                        complex: complex[other as usize],
                     });
                 }
                 if self.trace.before(pos, other) {
