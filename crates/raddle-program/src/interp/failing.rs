@@ -134,7 +134,7 @@ pub(crate) enum Attempt {
 
 impl World {
     /// Are failures for no reason left out where they come to nothing?
-    fn looks_at_rounds(&self) -> bool {
+    pub(super) fn looks_at_rounds(&self) -> bool {
         self.options.spurious_failures != SpuriousFailures::None
             && self.options.leaves_out_idle_failures
             && (self.has_weak_exchanges || self.has_try_locks)
@@ -418,6 +418,7 @@ impl Machine<'_> {
                 let has_choice = is_shared
                     && !self.state.slots.contains_key(&place)
                     && !self.fails_in_vain(code, result, expected)
+                    && !self.tries_again_at_once(code, result, expected)
                     && !self.has_declined(code);
                 if has_choice {
                     return Ok(Attempt::Visible(Op::Choice {
@@ -501,6 +502,17 @@ impl Machine<'_> {
         }
         let point = (self.frame().block, self.frame().index);
         let began = Some(self.here(code, point));
+        let trial = self.failed_trial(code, result, (expected, began));
+        trial.comes_back()
+    }
+
+    /// The thread as if the compare-exchange had failed for no reason.
+    pub(super) fn failed_trial(
+        &mut self,
+        code: &Code,
+        result: Option<raddle_ir::ValueId>,
+        (expected, began): (u64, Option<Start>),
+    ) -> Machine<'_> {
         let mut frame = self.frame().clone();
         frame.log.clear();
         let mut trial = Machine::resume_nothing(self.world, self.tables, self.state.clone());
@@ -509,7 +521,7 @@ impl Machine<'_> {
         let failed: Values = smallvec::smallvec![expected, 0];
         trial.set_result(code, result, &failed);
         trial.frame().index += 1;
-        trial.comes_back()
+        trial
     }
 
     /// Would the thread be back at the beginning of an iteration without effect if the model on top returned this?

@@ -30,6 +30,7 @@ mod double;
 mod exchange;
 mod exec;
 pub(crate) mod failing;
+mod first_attempt;
 pub(crate) mod float;
 mod flow;
 mod intrinsics;

@@ -209,10 +209,11 @@ impl World {
 
     pub(crate) fn global_size(&self, id: GlobalId) -> u64 {
         let global = self.module.global(id);
-        let size = self.module.types.alloc_size(global.ty).unwrap_or(0);
+        let size = self.module.types.alloc_size(global.ty);
         match global.initializer {
-            Some(_) => size,
-            None => models::size(&global.name).unwrap_or(size),
+            // What has contents has a size, if not one of 64 bits.
+            Some(_) => size.unwrap_or(u64::MAX),
+            None => models::size(&global.name).unwrap_or(size.unwrap_or(0)),
         }
     }
 

@@ -85,6 +85,7 @@ pub use process::runs_functions_at_exit;
 pub use rust::is_of_library;
 pub(crate) use rust::{declare_output, fmt_write, parks};
 use rust::{has_plain_channels, has_plain_output, has_plain_rwlocks};
+pub(crate) use rust::{is_first_attempt, is_next_attempt};
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
 pub(crate) use stdexcept::declare as declare_library_classes;
 pub(crate) use time::CYCLES;

@@ -4,7 +4,7 @@
 //! at another place (it may have inlined what is replaced here), its own code does with the same words what it always does, and both
 //! understand each other: words have the library's meaning, and queues are those of futexes.
 
-use super::super::{ModelResult, Outcome, Pause, Script};
+use super::super::{ModelId, ModelResult, Outcome, Pause, Script};
 use super::path_of;
 use crate::fault::Stop;
 use crate::op::{Order, RmwKind, SyncAction};
@@ -208,6 +208,64 @@ pub(super) fn park_until_zero(cx: &mut Script<'_, '_>) -> ModelResult {
         }
         cx.checkpoint();
     }
+}
+
+/// The slow path of parking_lot's mutex.
+pub(super) const PARKING_LOT_MUTEX: &str = "parking_lot::raw_mutex::RawMutex::lock_slow";
+
+/// What calls it where the first attempt, a weak compare-exchange, has failed.
+const PARKING_LOT_LOCK: &str =
+    "<parking_lot::raw_mutex::RawMutex as lock_api::mutex::RawMutex>::lock";
+
+/// `(mutex, deadline)`, the deadline in seconds and nanoseconds: locks a mutex of parking_lot's that another thread holds. One bit of its
+/// byte says that it is taken, another one that somebody is in the queue of those who wait for it. The thread does not enter that queue: it tries
+/// until it succeeds. Others may be there: who waits with a deadline, and who was notified by a condition variable.
+pub(super) fn parking_lot_mutex(cx: &mut Script<'_, '_>) -> ModelResult {
+    /// Stands where nanoseconds would.
+    const NO_DEADLINE: u64 = 1_000_000_000;
+    if cx.arg(2) & 0xFFFF_FFFF != NO_DEADLINE {
+        return Ok(Outcome::Original);
+    }
+    let word = cx.arg(0);
+    let orders = (Order::Acquire, Order::Relaxed);
+    loop {
+        let found = cx.cas(word, 1, (FREE, TAKEN), orders)?;
+        if found == FREE {
+            return Ok(Outcome::Return(1));
+        }
+        // Nobody has it, but somebody waits.
+        if found & TAKEN == 0 && cx.cas(word, 1, (found, found | TAKEN), orders)? == found {
+            return Ok(Outcome::Return(1));
+        }
+        cx.checkpoint();
+    }
+}
+
+/// Is it the first attempt to lock a mutex of parking_lot's? The functions are those that the thread is in, the innermost first.
+pub(crate) fn is_first_attempt<'a>(symbols: impl IntoIterator<Item = &'a str>) -> bool {
+    /// Its mangled name has these parts.
+    const PARTS: [&str; 2] = ["raw_mutex", "4lock"];
+    let paths = symbols.into_iter().map(|symbol| {
+        let demangled = rustc_demangle::try_demangle(symbol).ok();
+        (symbol, demangled.map(|it| format!("{it:#}")))
+    });
+    for (symbol, path) in paths {
+        let Some(path) = path else {
+            return false;
+        };
+        if !path
+            .trim_start_matches('<')
+            .starts_with("core::sync::atomic::")
+        {
+            return PARTS.iter().all(|part| symbol.contains(part)) && path == PARKING_LOT_LOCK;
+        }
+    }
+    false
+}
+
+/// Is it the model that the first attempt is followed by?
+pub(crate) fn is_next_attempt(model: ModelId) -> bool {
+    super::super::get(model).name == PARKING_LOT_MUTEX
 }
 
 /// May the caller look once more before it sleeps? It looks up to ten times, at the same word; what a later look finds, the first one

@@ -9,6 +9,7 @@ mod locks;
 mod output;
 
 pub(super) use locks::has_plain_rwlocks;
+pub(crate) use locks::{is_first_attempt, is_next_attempt};
 pub(super) use output::{
     MODELS as OUTPUT_MODELS, TABLE as OUTPUT_TABLE, WRITE_FMT, has_plain_output,
 };
@@ -78,6 +79,10 @@ pub(super) const MODELS: &[Model] = &[
     .replacing("void(ptr)")
     .capturing(&[0])
     .only(Only::Waiting),
+    model(locks::PARKING_LOT_MUTEX, locks::parking_lot_mutex)
+        .replacing("i1(ptr, i64, i32)")
+        .capturing(&[0])
+        .only(Only::Waiting),
     model("parking_lot_core::spinwait::SpinWait::spin", locks::spin)
         .replacing("i1(ptr)")
         .only(Only::Waiting),
@@ -446,6 +451,27 @@ mod tests {
         }
         assert_eq!(names_of("_ZN4user4lock17h0123456789abcdefE"), None);
         assert_eq!(names_of("lock_contended"), None);
+    }
+
+    #[test]
+    fn the_mutex_of_parking_lot_is_known() {
+        let parking_lot = "Cs6hbEXnjIZXK_11parking_lot";
+        let trait_of_locks = "NtNtCsfGYTV2l8mrj_8lock_api5mutex8RawMutex";
+        let slow = format!("_RNvMs1_Nt{parking_lot}9raw_mutexNtB5_8RawMutex9lock_slow");
+        let model = super::super::lookup(&slow).expect("the slow path is known");
+        assert!(is_next_attempt(model));
+        let other = format!("_RNvMs1_Nt{parking_lot}9raw_mutexNtB5_8RawMutex11unlock_slow");
+        assert_eq!(super::super::lookup(&other), None);
+
+        let method = |name: &str| {
+            format!("_RNvXNt{parking_lot}9raw_mutexNtB2_8RawMutex{trait_of_locks}{name}B4_")
+        };
+        let exchange = "_RINvNtNtCsgEmfK2I1SDS_4core4sync6atomic28atomic_compare_exchange_weakhE";
+        assert!(is_first_attempt([exchange, &method("4lock"), "main"]));
+        assert!(!is_first_attempt([exchange, &method("8try_lock"), "main"]));
+        assert!(!is_first_attempt([exchange, &*slow, &method("4lock")]));
+        assert!(!is_first_attempt([exchange, "main", &method("4lock")]));
+        assert!(!is_first_attempt([exchange]));
     }
 
     #[test]
