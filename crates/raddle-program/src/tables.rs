@@ -124,6 +124,8 @@ pub struct ObjectInfo {
     /// The object whose addresses these queues have as their names: see [`Tables::queues`].
     pub queues_of: Option<ObjectId>,
     locs: BTreeMap<(u64, u8), LocId>,
+    /// How many of its locations were found to have parts: see [`Tables::cut_ahead`].
+    cut: u32,
 }
 
 impl ObjectInfo {
@@ -154,6 +156,9 @@ impl LocInfo {
         self.size == 0
     }
 }
+
+/// So many locations of an object are taken for few that have parts.
+const MANY_CUT: u32 = 16;
 
 /// The tables. They only grow: an id once given stays valid and keeps its meaning.
 #[derive(Debug, Default)]
@@ -292,6 +297,7 @@ impl Tables {
             init: None,
             queues_of: None,
             locs: BTreeMap::new(),
+            cut: 0,
         });
     }
 
@@ -488,6 +494,7 @@ impl Tables {
             init: new.init,
             queues_of: None,
             locs: BTreeMap::new(),
+            cut: 0,
         });
         id
     }
@@ -628,6 +635,21 @@ impl Tables {
         if let Some(&id) = info.locs.get(&(offset, size)) {
             return Ok(id);
         }
+        let all = self.overlapping(object, offset, size).into_iter();
+        let mut all = all.map(|other| self.locs[other.index()]);
+        let whole = all.find(|other| !other.mixed && other.size > size);
+        let id = self.intern(object, offset, size)?;
+        if let Some(whole) = whole {
+            self.cut_ahead(&whole, size)?;
+        }
+        Ok(id)
+    }
+
+    fn intern(&mut self, object: ObjectId, offset: u64, size: u8) -> Result<LocId, Exhausted> {
+        let info = &self.objects[object.index()];
+        if let Some(&id) = info.locs.get(&(offset, size)) {
+            return Ok(id);
+        }
         assert!(
             matches!(size, 1 | 2 | 4 | 8) && offset + u64::from(size) <= info.size,
             "location outside its object"
@@ -656,6 +678,35 @@ impl Tables {
         }
         self.objects[object.index()].locs.insert((offset, size), id);
         Ok(id)
+    }
+
+    /// Part of a location was accessed for the first time. If that goes on in an object, as with a buffer that is cleared by words and read by bytes, parts
+    /// of the locations beside it are made, too, as many as there were before: engines that have to begin anew when
+    /// locations turn out to share bytes do so a few times then, not once for each.
+    fn cut_ahead(&mut self, whole: &LocInfo, part: u8) -> Result<(), Exhausted> {
+        let object = &mut self.objects[whole.object.index()];
+        object.cut += 1;
+        if object.cut < MANY_CUT {
+            return Ok(());
+        }
+        let (size, most) = (u64::from(whole.size), object.cut as usize);
+        let from = |offset| object.locs.range((offset, 0)..);
+        let whole_ones = from(whole.offset).filter(|&(&(offset, other), &id)| {
+            let is_alike =
+                other == whole.size && offset.abs_diff(whole.offset).is_multiple_of(size);
+            is_alike && (offset == whole.offset || !self.locs[id.index()].mixed)
+        });
+        let offsets: Vec<u64> = whole_ones
+            .map(|(&(offset, _), _)| offset)
+            .take(most)
+            .collect();
+        object.cut += offsets.len() as u32;
+        for offset in offsets {
+            for offset in (offset..offset + size).step_by(part.into()) {
+                self.intern(whole.object, offset, part)?;
+            }
+        }
+        Ok(())
     }
 
     /// Do any two locations share bytes?

@@ -88,10 +88,11 @@
     drawArrows();
   }
 
-  /// Lanes are as wide as their widest cell where that fits. Else they move together: a row holds one step only, so a long
-  /// one may run over the lanes to its right.
+  /// Lanes are as wide as their widest cell where that fits. Else they are cut, and so is the text in them, but for the last one, which has no
+  /// neighbour: the present row, and the one under the mouse, show all of it.
   function fitLanes() {
     const widest = run.threads.map(() => 0);
+    at("rows").querySelectorAll(".event").forEach((cell) => cell.style.removeProperty("--room"));
     at("rows").querySelectorAll(".event").forEach((cell) => {
       const lane = Number(cell.dataset.lane);
       widest[lane] = Math.max(widest[lane], cell.offsetWidth + 8);
@@ -101,15 +102,25 @@
     const sum = (list) => list.reduce((all, one) => all + one, 0);
     let widths = widest.map((width, lane) => Math.max(width, titles[lane]));
     if (sum(widths) > room && widths.length > 1) {
-      const last = widths[widths.length - 1];
-      const pitch = Math.max(110, (room - last) / (widths.length - 1));
-      widths = widths.map((width, lane) => (lane === widths.length - 1 ? last : Math.min(width, pitch)));
-      // The longest cell of any lane must still have room to its right.
-      const need = widest.map((width, lane) => sum(widths.slice(0, lane)) + width);
-      widths[widths.length - 1] += Math.max(0, Math.max(...need) - sum(widths));
+      const pitch = Math.max(280, room / widths.length);
+      widths = widths.map((width, lane) => (lane === widths.length - 1 ? width : Math.min(width, pitch)));
     }
+    at("rows").querySelectorAll(".event").forEach((cell) => {
+      const lane = Number(cell.dataset.lane);
+      cell.style.setProperty("--room", `${Math.ceil(widths[lane]) - 26}px`);
+    });
     const fixed = "6ch " + widths.map((width) => `${Math.ceil(width)}px`).join(" ");
     for (const row of [at("lanes"), ...at("rows").querySelectorAll(".row")]) row.style.gridTemplateColumns = fixed;
+  }
+
+  /// A line number, with its file where the execution is in several.
+  function lineOf(place) {
+    const names = new Set([...run.steps, ...run.end].filter((one) => one.line && one.file !== null).map((one) => one.file));
+    if (names.size < 2 || place.file === null) return place.line;
+    const base = (path) => path.slice(path.lastIndexOf("/") + 1);
+    const path = data.files[place.file].path;
+    const alike = [...names].filter((file) => base(data.files[file].path) === base(path)).length;
+    return `${alike > 1 ? path : base(path)}:${place.line}`;
   }
 
   function drawRow(row, index, columns) {
@@ -133,16 +144,17 @@
       const end = run.end[row.end];
       node.classList.add("end", "wrong");
       number = "✗";
-      if (end.line) part("at", end.line);
+      if (end.line) part("at", lineOf(end));
       part("text", end.text);
     } else {
       const step = run.steps[row.step];
       number = row.step + 1;
-      if (step.line) part("at", step.line);
+      if (step.line) part("at", lineOf(step));
       part("text", step.text);
       if (step.from) part("from", step.from);
       if (step.mark) { part("mark", "✗ " + step.mark); node.classList.add("wrong"); }
     }
+    cell.title = [...body.children].map((one) => one.textContent).join(" ");
     if (index > 0 && shown[index - 1].thread !== row.thread && row.end === undefined) node.classList.add("switch");
     node.append(make("span", "no", number), cell);
     node.addEventListener("click", () => go(index));
@@ -280,6 +292,10 @@
       row.append(make("span", "no", number + 1), make("span", "who"), text);
       return row;
     }));
+    for (const [of, line] of data.coverage?.missed ?? []) {
+      const row = of === index && at("code").children[line - 1];
+      if (row) { row.classList.add("missed"); row.title = "no execution runs this line"; }
+    }
   }
 
   const TOKEN = /(\/\/.*|\/\*.*?(?:\*\/|$))|("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)|(^\s*#\s*\w+)|\b(\d[\w.]*)\b|\b(auto|bool|break|case|char|class|const|constexpr|continue|default|delete|do|double|else|enum|extern|false|float|for|goto|if|inline|int|long|namespace|new|noexcept|nullptr|operator|private|public|register|restrict|return|short|signed|sizeof|static|struct|switch|template|this|thread_local|true|typedef|typename|union|unsigned|using|virtual|void|volatile|while|_Atomic|_Bool|_Thread_local|fn|let|mut|pub|impl|use|mod|match|loop|move|unsafe|ref|self|trait|where|u8|u16|u32|u64|usize|i8|i16|i32|i64|isize)\b/g;
@@ -355,7 +371,10 @@
 
   /// The place of a column in a line of source: lines may be longer than the pane is wide.
   function placeInLine(line, column) {
-    const walker = document.createTreeWalker(line.querySelector(".tx"), NodeFilter.SHOW_TEXT);
+    const text = line.querySelector(".tx");
+    const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+    // Where only the line is known it is where its text begins.
+    if (column === 0) column = text.textContent.search(/\S/) + 1;
     const place = document.createRange();
     for (let left = Math.max(column - 1, 0), node = walker.nextNode(); node; node = walker.nextNode()) {
       if (left < node.length) {
@@ -378,7 +397,9 @@
 
   // ---- state
 
+  const MANY = 8;      // parts of an object that are shown without being asked for
   let lines = [];      // for each cell of memory its line in the table
+  let groups = new Map(); // for each object its cells, and the line above them
 
   function drawState() {
     lines = run.cells.map((cell) => {
@@ -388,7 +409,41 @@
       line.append(name, value, by);
       return { line, value, by };
     });
-    at("cells").replaceChildren(...lines.map(({ line }) => line));
+    groups = new Map();
+    run.cells.forEach((cell, index) => {
+      if (!groups.has(cell.object)) groups.set(cell.object, { cells: [], head: null, open: null });
+      groups.get(cell.object).cells.push(index);
+    });
+    const rows = [];
+    for (const [object, group] of groups) {
+      if (group.cells.length > 1) {
+        group.head = make("tr", "group");
+        const title = make("td");
+        title.colSpan = 3;
+        group.head.append(title);
+        group.title = (open) => title.replaceChildren(open ? "▾ " : "▸ ", make("b", "", object), ` · ${group.cells.length} values`);
+        group.head.addEventListener("click", () => { group.open = !group.isOpen; markState(); });
+        rows.push(group.head);
+        group.cells.forEach((index) => lines[index].line.classList.add("part"));
+      }
+      group.cells.forEach((index) => rows.push(lines[index].line));
+    }
+    at("cells").replaceChildren(...rows);
+  }
+
+  /// Objects of many parts are shown in short: what the present step does to them. A click shows all.
+  function markGroups(cells, changed, read) {
+    for (const group of groups.values()) {
+      if (!group.head) continue;
+      const there = group.cells.filter((index) => !(cells[index].dead && cells[index].by === null));
+      group.isOpen = group.open ?? group.cells.length <= MANY;
+      group.title(group.isOpen);
+      group.head.hidden = there.length === 0;
+      group.head.classList.toggle("touched", group.cells.some((index) => changed.has(index)));
+      for (const index of group.cells) {
+        lines[index].line.hidden = !there.includes(index) || (!group.isOpen && !changed.has(index) && !read.has(index));
+      }
+    }
   }
 
   function markState() {
@@ -418,12 +473,13 @@
       // A table of hundreds of lines is slow to lay out: what stays is not touched.
       if (line.dataset.told === told) return;
       line.dataset.told = told;
-      line.className = looks;
+      line.className = `${looks}${line.classList.contains("part") ? " part" : ""}`.trim();
       line.hidden = now.dead && now.by === null;
       line.title = now.dead ? "freed" : "";
       value.textContent = value.title = now.value;
       by.textContent = now.by === null ? "" : `step ${now.by + 1}`;
     });
+    markGroups(cells, changed, read);
     at("buffers").hidden = !run.steps.some((step) => step.delays);
     at("delayed").replaceChildren(...run.threads.map((thread, lane) => {
       const line = make("div", "buffer");
@@ -532,6 +588,15 @@
   at("subline").textContent = data.subline;
   if (data.newest) at("memory-of").textContent = "newest values: threads may read older ones";
   at("numbers").replaceChildren(...data.statistics.flatMap(([name, value]) => [make("dt", "", name), make("dd", "", value)]));
+  if (data.coverage) {
+    at("coverage").hidden = false;
+    at("covered").replaceChildren(...data.coverage.numbers.flatMap(([name, value]) => [make("dt", "", name), make("dd", "", value)]));
+    at("uncalled").replaceChildren(...data.coverage.functions.map(([name, of, line]) => {
+      const item = make("li", "", of === null ? name : `${name} (line ${line})`);
+      item.addEventListener("click", () => { if (of !== null) { openFile(of); reveal(at("code"), at("code").children[line - 1]); } });
+      return item;
+    }));
+  }
   if (data.violations.length > 1) {
     at("violations").hidden = false;
     at("violations").replaceChildren(...data.violations.map((violation, index) => {

@@ -579,7 +579,7 @@ impl Writer<'_> {
     fn place(&self, at: SrcId) -> Option<Place> {
         let loc = position(self.program.tables(), at)?;
         Some(Place {
-            file: self.sources.display(&loc.file).to_owned(),
+            file: self.sources.display(&loc.file).into_owned(),
             line: loc.line,
             column: loc.column,
         })

@@ -3,6 +3,7 @@
 mod blocks;
 mod parts;
 mod rust;
+mod stored;
 mod values;
 
 pub(crate) use rust::{RustLock, RwChange};
@@ -25,6 +26,8 @@ pub struct Names<'a> {
     /// For blocks that have no one type: where the thing begins that code takes the bytes from an offset on for a part of,
     /// and its type.
     heap_parts: BTreeMap<(ObjectId, u64), (u64, SourceTypeId)>,
+    /// What objects keep in arrays of characters: see `stored`.
+    stored: BTreeMap<ObjectId, Vec<stored::Stored>>,
     /// Where threads are started, and the function that they look up before the program's own code is run.
     start_lines: BTreeMap<ThreadId, u32>,
     runs: BTreeMap<ThreadId, String>,
@@ -74,6 +77,7 @@ impl<'a> Names<'a> {
             heap,
             heap_types: BTreeMap::new(),
             heap_parts: BTreeMap::new(),
+            stored: BTreeMap::new(),
             start_lines,
             runs,
             entries,
@@ -210,8 +214,9 @@ impl<'a> Names<'a> {
             (ObjectKind::Stack | ObjectKind::ThreadLocal, Some(thread))
                 if thread != ThreadId::MAIN =>
             {
-                format!("{}@{}", info.name, self.short(thread))
+                format!("{}@{}", variable(&info.name), self.short(thread))
             }
+            (ObjectKind::Stack, _) => variable(&info.name),
             _ => demangled(&info.name),
         }
     }
@@ -260,6 +265,23 @@ impl<'a> Names<'a> {
         self.place(info.object, info.offset.cast_signed(), u64::from(info.size))
     }
 
+    /// Are these bytes no part of anything, in an object whose parts are known?
+    pub(crate) fn is_padding(&self, loc: LocId) -> bool {
+        let info = self.tables.loc_info(loc);
+        !info.is_sync()
+            && info.offset != u64::MAX
+            && self.type_of(info.object).is_some_and(|ty| {
+                let element = self.element_of(info.object, ty, info.offset);
+                element.is_some_and(|(_, rest)| self.is_between_members(ty, rest, info.size.into()))
+            })
+    }
+
+    /// Is it the queue of those who wait for a futex?
+    pub(crate) fn is_queue(&self, cell: LocId) -> bool {
+        let object = self.tables.loc_info(cell).object;
+        self.tables.object_info(object).queues_of.is_some()
+    }
+
     /// A mutex is named as a whole, not by its first field.
     fn sync_place(&self, object: ObjectId, offset: u64) -> String {
         let name = self.object(object);
@@ -286,6 +308,19 @@ impl<'a> Names<'a> {
 
 /// What threads of Rust's standard library run; what they run in it has no name.
 const RUST_THREAD: &str = "thread_start";
+
+/// The name of a local variable. Temporaries have none in the source.
+fn variable(name: &str) -> String {
+    let number = ["ref.tmp", "agg.tmp"]
+        .iter()
+        .find_map(|given| name.strip_prefix(given));
+    match number {
+        Some(number) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("temporary{number}")
+        }
+        _ => demangled(name),
+    }
+}
 
 /// Is this the name that clang gives a string literal?
 fn is_string(name: &str) -> bool {

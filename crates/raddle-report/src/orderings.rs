@@ -6,6 +6,7 @@ use crate::style::Paint;
 use crate::words;
 use raddle_program::{Order, OrderOf, OrderSite};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// What is known about a program with certain orderings.
@@ -322,7 +323,7 @@ struct Answer<'a> {
 
 #[derive(Serialize)]
 struct Entry<'a> {
-    file: &'a str,
+    file: Cow<'a, str>,
     line: u32,
     column: u32,
     operation: &'static str,
@@ -344,7 +345,7 @@ struct Tried<'a> {
 
 #[derive(Serialize)]
 struct JsonChange<'a> {
-    file: &'a str,
+    file: Cow<'a, str>,
     line: u32,
     column: u32,
     operation: &'static str,

@@ -177,7 +177,7 @@ impl Writer<'_> {
             let token = advice::token(self.sources, loc, change.of, change.from, change.to)?;
             let end = token.column as usize + token.text.chars().count();
             Some(json!({
-                "artifactLocation": { "uri": uri(self.sources.display(&loc.file)) },
+                "artifactLocation": { "uri": uri(&self.sources.display(&loc.file)) },
                 "replacements": [{
                     "deletedRegion": {
                         "startLine": token.line,
@@ -248,7 +248,7 @@ impl Writer<'_> {
             region["startColumn"] = self.sources.column(loc).into();
         }
         Some(json!({ "physicalLocation": {
-            "artifactLocation": { "uri": uri(self.sources.display(&loc.file)) },
+            "artifactLocation": { "uri": uri(&self.sources.display(&loc.file)) },
             "region": region,
         }}))
     }

@@ -1,9 +1,10 @@
 //! Source files, read when a report shows a line of them.
 
 use raddle_program::{SourceLoc, SrcId, Tables};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 /// Source texts by path. Files that cannot be read are remembered as absent: a report then does without their lines.
@@ -43,13 +44,25 @@ impl Sources {
 
     /// The path as a report shows it.
     #[must_use]
-    pub fn display<'a>(&self, file: &'a str) -> &'a str {
-        self.root
+    pub fn display<'a>(&self, file: &'a str) -> Cow<'a, str> {
+        let shown = match without_detours(file) {
+            Some(direct) => Cow::Owned(direct),
+            None => Cow::Borrowed(file),
+        };
+        let relative = self
+            .root
             .as_deref()
-            .and_then(|root| Path::new(file).strip_prefix(root).ok())
+            .and_then(|root| Path::new(&*shown).strip_prefix(root).ok())
             .and_then(Path::to_str)
-            .filter(|relative| !relative.is_empty())
-            .unwrap_or(file)
+            .filter(|relative| !relative.is_empty());
+        match (relative, &shown) {
+            (None, _) => shown,
+            // It is an end of the path.
+            (Some(relative), Cow::Borrowed(file)) => {
+                Cow::Borrowed(&file[file.len() - relative.len()..])
+            }
+            (Some(relative), Cow::Owned(_)) => Cow::Owned(relative.to_owned()),
+        }
     }
 
     /// `file:line:column`, or `None` if no position is known.
@@ -106,6 +119,28 @@ impl Sources {
         let start = line_start + column;
         Some((text.clone(), start..start + length))
     }
+}
+
+/// The path without `.` and `dir/..`, as `#include "../queue.h"` leaves them in it, if it has any and still leads to the same file: `dir` may be a link.
+fn without_detours(file: &str) -> Option<String> {
+    let is_detour = |part: Component<'_>| matches!(part, Component::ParentDir);
+    let path = Path::new(file);
+    if !path.components().any(is_detour) && !file.contains("/./") && !file.starts_with("./") {
+        return None;
+    }
+    let mut direct = PathBuf::new();
+    for part in path.components() {
+        let last = direct.components().next_back();
+        match (part, last) {
+            (Component::CurDir, _) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => {
+                direct.pop();
+            }
+            (part, _) => direct.push(part),
+        }
+    }
+    let is_same = std::fs::canonicalize(path).ok()? == std::fs::canonicalize(&direct).ok()?;
+    direct.to_str().filter(|_| is_same).map(str::to_owned)
 }
 
 /// A position with a line number, if there is one. What a library does is told of the line that called it.

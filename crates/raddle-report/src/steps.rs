@@ -322,6 +322,9 @@ fn rmw(names: &Names<'_>, loc: LocId, kind: RmwKind, operand: Value) -> String {
 fn sync(names: &Names<'_>, cell: LocId, action: SyncAction, result: Value) -> String {
     let phrase = intention(names, cell, action);
     match action {
+        SyncAction::SemTryWait if names.is_queue(cell) && result == EAGAIN => {
+            format!("wake nobody on {}", names.location(cell))
+        }
         SyncAction::BarrierArrive if result & 1 == 1 => format!("{phrase} (last)"),
         SyncAction::BarrierArrive => phrase,
         SyncAction::OnceBegin if result == 0 => format!("{phrase}: runs the initialiser"),
@@ -348,6 +351,11 @@ fn error_name(result: Value) -> String {
 pub(crate) fn intention(names: &Names<'_>, cell: LocId, action: SyncAction) -> String {
     let place = names.location(cell);
     let verb = match action {
+        // Those who wait for a futex are a queue.
+        SyncAction::Lock { .. } if names.is_queue(cell) => "enter the queue of",
+        SyncAction::SemPost if names.is_queue(cell) => "queue up on",
+        SyncAction::SemTryWait if names.is_queue(cell) => "take one from the queue of",
+        SyncAction::Signal if names.is_queue(cell) => "wake a thread on",
         SyncAction::MutexInit { .. }
         | SyncAction::CondInit
         | SyncAction::RwInit

@@ -218,18 +218,23 @@ impl<'a> View<'a> {
                     action,
                     SyncAction::Lock { .. } | SyncAction::SemPost | SyncAction::SemTryWait
                 );
-                is_entering && self.is_queue(cell)
+                // A wake that nobody waits for is what the user did all the same.
+                let is_lost = action == SyncAction::SemTryWait && step.value != 0;
+                is_entering && self.names.is_queue(cell) && (!is_lost || self.is_in_library(step))
             }
-            Op::AtomicBegin => {
-                let inside = self.trace.steps[index + 1..].iter();
-                self.is_of_queue(inside, Op::AtomicEnd)
-            }
-            Op::AtomicEnd => {
-                let inside = self.trace.steps[..index].iter().rev();
-                self.is_of_queue(inside, Op::AtomicBegin)
-            }
+            Op::AtomicBegin | Op::AtomicEnd => self.is_futex_call(index),
             Op::Fence { .. } => self.is_deep_in_library(step),
             Op::Detach { thread } => names.is_of_rust(thread),
+            _ => false,
+        }
+    }
+
+    /// Is it the beginning or the end of what a call does to a futex in one step?
+    fn is_futex_call(&self, index: usize) -> bool {
+        let steps = &self.trace.steps;
+        match *self.program.op(steps[index].state) {
+            Op::AtomicBegin => self.is_of_queue(steps[index + 1..].iter(), Op::AtomicEnd),
+            Op::AtomicEnd => self.is_of_queue(steps[..index].iter().rev(), Op::AtomicBegin),
             _ => false,
         }
     }
@@ -241,19 +246,12 @@ impl<'a> View<'a> {
             && !self.counts_read.contains(&loc)
     }
 
-    /// Is it the queue of those who wait for a word?
-    fn is_queue(&self, cell: LocId) -> bool {
-        let tables = self.names.tables();
-        let object = tables.object_info(tables.loc_info(cell).object);
-        object.queues_of.is_some()
-    }
-
     /// Is something done to such a queue, or are those in it notified, in an atomic block up to its other end?
     fn is_of_queue<'s>(&self, inside: impl Iterator<Item = &'s TraceStep>, end: Op) -> bool {
         let ops = inside.map(|step| *self.program.op(step.state));
         let mut ops = ops.take_while(|op| *op != end);
         ops.any(|op| match op {
-            Op::Sync { cell, .. } => self.is_queue(cell),
+            Op::Sync { cell, .. } => self.names.is_queue(cell),
             Op::Rmw { loc, .. } => self.names.rust_lock(loc).is_some(),
             _ => false,
         })
@@ -293,6 +291,12 @@ impl<'a> View<'a> {
     pub(crate) fn phrase(&self, index: usize) -> String {
         if let Some(value) = steps::value_chosen(self.program, &self.trace.steps, index) {
             return format!("choose {value}");
+        }
+        if self.is_futex_call(index) {
+            return match *self.program.op(self.trace.steps[index].state) {
+                Op::AtomicBegin => "futex {".to_owned(),
+                _ => "} futex".to_owned(),
+            };
         }
         let mut step = self.trace.steps[index].clone();
         if self.is_prompt(index) {

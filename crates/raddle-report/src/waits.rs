@@ -1,7 +1,7 @@
 //! Why threads wait or spin for good: who waits for what, and who holds it since when.
 
 use crate::names::{Names, RustLock, RwChange};
-use crate::source::{Sources, position};
+use crate::source::{Sources, is_library, position};
 use crate::steps::intention;
 use raddle_judge::verdict::Waiting;
 use raddle_judge::{Effect, TraceStep, Violation};
@@ -253,12 +253,21 @@ impl Explanation<'_> {
         let steps = &self.violation.trace.steps;
         let on_cond = |index: usize, is_meant: fn(SyncAction) -> bool| {
             match *self.program.op(steps[index].state) {
-                Op::Sync { cell, action } => cell == cond && is_meant(action),
+                Op::Sync { cell, action } if cell == cond => is_meant(action),
+                Op::Sync { .. } => {
+                    is_meant(SyncAction::Signal) && self.is_idle_wake(cond, &steps[index])
+                }
                 // Notifying counts, whether anybody waits or not.
                 Op::Rmw { loc, .. } => is_meant(SyncAction::Signal) && self.is_queue_of(cond, loc),
                 _ => false,
             }
         };
+        let is_users = self.names.is_queue(cond)
+            && steps.iter().any(|step| {
+                step.thread == waiter
+                    && matches!(*self.program.op(step.state), Op::Sync { cell, .. } if cell == cond)
+                    && !is_library(self.names.tables(), self.program.at(step.state))
+            });
         let waits = |action| matches!(action, SyncAction::CondRelease { .. });
         let signals = |action| matches!(action, SyncAction::Signal | SyncAction::Broadcast);
         let began = (0..steps.len())
@@ -266,16 +275,33 @@ impl Explanation<'_> {
             .unwrap_or(0);
         let later = (began..steps.len()).rfind(|&index| on_cond(index, signals));
         let earlier = (0..began).rfind(|&index| on_cond(index, signals));
+        let signal = if is_users { "wake" } else { "signal" };
         match (later, earlier) {
-            (Some(index), _) => format!(": the signal of step {} woke another thread", index + 1),
+            (Some(index), _) => format!(": the {signal} of step {} woke another thread", index + 1),
             (None, Some(index)) => {
                 format!(
-                    ": the signal of step {} came before it waited, and is lost",
+                    ": the {signal} of step {} came before it waited, and is lost",
                     index + 1
                 )
             }
+            (None, None) if is_users => ": nobody wakes it".to_owned(),
             (None, None) => ": no signal comes".to_owned(),
         }
+    }
+
+    /// Does the user wake somebody who waits for the futex, when nobody does?
+    fn is_idle_wake(&self, queue: LocId, step: &TraceStep) -> bool {
+        let tables = self.names.tables();
+        let Op::Sync { cell, action } = *self.program.op(step.state) else {
+            return false;
+        };
+        let (queue, at) = (tables.loc_info(queue), tables.loc_info(cell));
+        // How many wait is counted behind the cell that they wait at.
+        action == SyncAction::SemTryWait
+            && step.value != 0
+            && at.object == queue.object
+            && at.offset == queue.offset + 2
+            && !is_library(tables, self.program.at(step.state))
     }
 
     /// Is it the queue of those who wait for a condition variable of Rust's library, and this its word?

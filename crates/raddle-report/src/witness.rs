@@ -12,6 +12,7 @@ use crate::trace_file::hex;
 use raddle_judge::{Violation, ViolationKind};
 use raddle_program::{SourceLoc, SrcId, ThreadId};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -80,7 +81,7 @@ pub fn render(
         let at = position(report.program.tables(), at);
         let place = Place {
             thread: names.thread_number(thread),
-            file: at.map_or(report.file, |at| sources.display(&at.file)),
+            file: at.map_or(report.file.into(), |at| sources.display(&at.file)),
             line: at.map_or(1, |at| at.line),
             column: at.map_or(0, |at| at.column),
         };
@@ -94,7 +95,7 @@ const SEGMENT: &str = "    - segment:\n";
 /// Where a thread comes. The column is 0 where it is not known: a call returns at its end.
 struct Place<'a> {
     thread: usize,
-    file: &'a str,
+    file: Cow<'a, str>,
     line: u32,
     column: u32,
 }
@@ -148,7 +149,7 @@ fn waypoint(place: &Place<'_>, kind: &str, value: Option<Number>) -> String {
         "            location:\n\
          \x20             file_name: {}\n\
          \x20             line: {}\n",
-        quoted(place.file),
+        quoted(&place.file),
         place.line,
     );
     if place.column > 0 {

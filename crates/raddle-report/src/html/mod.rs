@@ -36,8 +36,19 @@ struct Data {
     /// Under C11 there is no memory that all threads see: the newest values are shown.
     newest: bool,
     statistics: Vec<(&'static str, String)>,
+    /// What of the program was run, where nothing is wrong.
+    coverage: Option<Covered>,
     files: Vec<File>,
     violations: Vec<Run>,
+}
+
+#[derive(Serialize)]
+struct Covered {
+    numbers: Vec<(&'static str, String)>,
+    /// File and line of code that no execution ran.
+    missed: Vec<(usize, u32)>,
+    /// Functions that were never called, with file and line.
+    functions: Vec<(String, Option<usize>, u32)>,
 }
 
 #[derive(Serialize)]
@@ -204,6 +215,10 @@ impl Builder<'_> {
             Verdict::Violation(violations) => violations.iter().map(|it| self.run(it)).collect(),
             _ => Vec::new(),
         };
+        let coverage = match &outcome.verdict {
+            Verdict::Violation(_) => None,
+            _ => self.covered(),
+        };
         Data {
             verdict,
             summary,
@@ -211,6 +226,7 @@ impl Builder<'_> {
             newest: outcome.memory == MemoryModel::C11,
             subline: format!("{} · {}", self.report.file, circumstances(outcome)),
             statistics: self.statistics(),
+            coverage,
             files: self.texts(),
             violations,
         }
@@ -243,6 +259,36 @@ impl Builder<'_> {
         numbers
     }
 
+    fn covered(&self) -> Option<Covered> {
+        let code = self.report.outcome.coverage.code.as_ref()?;
+        let reached = code.asserts.iter().filter(|site| site.reached).count();
+        let missed = code.unreached_lines.iter().filter_map(|&at| {
+            let (file, line, _) = self.place(at);
+            Some((file?, line))
+        });
+        let missed: Vec<(usize, u32)> = missed.collect();
+        let functions = code.unreached_functions.iter().map(|function| {
+            let (file, line, _) = self.place(function.at);
+            (words::function(&function.name), file, line)
+        });
+        let numbers = vec![
+            (
+                "asserts reached",
+                format!("{reached} of {}", code.asserts.len()),
+            ),
+            ("lines never run", missed.len().to_string()),
+            (
+                "functions never called",
+                code.unreached_functions.len().to_string(),
+            ),
+        ];
+        Some(Covered {
+            numbers,
+            missed,
+            functions: functions.collect(),
+        })
+    }
+
     /// The number of a file that can be shown.
     fn file(&self, path: &str) -> Option<usize> {
         self.sources.text(path)?;
@@ -260,7 +306,7 @@ impl Builder<'_> {
     fn texts(&self) -> Vec<File> {
         let files = self.files.borrow();
         let text = |path: &String| File {
-            path: self.sources.display(path).to_owned(),
+            path: self.sources.display(path).into_owned(),
             lines: self
                 .sources
                 .text(path)
@@ -273,7 +319,7 @@ impl Builder<'_> {
 
     fn place(&self, at: SrcId) -> (Option<usize>, u32, u32) {
         match position(self.program.tables(), at) {
-            Some(loc) => (self.file(&loc.file), loc.line, loc.column),
+            Some(loc) => (self.file(&loc.file), loc.line, self.sources.column(loc)),
             None => (None, 0, 0),
         }
     }

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 #[derive(Serialize)]
 pub(super) struct Cell {
     name: String,
+    /// What it is a part of.
+    object: String,
     initial: String,
     /// Does its object come to life in the execution?
     born: bool,
@@ -55,7 +57,8 @@ impl<'a> States<'a> {
                 Op::Sync { cell, action } if has_state(action) => Some(cell),
                 _ => location(op),
             };
-            if let Some(loc) = touched {
+            // Bytes between members are copied with them, and mean nothing.
+            if let Some(loc) = touched.filter(|&loc| !names.is_padding(loc)) {
                 let next = states.locs.len();
                 if *states.numbers.entry(loc).or_insert(next) == next {
                     states.locs.push(loc);
@@ -72,6 +75,7 @@ impl<'a> States<'a> {
             let info = tables.loc_info(loc);
             Cell {
                 name: self.names.location(loc),
+                object: self.names.object(info.object),
                 initial: if info.is_sync() {
                     String::new()
                 } else {

@@ -7,16 +7,16 @@
 use super::Names;
 use raddle_ir::debug::{SourceType, SourceTypeId};
 use raddle_judge::Trace;
-use raddle_program::{ObjectId, Op, TakenFor};
+use raddle_program::{ObjectId, ObjectKind, Op, TakenFor};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How code accesses a block.
 #[derive(Default)]
-struct Use {
+pub(super) struct Use {
     /// Offset and size of what instructions access at once.
-    accesses: BTreeSet<(u64, u8)>,
+    pub(super) accesses: BTreeSet<(u64, u8)>,
     /// What they take it for: where the whole begins that it is part of, and the type of that.
-    wholes: BTreeSet<(u64, SourceTypeId)>,
+    pub(super) wholes: BTreeSet<(u64, SourceTypeId)>,
     /// The same by the bytes accessed; none where two accesses say different things.
     parts: BTreeMap<u64, Option<(u64, SourceTypeId)>>,
 }
@@ -40,16 +40,25 @@ impl Names<'_> {
             }
         }
         for (&object, used) in &uses {
+            if !self.is_untyped(object) {
+                continue;
+            }
             // A whole contains its parts: the largest thing that explains all accesses is it.
-            let mut wholes: Vec<SourceTypeId> = used.wholes.iter().map(|&(_, ty)| ty).collect();
+            let is_made_of = |&(base, ty): &(u64, SourceTypeId)| {
+                (base == 0 || self.is_nothing_else(used, ty)).then_some(ty)
+            };
+            let mut wholes: Vec<SourceTypeId> = used.wholes.iter().filter_map(is_made_of).collect();
             wholes.sort_by_key(|&ty| std::cmp::Reverse(self.size(ty)));
             let agreed = |&ty: &SourceTypeId| self.is_telling(ty) && self.agrees(&uses, object, ty);
             if let Some(ty) = wholes.into_iter().find(agreed) {
                 self.heap_types.entry(object).or_insert(ty);
             }
         }
-        // The type of one block may tell that of the next one in a list.
-        while self.learn_types(trace, &uses, Self::is_telling) {}
+        // The type of one block may tell that of the next one in a list, and what its raw bytes hold.
+        self.find_all_stored(&uses);
+        while self.learn_types(trace, &uses, Self::is_telling) {
+            self.find_all_stored(&uses);
+        }
         // Nothing better is known of what is left.
         for (object, ty) in variables {
             if self.is_text(ty) && self.agrees(&uses, object, ty) {
@@ -58,10 +67,38 @@ impl Names<'_> {
         }
         while self.learn_types(trace, &uses, Self::is_text) {}
         for (object, used) in uses {
+            if !self.is_untyped(object) {
+                continue;
+            }
             for (offset, part) in used.parts {
                 if let Some(part) = part {
                     self.heap_parts.insert((object, offset), part);
                 }
+            }
+        }
+    }
+
+    /// Are all accesses to things of this type? One in the middle of a block does not tell what the rest of it is.
+    fn is_nothing_else(&self, used: &Use, ty: SourceTypeId) -> bool {
+        let size = self.size(ty).unwrap_or(0);
+        used.accesses.iter().all(|&(offset, _)| {
+            let mut bases = used.wholes.iter().filter(|(_, whole)| *whole == ty);
+            bases.any(|&(base, _)| (base..base.saturating_add(size)).contains(&offset))
+        })
+    }
+
+    /// Does no declaration tell what the object is made of? Heap blocks have none, nor have the temporaries of C++.
+    fn is_untyped(&self, object: ObjectId) -> bool {
+        let info = self.tables.object_info(object);
+        let is_local = info.kind == ObjectKind::Stack && info.source_type.is_none();
+        self.heap.contains_key(&object) || is_local
+    }
+
+    fn find_all_stored(&mut self, uses: &BTreeMap<ObjectId, Use>) {
+        for (&object, used) in uses {
+            let stored = self.find_stored(object, used);
+            if !stored.is_empty() {
+                self.stored.insert(object, stored);
             }
         }
     }
@@ -77,9 +114,6 @@ impl Names<'_> {
                 continue;
             };
             let info = self.tables.loc_info(loc);
-            if !self.heap.contains_key(&info.object) {
-                continue;
-            }
             // Library functions that copy and fill memory do not care what is in it.
             let Some(taken) = self.program.taken_for(step.state) else {
                 continue;

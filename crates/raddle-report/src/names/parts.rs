@@ -127,6 +127,10 @@ impl<'a> Names<'a> {
             let &(base, ty) = self.heap_parts.get(&(object, offset))?;
             return Some((base, self.path(ty, offset.checked_sub(base)?, size)?));
         };
+        if let Some(stored) = self.stored_at(object, offset, size) {
+            let part = self.path(stored.ty, offset - stored.base, size)?;
+            return Some((0, part.under(&stored.path)));
+        }
         let (index, rest) = self.element_of(object, ty, offset)?;
         if !index.is_empty()
             && let Some(part) = self.several(ty, offset, size)
@@ -211,6 +215,27 @@ impl<'a> Names<'a> {
         }
         let chosen = candidates.iter().position(exact).unwrap_or(0);
         (chosen < candidates.len()).then(|| candidates.swap_remove(chosen))
+    }
+
+    /// Does no member cover any of these bytes?
+    pub(super) fn is_between_members(&self, ty: SourceTypeId, offset: u64, size: u64) -> bool {
+        match self.source_type(ty) {
+            Some(SourceType::Array { element, len }) => {
+                let own = self.size(*element).unwrap_or(0).max(1);
+                offset / own < *len && self.is_between_members(*element, offset % own, size)
+            }
+            Some(SourceType::Record { fields, .. }) => {
+                let is_within =
+                    (self.size(ty)).is_some_and(|own| offset.saturating_add(size) <= own);
+                let touched = self.touched(fields, offset, size);
+                is_within
+                    && !fields.is_empty()
+                    && touched.iter().all(|(_, start, inner)| {
+                        *start <= offset && self.is_between_members(*inner, offset - start, size)
+                    })
+            }
+            _ => false,
+        }
     }
 
     fn touched<'f>(&self, fields: &'f [Field], offset: u64, size: u64) -> Vec<&'f Field> {
@@ -305,6 +330,8 @@ impl<'a> Names<'a> {
                 };
                 touched.is_empty() || touched.iter().any(fits)
             }
+            // Nobody accesses half a pointer.
+            Some(SourceType::Pointer { .. }) => offset == 0 && self.size(ty) == Some(size),
             Some(_) => self.size(ty).is_none_or(|own| end <= own.max(1)),
             None => true,
         }
@@ -316,6 +343,11 @@ impl<'a> Names<'a> {
             return true;
         }
         match self.source_type(ty) {
+            // Anything may be kept in raw bytes.
+            Some(SourceType::Array { element, len }) if self.is_byte(*element) => {
+                let end = offset.saturating_add(self.size(part).unwrap_or(0));
+                *len == 0 || end <= *len
+            }
             Some(SourceType::Array { element, .. }) => {
                 let own = self.size(*element).unwrap_or(0).max(1);
                 self.contains(*element, offset % own, part)

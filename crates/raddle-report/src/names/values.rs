@@ -222,6 +222,10 @@ impl Names<'_> {
         let mut found = None;
         let (mut path, mut rest) = self.element_of(object, ty, offset)?;
         let mut ty = ty;
+        if let Some(stored) = self.stored_at(object, offset, 1) {
+            path.clone_from(&stored.path);
+            (ty, rest) = (stored.ty, offset - stored.base);
+        }
         loop {
             if rest == 0 && Some(ty) == target {
                 return Some(path);

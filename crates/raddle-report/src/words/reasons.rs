@@ -22,6 +22,10 @@ pub fn unsupported(what: &Unsupported) -> String {
         Unsupported::NondetValue { function } => format!(
             "`{function}` returns any value, and engines that explore executions cannot try them all"
         ),
+        // Some are said in words, and are no instruction.
+        Unsupported::Instruction { what } if what.starts_with("a ") || what.starts_with("an ") => {
+            format!("{what} is not supported")
+        }
         Unsupported::Instruction { what } => {
             format!("the instruction `{what}` is not supported")
         }

@@ -286,3 +286,102 @@ fn an_execution_of_weak_memory_is_explained() {
     assert_eq!(page.memory("message"), "42");
     assert_eq!(page.errors, Vec::<String>::new());
 }
+
+/// Two files, a line far to the right of its tabs, structs with members that the execution does not touch, three threads.
+#[test]
+fn several_files_long_lines_and_large_objects() {
+    let Some((scratch, mut page)) = browser("files") else {
+        return;
+    };
+    std::fs::create_dir_all(scratch.0.join("src")).unwrap();
+    std::fs::create_dir_all(scratch.0.join("include")).unwrap();
+    scratch.file(
+        "include/ring.h",
+        "struct slot { char tag; int value; };\n\
+         struct ring { struct slot slots[12]; int tail; };\n\
+         static void put(struct ring *ring, int value) {\n\
+         \t\t\t\t\t\t\t\t\t\t\t\t\t\tstruct slot next = { 'x', value }; ring->slots[ring->tail] = next; ring->tail++;\n\
+         }\n",
+    );
+    let program = scratch.file(
+        "src/main.c",
+        "#include \"../include/ring.h\"\n#include <assert.h>\n#include <pthread.h>\n\
+         static struct ring ring;\nstatic pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;\n\
+         static void *work(void *arg) { pthread_mutex_lock(&guard); for (int i = 0; i < 5; i++) put(&ring, i); pthread_mutex_unlock(&guard); return arg; }\n\
+         int main(void) {\n\
+         pthread_t a, b; pthread_create(&a, 0, work, 0); pthread_create(&b, 0, work, 0);\n\
+         pthread_join(a, 0); pthread_join(b, 0); assert(ring.tail == 9); }\n",
+    );
+    let file = report(&scratch, &program, 1, &[]);
+    page.resize(1200, 800);
+    page.open(&file);
+    // Paths lead straight to the file, and lines say which one they are of.
+    let tabs = page.text("#files");
+    assert!(
+        tabs.contains("include/ring.h") && !tabs.contains(".."),
+        "{tabs}"
+    );
+    page.press("Home");
+    while page.text(".row.now .at") != "ring.h:4" {
+        assert_ne!(page.eval("document.getElementById('next').disabled"), true);
+        page.press("ArrowRight");
+    }
+    // What is done is in sight, and so are the numbers of lines that are shorter.
+    let in_sight = "(() => { const pane = document.getElementById('code').getBoundingClientRect(); \
+         const line = document.querySelector('.ln.here .tx'); const text = document.createRange(); \
+         text.selectNodeContents(line); const word = [...line.querySelectorAll('span')][0].getBoundingClientRect(); \
+         return [document.getElementById('code').scrollLeft > 0, word.left < pane.right, text.getBoundingClientRect().right > pane.left]; })()";
+    assert_eq!(page.eval(in_sight), json!([true, true, true]));
+    let numbers = "[...document.querySelectorAll('#code .no')].every((no) => Math.abs(no.getBoundingClientRect().left - \
+         document.getElementById('code').getBoundingClientRect().left) < 1)";
+    assert_eq!(page.eval(numbers), true);
+    // Objects of many parts are shown in short, until somebody asks.
+    assert_eq!(page.text("tr.group b"), "ring");
+    let lines =
+        "[...document.querySelectorAll('#cells tr.part')].filter((line) => !line.hidden).length";
+    let in_short = page.eval(lines).as_u64().unwrap();
+    assert!(in_short <= 2, "{in_short}");
+    page.eval("document.querySelector('tr.group').click()");
+    let all = page.eval(lines).as_u64().unwrap();
+    assert!(all > 8, "{all}");
+    assert_eq!(
+        page.eval("[...document.querySelectorAll('#cells tr')].some((line) => line.textContent.includes('ring+'))"),
+        false
+    );
+    // Only the present step has its arrows, and no text runs into another lane.
+    let arrows = "[...document.querySelectorAll('#arrows path.rf[data-from]')].filter((path) => \
+         getComputedStyle(path).visibility === 'visible' && !path.classList.contains('now')).length";
+    assert_eq!(page.eval(arrows), 0);
+    let beyond = "[...document.querySelectorAll('.row:not(.now) .event')].filter((cell) => { \
+         const next = document.getElementById('lanes').children[Number(cell.dataset.lane) + 2]; \
+         return next && cell.getBoundingClientRect().right > next.getBoundingClientRect().left + 4; }).length";
+    assert_eq!(page.eval(beyond), 0);
+    assert_eq!(page.errors, Vec::<String>::new());
+}
+
+#[test]
+fn a_verified_program_shows_what_was_run() {
+    let Some((scratch, mut page)) = browser("coverage") else {
+        return;
+    };
+    let program = scratch.file(
+        "covered.c",
+        "#include <assert.h>\n#include <pthread.h>\nstatic int x;\nstatic void never(void) { x = 3; }\n\
+         static void *work(void *arg) {\n    if (x == 5)\n        never();\n    x = 1;\n    return arg;\n}\n\
+         int main(void) {\n    pthread_t thread;\n    pthread_create(&thread, 0, work, 0);\n    pthread_join(thread, 0);\n    assert(x == 1);\n}\n",
+    );
+    let file = report(&scratch, &program, 0, &[]);
+    page.open(&file);
+    assert_eq!(
+        page.text("#covered"),
+        "asserts reached1 of 1lines never run2functions never called1"
+    );
+    assert_eq!(page.text("#uncalled"), "never (line 4)");
+    assert_eq!(
+        page.eval(
+            "[...document.querySelectorAll('.ln.missed .no')].map((no) => no.textContent).join()"
+        ),
+        "4,7"
+    );
+    assert_eq!(page.errors, Vec::<String>::new());
+}
