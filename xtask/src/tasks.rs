@@ -117,6 +117,19 @@ pub(crate) fn mutants(count: &str, first: &str, program: Option<&str>) -> Outcom
     run(&mut cargo)
 }
 
+pub(crate) fn robust(count: &str, first: &str) -> Outcome {
+    for number in [count, first] {
+        number
+            .parse::<u64>()
+            .map_err(|_| format!("not a number of modules: {number}"))?;
+    }
+    clang::setup()?;
+    run(cargo()
+        .args(["test", "--package", "raddle", "--test", "robust"])
+        .env("RADDLE_ROBUST", count)
+        .env("RADDLE_ROBUST_FROM", first))
+}
+
 pub(crate) fn build_release() -> Result<PathBuf, String> {
     run(cargo().args(["build", "--release", "--package", "raddle"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);

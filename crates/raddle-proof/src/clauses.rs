@@ -22,7 +22,9 @@ pub(crate) struct Clauses {
     clauses: Vec<Box<[Lit]>>,
     /// By a hash of the literals, to find what is deleted.
     by_hash: FxHashMap<u64, Vec<ClauseId>>,
-    /// By literal.
+    /// Variables of the file, in the order in which clauses name them: one that has a large number takes no more memory than others.
+    slots: FxHashMap<u32, u32>,
+    /// By literal, as are values.
     watches: Vec<Vec<Watch>>,
     values: Vec<i8>,
     /// What is true; first what is true without assumptions.
@@ -34,14 +36,16 @@ pub(crate) struct Clauses {
 
 impl Clauses {
     pub(crate) fn is_true(&self, lit: Lit) -> bool {
-        self.value(lit) > 0
+        self.known(lit).is_some_and(|lit| self.value(lit) > 0)
     }
 
     /// The clause's literals are sorted, each once.
     pub(crate) fn add(&mut self, mut clause: Vec<Lit>) {
-        self.make_room(&clause);
         let id = u32::try_from(self.clauses.len()).expect("clauses fit 32 bits");
         self.by_hash.entry(hash(&clause)).or_default().push(id);
+        for lit in &mut clause {
+            *lit = self.slot(*lit);
+        }
         // What is not false comes first: if there is a second such literal, both are watched, and nothing is known.
         clause.sort_by_key(|&lit| self.value(lit) < 0);
         let open = clause.iter().filter(|&&lit| self.value(lit) >= 0).count();
@@ -63,11 +67,16 @@ impl Clauses {
         let Some(ids) = self.by_hash.get_mut(&hash(clause)) else {
             return false;
         };
-        let clauses = &self.clauses;
+        let (clauses, slots) = (&self.clauses, &self.slots);
+        let wanted = clause.iter().map(|lit| lit.renamed(slots)).collect();
+        let Some(mut wanted): Option<Vec<Lit>> = wanted else {
+            return false;
+        };
+        wanted.sort_unstable();
         let same = |&id: &ClauseId| {
             let mut lits = clauses[id as usize].to_vec();
             lits.sort_unstable();
-            lits == clause
+            lits == wanted
         };
         let Some(at) = ids.iter().position(same) else {
             return false;
@@ -79,16 +88,14 @@ impl Clauses {
     }
 
     /// Do literals that are assumed lead to a contradiction by unit propagation?
-    pub(crate) fn refutes(&mut self, assumed: impl Iterator<Item = Lit> + Clone) -> bool {
+    pub(crate) fn refutes(&mut self, assumed: impl Iterator<Item = Lit>) -> bool {
         if self.refuted {
             return true;
-        }
-        for lit in assumed.clone() {
-            self.make_room(&[lit]);
         }
         let root = self.trail.len();
         let mut contradiction = false;
         for lit in assumed {
+            let lit = self.slot(lit);
             match self.value(lit) {
                 0 => self.assign(lit),
                 value if value < 0 => contradiction = true,
@@ -105,15 +112,24 @@ impl Clauses {
     }
 
     fn value(&self, lit: Lit) -> i8 {
-        self.values.get(lit.index()).copied().unwrap_or(0)
+        self.values[lit.index()]
     }
 
-    fn make_room(&mut self, lits: &[Lit]) {
-        let highest = lits.iter().map(|lit| lit.index() | 1).max();
-        if let Some(highest) = highest.filter(|&highest| highest >= self.values.len()) {
-            self.values.resize(highest + 1, 0);
-            self.watches.resize_with(highest + 1, Vec::new);
+    /// The literal as it is called here, where its variable has been named before.
+    fn known(&self, lit: Lit) -> Option<Lit> {
+        lit.renamed(&self.slots)
+    }
+
+    /// The same, and there is room for it now.
+    fn slot(&mut self, lit: Lit) -> Lit {
+        let fresh = self.slots.len() as u32;
+        self.slots.entry(lit.variable()).or_insert(fresh);
+        let lits = 2 * self.slots.len();
+        if lits > self.values.len() {
+            self.values.resize(lits, 0);
+            self.watches.resize_with(lits, Vec::new);
         }
+        self.known(lit).expect("it has just been named")
     }
 
     fn watch(&mut self, lit: Lit, clause: ClauseId, blocker: Lit) {
