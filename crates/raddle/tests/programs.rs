@@ -4,7 +4,7 @@
 //!
 //! A line `// raddle: ARGS` at the top of a program gives arguments, `// engines: NAMES` leaves engines out that do not
 //! come to an end, `// bmc: refused` says that `bmc` refuses the program, `// bmc: inconclusive` that it has no
-//! answer. `RADDLE_BLESS=1` writes the expected outputs.
+//! answer, `// bmc: endless` that it is not asked since it would go on for long. `RADDLE_BLESS=1` writes the expected outputs.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use raddle::bench::expected::{self, Expectation, Run};
@@ -14,6 +14,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Something that tests do, and how often it must be done if all are run, so that it cannot come to nothing unnoticed. Slow machines
 /// do less, because engines have a limit of time: so these are two thirds of what a quick one does.
@@ -62,14 +64,14 @@ fn main() {
         .into_iter()
         .flat_map(|program| {
             let shown = relative(&program, &root);
-            let (name, file) = (shown.clone(), program.clone());
-            let solved = program.clone();
-            let solved = Trial::test(format!("{shown} (bmc)"), move || bmc_agrees(&solved));
-            let output = Trial::test(name, move || prints_what_is_expected(&file));
-            let engines = Trial::test(format!("{shown} (engines)"), move || {
-                engines_agree(&program)
-            });
-            [output, engines, solved]
+            let (file, solved) = (program.clone(), program.clone());
+            [
+                timed(shown.clone(), move || prints_what_is_expected(&file)),
+                timed(format!("{shown} (engines)"), move || {
+                    engines_agree(&program)
+                }),
+                timed(format!("{shown} (bmc)"), move || bmc_agrees(&solved)),
+            ]
         })
         .collect();
     tests.extend(benchmarks(&root.join("benchmarks")));
@@ -81,8 +83,36 @@ fn main() {
             println!("{done} {what}");
             assert!(done >= *least, "{least} are expected");
         }
+        tell_slowest();
     }
     conclusion.exit();
+}
+
+/// How long tests took.
+static TIMES: Mutex<Vec<(Duration, String)>> = Mutex::new(Vec::new());
+
+/// A test whose time is taken.
+fn timed(name: String, test: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
+    let own = name.clone();
+    Trial::test(name, move || {
+        let start = Instant::now();
+        let result = test();
+        let mut times = TIMES.lock().unwrap_or_else(PoisonError::into_inner);
+        times.push((start.elapsed(), own));
+        result
+    })
+}
+
+/// Those that a shorter run of all tests would begin with.
+fn tell_slowest() {
+    const TOLD: usize = 20;
+    let mut times = TIMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let all: Duration = times.iter().map(|(time, _)| *time).sum();
+    times.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
+    println!("of {:.0} s:", all.as_secs_f64());
+    for (time, name) in times.iter().take(TOLD) {
+        println!("{:6.1} s {name}", time.as_secs_f64());
+    }
 }
 
 /// The smallest run with a violation of each benchmark.
@@ -95,7 +125,7 @@ fn benchmarks(directory: &Path) -> Vec<Trial> {
         if let Some(run) = program.runs.into_iter().find(is_wrong) {
             let name = format!("benchmarks/{}.c (replay)", program.name);
             let checks = program.checks;
-            tests.push(Trial::test(name, move || {
+            tests.push(timed(name, move || {
                 benchmark_replays(&file, &run, checks.as_deref())
             }));
         }
@@ -398,7 +428,8 @@ fn bmc_agrees(program: &Path) -> Result<(), Failed> {
         }
     }
     let asks_for = |what: &str| own.iter().any(|arg| arg.contains(what));
-    if asks_for("livelock") {
+    let is_endless = special.first().is_some_and(|it| it == "endless");
+    if asks_for("livelock") || is_endless {
         return Ok(());
     }
     for (memory, engine) in [("sc", "dpor"), ("tso", "naive"), ("pso", "naive")] {

@@ -7,7 +7,7 @@ use crate::oracle::c11::{GraphOptions, final_graphs};
 use crate::verdict::{EngineKind, MemoryModel, Outcome, Verdict, ViolationKind};
 use raddle_program::{Order, RmwKind};
 use raddle_testing::builder::{
-    BuiltProgram, Compare, Place, ProgramBuilder, SyncVar, ThreadBuilder,
+    BuiltProgram, Compare, Expr, Place, ProgramBuilder, SyncVar, ThreadBuilder,
 };
 use raddle_testing::generate::Random;
 
@@ -21,6 +21,17 @@ enum Lock {
     Word(Place),
     /// The same, given back by a store.
     Flag(Place),
+    /// The same; whoever finds it taken looks until it is free, and tries again.
+    Looked(Place, Attempt),
+}
+
+/// How a variable is taken.
+#[derive(Clone, Copy)]
+enum Attempt {
+    Exchange,
+    CompareExchange,
+    /// As long as it is taken, nothing else is done: for those who try all that there is.
+    Waiting,
 }
 
 impl Lock {
@@ -40,6 +51,16 @@ impl Lock {
                 },
                 |_| {},
             ),
+            Self::Looked(w, attempt) => t.while_(
+                |t| match attempt {
+                    Attempt::Exchange => t.rmw(w, RmwKind::Exchange, 1, Order::Acquire).is(1),
+                    _ => t.cas_order(w, 0, 1, Order::Acquire, Order::Relaxed).1.is(0),
+                },
+                |t| match attempt {
+                    Attempt::Waiting => {}
+                    _ => t.while_(|t| t.load_order(w, Order::Relaxed).is(1), |_| {}),
+                },
+            ),
         }
         let result = body(t);
         match self {
@@ -50,7 +71,7 @@ impl Lock {
                 t.unlock(m);
             }
             Self::Semaphore(s) => t.sem_post(s),
-            Self::Flag(w) => t.store_order(w, 0, Order::Release),
+            Self::Flag(w) | Self::Looked(w, _) => t.store_order(w, 0, Order::Release),
             Self::Word(w) => {
                 t.rmw(w, RmwKind::Exchange, 0, Order::Release);
             }
@@ -91,12 +112,16 @@ fn taking(seed: u64, rounds: Option<u32>) -> BuiltProgram {
     let vars = [b.var("x", 4), b.var("y", 4)];
     let (word, flag) = (b.var("w", 4), b.var("f", 4));
     let (m, n, rw, sem) = (b.mutex("m"), b.mutex("n"), b.rwlock("rw"), b.sem("s", 1));
+    let attempts = match rounds {
+        None => [Attempt::Exchange, Attempt::CompareExchange],
+        Some(_) => [Attempt::Waiting; 2],
+    };
     let threads = 2 + random.below(3) / 2;
     let asserts = random.below(threads);
     for i in 0..threads {
         let count = 1 + random.below(3);
         let plan: Vec<[u64; 5]> = (0..count)
-            .map(|_| [9, 2, 8, 5, 3].map(|below| random.below(below)))
+            .map(|_| [9, 2, 10, 5, 3].map(|below| random.below(below)))
             .collect();
         let end = [2, 2].map(|below| random.below(below));
         b.thread(&format!("t{i}"), |t| {
@@ -109,6 +134,7 @@ fn taking(seed: u64, rounds: Option<u32>) -> BuiltProgram {
                     2 => Lock::Semaphore(sem),
                     3 | 4 => Lock::Word(word),
                     5 | 6 => Lock::Flag(flag),
+                    7 | 8 => Lock::Looked(flag, attempts[lock as usize - 7]),
                     _ => Lock::Read(rw),
                 };
                 let order = [
@@ -172,13 +198,115 @@ fn kinds(outcome: &Outcome) -> [bool; 3] {
     ]
 }
 
+/// Does something again and again until it is done, which `attempt` tells in code of its own; if there is a bound, an execution ends that would go on.
+fn until(t: &mut ThreadBuilder, rounds: Option<u32>, attempt: &dyn Fn(&mut ThreadBuilder) -> Expr) {
+    let Some(left) = rounds else {
+        t.loop_(|t| {
+            let done = attempt(t);
+            t.if_(done, ThreadBuilder::break_);
+        });
+        return;
+    };
+    let done = attempt(t);
+    t.if_else(
+        done,
+        |_| {},
+        |t| match left {
+            1 => t.assume(0),
+            _ => until(t, Some(left - 1), attempt),
+        },
+    );
+}
+
+/// Two threads that take two mutexes, and give the first one back if they do not get the second; they and a third one look whether one is taken. Where there are three, the two begin with different mutexes:
+/// of those who begin with the same one, each can use the moment in which another one has given it away, again and again.
+fn backing_off(seed: u64, rounds: Option<u32>) -> BuiltProgram {
+    let mut random = Random::new(seed);
+    let mut b = ProgramBuilder::new(&format!("backing off {seed}"));
+    let vars = [b.var("x", 4), b.var("y", 4)];
+    let locks = [b.mutex("m"), b.mutex("n")];
+    let threads = 2 + random.below(4) / 3;
+    let asserts = random.below(threads);
+    for i in 0..threads {
+        let count = 1 + random.below(if threads == 2 { 2 } else { 1 });
+        let plan: Vec<[u64; 5]> = (0..count)
+            .map(|_| [10, 2, 2, 4, 2].map(|below| random.below(below)))
+            .collect();
+        let end = [2, 2].map(|below| random.below(below));
+        b.thread(&format!("t{i}"), |t| {
+            for [kind, var, first, order, value] in plan {
+                let first = if threads == 2 { first } else { i % 2 };
+                let (x, y) = (vars[var as usize], vars[1 - var as usize]);
+                let (m, n) = (locks[first as usize], locks[1 - first as usize]);
+                let order =
+                    [Order::Plain, Order::Relaxed, Order::Relaxed, Order::SeqCst][order as usize];
+                match kind {
+                    0 => t.store_order(x, 1, order),
+                    1..=4 if i < 2 => {
+                        until(t, rounds, &|t| {
+                            t.lock(m);
+                            let got = t.try_lock(n);
+                            t.if_(got.is(0), |t| t.unlock(m));
+                            got.is(1)
+                        });
+                        match value {
+                            0 => t.store_order(x, 1, order),
+                            _ => {
+                                let found = t.load_order(x, order);
+                                t.if_(found.is(1), |t| t.store_order(y, 2, Order::Relaxed));
+                            }
+                        }
+                        t.unlock(n);
+                        t.unlock(m);
+                    }
+                    5 | 6 => {
+                        let got = t.try_lock(m);
+                        t.if_else(
+                            got.is(1),
+                            |t| t.unlock(m),
+                            |t| t.store_order(y, 1, Order::Relaxed),
+                        );
+                    }
+                    7 => Lock::Mutex(m).inside(t, |t| t.store_order(x, 1, order)),
+                    // It waits with the lock in hand, but for a moment.
+                    8 if i == 0 => {
+                        t.lock(m);
+                        until(t, rounds, &|t| {
+                            let found = t.load_order(x, order);
+                            t.if_(found.differs(value), |t| {
+                                t.unlock(m);
+                                t.lock(m);
+                            });
+                            found.is(value)
+                        });
+                        t.unlock(m);
+                    }
+                    _ if i == 0 => wait_for(t, Lock::Mutex(m), (x, order, value), rounds),
+                    _ => t.store_order(x, value, order),
+                }
+            }
+            if i == asserts {
+                let found = t.load_order(vars[0], Order::Relaxed);
+                t.if_(found.is(end[0]), |t| {
+                    let found = t.load_order(vars[1], Order::Relaxed);
+                    t.assert(found.differs(end[1]));
+                });
+            }
+        });
+    }
+    b.no_joins();
+    b.build()
+}
+
+/// A program by its number, with so many rounds of each loop if there is a bound.
+type Family = fn(u64, Option<u32>) -> BuiltProgram;
+
 /// Under SC, as `dpor` has them.
-#[test]
-fn the_same_violations_as_dpor() {
+fn compare_with_dpor(family: Family, count: u64) {
     let first = number("FIRST", 0);
     let mut any = [0; 3];
-    for seed in first..first + number("COUNT", 200) {
-        let built = taking(seed, None);
+    for seed in first..first + number("COUNT", count) {
+        let built = family(seed, None);
         let dpor = kinds(&found(&built, EngineKind::Dpor, MemoryModel::Sc));
         let graph = kinds(&found(&built, EngineKind::Graph, MemoryModel::Sc));
         // Plain accesses do not branch, so where there is a race that is the answer.
@@ -193,23 +321,32 @@ fn the_same_violations_as_dpor() {
     assert!(any.iter().all(|&count| count > 5), "{any:?}");
 }
 
+#[test]
+fn the_same_violations_as_dpor() {
+    compare_with_dpor(taking, 200);
+}
+
+#[test]
+fn the_same_violations_as_dpor_where_threads_back_off() {
+    compare_with_dpor(backing_off, 200);
+}
+
 /// Under C11, races and assertions as by brute force where each loop has so many rounds: no more are needed, since there are no more
 /// writes that they could wait for.
-#[test]
-fn the_same_violations_as_by_brute_force() {
+fn compare_with_brute_force(family: Family, rounds: u32, count: u64) {
     let first = number("FIRST", 0);
     let (mut compared, mut failed) = (0, 0);
-    for seed in first..first + number("COUNT", 150) {
+    for seed in first..first + number("COUNT", count) {
         let options = GraphOptions {
             most: 20_000,
             ..GraphOptions::default()
         };
-        let bounded = taking(seed, Some(3));
+        let bounded = family(seed, Some(rounds));
         let Some(all) = final_graphs(&mut bounded.program(), &options) else {
             continue;
         };
         compared += 1;
-        let built = taking(seed, None);
+        let built = family(seed, None);
         let [race, assertion, _] = kinds(&found(&built, EngineKind::Graph, MemoryModel::C11));
         assert_eq!(race, all.has_race(), "seed {seed}: {built}");
         if !race {
@@ -222,15 +359,23 @@ fn the_same_violations_as_by_brute_force() {
     assert!(compared > 50 && failed > 5, "{compared} {failed}");
 }
 
+#[test]
+fn the_same_violations_as_by_brute_force() {
+    compare_with_brute_force(taking, 3, 150);
+}
+
+#[test]
+fn the_same_violations_as_by_brute_force_where_threads_back_off() {
+    compare_with_brute_force(backing_off, 2, 150);
+}
+
 /// A thread that looks whether the lock is taken may see the iteration, so it is explored, and there is no end to that. Where it looks before the others are there, it cannot.
+/// A mutex is given away for a moment in each round, and who finds it free then takes it.
 #[test]
 fn iterations_that_may_be_seen_are_explored() {
-    for (looks, is_early, ends) in [
-        (false, false, true),
-        (true, true, true),
-        (true, false, false),
-    ] {
+    for (looks, is_early) in [(false, false), (true, true), (true, false)] {
         for kind in 0..3 {
+            let ends = !looks || is_early || kind == 0;
             let mut b = ProgramBuilder::new("looks");
             let (x, y, w) = (b.var("x", 4), b.var("y", 4), b.var("w", 4));
             let m = b.mutex("m");
