@@ -215,8 +215,47 @@ pub(crate) struct Change {
     pub(crate) after: Value,
     /// Was the last write before it the thread's own?
     pub(crate) is_own: bool,
-    /// And has no other thread accessed the location since?
-    pub(crate) is_alone: bool,
+    /// And what did others do there since the thread's change before?
+    pub(crate) others: Others,
+    /// Is it an addition whose result nobody uses? What was there before it, and others add meanwhile, makes no difference to anybody.
+    pub(crate) is_blind: bool,
+}
+
+/// What others did at a location between two changes of a thread's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// They did not access it.
+    Nothing,
+    /// They may have seen what the first change left there.
+    Something,
+    /// The engine can tell, by the number that it has for the second one.
+    Ask(u32),
+}
+
+/// Others may have accessed a location between two changes of an iteration: the iteration comes to nothing if none of them noticed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meanwhile {
+    pub(crate) loc: LocId,
+    /// The engine's numbers of the changes.
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    /// By how much the location differs from what it would hold without the iteration.
+    pub(crate) pending: Value,
+    /// May they also have written there? A store hides what others published there before it; an update does not.
+    pub(crate) may_write: bool,
+}
+
+pub(crate) type Meanwhiles = SmallVec<[Meanwhile; 2]>;
+
+/// Is the operation of `state` an addition whose result nobody uses? They are in no order among each other.
+pub(crate) fn is_blind(program: &Program, state: StateId) -> bool {
+    matches!(
+        program.op(state),
+        Op::Rmw {
+            kind: RmwKind::Add | RmwKind::Sub,
+            ..
+        }
+    ) && program.ignores_result(state)
 }
 
 /// What the operation of `state` leaves at its location if that holds `before`, if it is one that an iteration may change back.
@@ -230,11 +269,6 @@ pub(crate) fn leaves(
         Op::Store { loc, value, order } if order != Order::Plain || program.is_private(loc) => {
             (loc, value)
         }
-        // Additions whose results nobody uses are in no order.
-        Op::Rmw {
-            kind: RmwKind::Add | RmwKind::Sub,
-            ..
-        } if program.ignores_result(state) => return None,
         op @ (Op::Rmw { loc, .. } | Op::Cas { loc, .. }) => {
             (loc, op.written(program.tables(), before)?)
         }
@@ -259,7 +293,8 @@ pub(crate) fn seems_to_change(program: &Program, state: StateId, after: StateId)
             before,
             after,
             is_own: true,
-            is_alone: true,
+            others: Others::Nothing,
+            is_blind: is_blind(program, state),
         }),
     };
     match *program.op(state) {
@@ -267,13 +302,22 @@ pub(crate) fn seems_to_change(program: &Program, state: StateId, after: StateId)
         Op::Store { loc, value, order } if order != Order::Plain => change(loc, !value, value),
         Op::Rmw {
             loc, kind, operand, ..
-        } => match program.returned(state, after) {
-            Some(found) => {
-                let size = program.tables().loc_info(loc).size;
-                change(loc, found, kind.apply(found, operand, size))
+        } => {
+            let size = program.tables().loc_info(loc).size;
+            let adds = matches!(kind, RmwKind::Add | RmwKind::Sub);
+            match program.returned(state, after) {
+                Some(found) => change(loc, found, kind.apply(found, operand, size)),
+                // It may have found this or that: what it added is known.
+                None if adds => match change(loc, 0, kind.apply(0, operand, size)) {
+                    Did::Change(change) => Did::Change(Change {
+                        is_blind: true,
+                        ..change
+                    }),
+                    did => did,
+                },
+                None => Did::Other,
             }
-            None => Did::Other,
-        },
+        }
         Op::Cas {
             loc, expected, new, ..
         } => change(loc, expected, new),
@@ -314,10 +358,12 @@ struct Changed {
     loc: LocId,
     /// What it holds behind the iteration.
     left: Value,
-    /// What it held before the first change met so far; whether nobody else accessed it since the one before; and whether
+    /// What it held before the first change met so far; what others did there since the one before; what kind of change it is; and whether
     /// what was published there before is known to the thread.
     first: Value,
-    is_alone: bool,
+    others: Others,
+    is_blind: bool,
+    is_update: bool,
     learns: bool,
     /// Whoever reads what is left there learns what the thread knew at some change met so far.
     publishes: bool,
@@ -330,19 +376,49 @@ struct Changes {
     any: bool,
     /// Is one of them an update? Whoever takes something makes one. Iterations that only store are explored, as in the paper: its counts are those.
     takes: bool,
+    meanwhile: Meanwhiles,
+}
+
+impl Changed {
+    /// The change of the thread's before the first one that was met. False if others may have seen what it left there.
+    fn step_back(
+        &mut self,
+        program: &Program,
+        earlier: Change,
+        is_update: bool,
+        meanwhile: &mut Meanwhiles,
+    ) -> bool {
+        let size = program.tables().loc_info(self.loc).size;
+        let minus = |a, b| RmwKind::Sub.apply(a, b, size);
+        if self.is_blind || matches!(self.others, Others::Ask(_)) {
+            // Others may have written meanwhile: all that counts is by how much the thread itself changed it.
+            self.left = minus(self.left, minus(self.first, earlier.after));
+            self.first = earlier.after;
+        }
+        match (self.others, earlier.others) {
+            (Others::Nothing, _) => {}
+            (Others::Ask(last), Others::Ask(first)) => meanwhile.push(Meanwhile {
+                loc: self.loc,
+                first,
+                last,
+                pending: minus(self.first, self.left),
+                may_write: self.is_update,
+            }),
+            _ => return false,
+        }
+        self.first = earlier.before;
+        self.others = earlier.others;
+        self.is_blind = earlier.is_blind;
+        self.is_update = is_update;
+        true
+    }
 }
 
 impl Changes {
     /// The change before. False if the iteration has an effect, whatever else it does.
     fn step_back(&mut self, program: &Program, state: StateId, change: Change) -> bool {
         self.any = true;
-        let Change {
-            loc,
-            before,
-            after,
-            is_own,
-            is_alone,
-        } = change;
+        let Change { loc, is_own, .. } = change;
         // Who else accesses private memory does so before the thread starts and behind its end.
         let is_private = program.is_private(loc);
         let (acquires, releases, is_update) = match *program.op(state) {
@@ -357,19 +433,21 @@ impl Changes {
         let found = self.locs.iter_mut().find(|changed| changed.loc == loc);
         let publishes = match found {
             Some(later) => {
-                if !later.is_alone {
+                if !later.step_back(program, change, is_update, &mut self.meanwhile) {
                     return false;
                 }
-                (later.first, later.is_alone, later.learns) = (before, is_alone, learns);
+                later.learns = learns;
                 later.publishes |= releases;
                 later.publishes
             }
             None => {
                 self.locs.push(Changed {
                     loc,
-                    left: after,
-                    first: before,
-                    is_alone,
+                    left: change.after,
+                    first: change.before,
+                    others: change.others,
+                    is_blind: change.is_blind,
+                    is_update,
                     learns,
                     publishes: releases,
                 });
@@ -403,7 +481,7 @@ pub(crate) fn completes_iteration(
         true => (state, Did::Nothing),
         false => (state, Did::Other),
     });
-    comes_to_nothing(program, (state, Did::Nothing), next, history)
+    comes_to_nothing(program, (state, Did::Nothing), next, history).is_some()
 }
 
 /// Does a step from a state to `next` complete an iteration without effect that can be left out? It is pure, or its changes are taken back. `history` tells of the thread's
@@ -423,24 +501,28 @@ pub(crate) fn completes_iteration(
 /// again; what was not ordered after the first access is not ordered after the second, nor before it unless the thread learnt
 /// something in between, and then it had not left the iteration. For the same reason nothing is to be minded if the
 /// iteration is one access.
+///
+/// Where the engine is to be asked what others did meanwhile, it comes to nothing if none of them noticed.
 pub(crate) fn comes_to_nothing(
     program: &Program,
     (state, did): (StateId, Did),
     next: StateId,
     mut history: impl Iterator<Item = (StateId, Did)>,
-) -> bool {
+) -> Option<Meanwhiles> {
     let mut effects = Effects::default();
     if matches!(did, Did::Change(_)) {
         effects.ends_with_change = true;
     } else if !program.is_reentered(next) {
-        return false;
+        return None;
     }
     if !effects.step_back(program, (state, did), next) {
-        return false;
+        return None;
     }
     if next == state {
-        return effects.come_to_nothing()
-            && effects.are_none(program, (state, next), state, history);
+        return match effects.come_to_nothing() {
+            true => effects.are_none(program, (state, next), state, history),
+            false => None,
+        };
     }
     let mut may_race = program.may_race(state);
     let mut was_left = false;
@@ -450,12 +532,12 @@ pub(crate) fn comes_to_nothing(
         steps += 1;
         let is_long = steps > LONGEST_OF_CHANGES && effects.changes.any;
         if is_long || !effects.step_back(program, (left, did), after) {
-            return false;
+            return None;
         }
         after = left;
         if left == next {
             if !effects.come_to_nothing() {
-                return false;
+                return None;
             }
             if was_left || !may_race {
                 return effects.are_none(program, (state, next), left, history);
@@ -465,7 +547,7 @@ pub(crate) fn comes_to_nothing(
             may_race |= program.may_race(left);
         }
     }
-    false
+    None
 }
 
 /// Longer iterations that change something and take it back are not recognised.
@@ -507,9 +589,11 @@ impl Effects {
         ends: (StateId, StateId),
         after: StateId,
         history: impl Iterator<Item = (StateId, Did)>,
-    ) -> bool {
+    ) -> Option<Meanwhiles> {
         self.stores.any |= self.changes.any && !self.ends_with_change;
         let history = history.map(|(state, did)| (state, matches!(did, Did::Nothing)));
-        self.stores.are_silent(program, ends, after, history)
+        self.stores
+            .are_silent(program, ends, after, history)
+            .then_some(self.changes.meanwhile)
     }
 }

@@ -1,6 +1,10 @@
 //! For tests: generated programs whose threads wait in loops, and an enumeration of their executions that knows of waiting
 //! what its definition says.
 
+mod counting;
+
+pub(crate) use counting::counting;
+
 use crate::purity::Attempt;
 use raddle_memory::{Machine, Mark, Readiness, StepEnd};
 use raddle_program::{Op, Order, Program, StateId, ThreadId, Value};

@@ -2,7 +2,8 @@
 //!
 //! Such a failure is the end of no iteration, so [`super::failing`] would let it happen for no reason. But the model makes the same attempt, and nobody
 //! knows of the first one: what it found is not used, and that it failed is forgotten. A thread that fails for no reason and then succeeds could
-//! have succeeded at the later moment at once; one that then fails for a reason could have failed for it both times, at that moment.
+//! have succeeded at the later moment at once; one that then fails for a reason could have failed for it both times, at that moment. Where the model looks at the lock
+//! before it tries, so did the thread before its first attempt, with nothing in between: it could have come there at the later moment.
 
 use super::code::Code;
 use super::machine::{Machine, Step, Top};
@@ -38,7 +39,14 @@ impl Machine<'_> {
                 }
                 Top::Native(frame) if is_next_attempt(frame.model) => {
                     let model = trial.run_model(frame);
-                    return matches!(model, Ok(Step::Visible(Op::Cas { expected: again, .. })) if again == expected);
+                    return match model {
+                        Ok(Step::Visible(Op::Cas {
+                            expected: again, ..
+                        })) => again == expected,
+                        // It looks before it tries, as was done before the first attempt.
+                        Ok(Step::Visible(Op::Load { .. })) => true,
+                        _ => false,
+                    };
                 }
                 Top::Native(frame) => trial.run_model(frame),
                 Top::Finished => return false,

@@ -3,7 +3,9 @@
 //! in between, which every execution of the same class agrees on.
 
 use super::execution::{EventId, Execution, NO_EVENT};
-use crate::purity::{Attempt, Change, Did, comes_to_nothing, fails_or_not, leaves};
+use crate::purity::{
+    Attempt, Change, Did, Others, comes_to_nothing, fails_or_not, is_blind, leaves,
+};
 use raddle_memory::Machine;
 use raddle_program::{Program, StateId, ThreadId, Value};
 
@@ -53,7 +55,7 @@ fn attempt_awaits(
 
 /// Does a step of `thread` from `state` to `next`, where it was before, complete an iteration without effect?
 fn completes(
-    program: &Program,
+    program: &mut Program,
     machine: &mut Machine,
     execution: &Execution,
     (thread, state, last): (ThreadId, StateId, EventId),
@@ -70,7 +72,12 @@ fn completes(
         event = done.parent;
         (done.thread == thread).then(|| (done.state, what_it_did(program, machine, execution, id)))
     });
-    comes_to_nothing(program, (state, did), next, history)
+    let Some(meanwhiles) = comes_to_nothing(program, (state, did), next, history) else {
+        return false;
+    };
+    meanwhiles
+        .iter()
+        .all(|meanwhile| !execution.is_noticed(program, thread, *meanwhile))
 }
 
 /// Has the thread been at `next` before, where it comes from `state`? Nothing else can complete an iteration, and without this the history of the thread would be looked through for
@@ -91,14 +98,11 @@ fn what_it_did(
         .held_before(id)
         .filter(|_| execution.minds_changes);
     match held.and_then(|held| change(program, machine, (event.thread, event.state), held)) {
-        Some(change) => {
-            let (is_own, is_alone) = execution.found_own(id, change.loc);
-            Did::Change(Change {
-                is_own,
-                is_alone,
-                ..change
-            })
-        }
+        Some(change) => Did::Change(Change {
+            is_own: execution.found_own(id, change),
+            others: Others::Ask(id),
+            ..change
+        }),
         None if event.is_pure || fails_or_not(program, event.state) => Did::Nothing,
         None => Did::Other,
     }
@@ -117,7 +121,8 @@ fn change(
         before,
         after,
         is_own: false,
-        is_alone: false,
+        others: Others::Something,
+        is_blind: is_blind(program, at.1),
     })
 }
 
@@ -125,7 +130,7 @@ fn change(
 /// execution yet.
 #[inline]
 pub(super) fn takes_back(
-    program: &Program,
+    program: &mut Program,
     machine: &mut Machine,
     execution: &Execution,
     (thread, state): (ThreadId, StateId),
@@ -140,10 +145,9 @@ pub(super) fn takes_back(
     let Some(change) = change(program, machine, (thread, state), held) else {
         return false;
     };
-    let (is_own, is_alone) = execution.finds_own(thread, change.loc);
     let did = Did::Change(Change {
-        is_own,
-        is_alone,
+        is_own: execution.finds_own(thread, change),
+        others: Others::Ask(NO_EVENT),
         ..change
     });
     let last = execution.last_of(thread);

@@ -10,6 +10,7 @@
 //! - The races of an event are the earlier events that it could have come before (definition 2 of the paper, and lines 7-22
 //!   of its algorithm 1 for events that may have to wait); they do not depend on what follows.
 
+mod noticing;
 mod waiting;
 
 use super::footprint::{FootprintId, Footprints};

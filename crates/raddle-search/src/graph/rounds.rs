@@ -19,7 +19,7 @@ use super::Search;
 use super::event::{Ev, Event, Kind, Place};
 use super::ops::operation_before;
 use super::store::{Cursor, Halt};
-use crate::purity::{Change, Did, comes_to_nothing};
+use crate::purity::{Change, Did, Others, comes_to_nothing};
 use raddle_program::{Op, Program, StateId, SyncAction, Value};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
@@ -278,7 +278,7 @@ impl Search {
         let Some(last) = round.next() else {
             return ControlFlow::Continue(());
         };
-        if !comes_to_nothing(program, last, next, round) {
+        if comes_to_nothing(program, last, next, round).is_none() {
             return ControlFlow::Continue(());
         }
         let looks = |event: &Event| is_look(program, event);
@@ -377,7 +377,11 @@ impl Round<'_> {
             before,
             after: write.value,
             is_own,
-            is_alone: is_own,
+            others: match is_own {
+                true => Others::Nothing,
+                false => Others::Something,
+            },
+            is_blind: false,
         })
     }
 }

@@ -17,7 +17,7 @@ use crate::mcr::{self, Setup};
 use crate::replay::stop_of;
 use crate::rf;
 use crate::rvf::{self, RvfOptions};
-use crate::spinning::{caching, glancing, taking};
+use crate::spinning::{caching, counting, glancing, taking};
 use crate::verdict::{self, Checks, EngineKind, Verdict, ViolationKind, Waiting};
 use raddle_memory::{Ending, Machine, RaceDetector, Readiness, StepEnd};
 use raddle_program::{LocId, Op, Program, SrcId, StateId, Stop, ThreadId, Value};
@@ -608,8 +608,17 @@ fn all_states(program: &mut Program) -> Option<States> {
 /// Loops that take a lock and give it back: the same local states as all interleavings have, and the same threads wait for good.
 #[test]
 fn nothing_is_lost_where_threads_take_and_give_back() {
+    nothing_is_lost(taking);
+}
+
+#[test]
+fn nothing_is_lost_where_threads_count_themselves() {
+    nothing_is_lost(counting);
+}
+
+fn nothing_is_lost(family: fn(u64) -> BuiltProgram) {
     let (mut waiting, mut not_waiting) = (0, 0);
-    for_each_of(300, taking, |_, built| {
+    for_each_of(300, family, |_, built| {
         let mut program = built.program();
         let Some(states) = all_states(&mut program) else {
             return;
@@ -688,8 +697,17 @@ impl RacesOfFew {
 
 #[test]
 fn no_race_is_lost_where_threads_take_and_give_back() {
+    lose_none_of_few(taking);
+}
+
+#[test]
+fn no_race_is_lost_where_threads_count_themselves() {
+    lose_none_of_few(counting);
+}
+
+fn lose_none_of_few(family: fn(u64) -> BuiltProgram) {
     let mut any = 0;
-    for_each_of(200, taking, |_, built| {
+    for_each_of(200, family, |_, built| {
         let mut program = built.program();
         let mut races = RacesOfFew {
             machine: Machine::new(&program),

@@ -151,7 +151,7 @@ impl Search {
         let last = did(event.state, event.is_pure);
         let history = self.history(event.thread, event.parent);
         let history = history.map(|(state, is_pure)| did(state, is_pure));
-        comes_to_nothing(program, last, event.after, history)
+        comes_to_nothing(program, last, event.after, history).is_some()
     }
 
     fn spin(&mut self, program: &Program, attempt: Attempt) -> Spin {

@@ -1,11 +1,10 @@
-//! Locks and condition variables of Rust's standard library, which are made of futexes, and what parking_lot waits by.
+//! Locks and condition variables of Rust's standard library, which are made of futexes.
 //!
 //! Where waiting is a loop that is left out, nobody sleeps in a lock: a thread looks until it gets it. Where the library is entered
 //! at another place (it may have inlined what is replaced here), its own code does with the same words what it always does, and both
 //! understand each other: words have the library's meaning, and queues are those of futexes.
 
-use super::super::{ModelId, ModelResult, Outcome, Pause, Script};
-use super::path_of;
+use super::super::{ModelResult, Outcome, Pause, Script};
 use crate::fault::Stop;
 use crate::op::{Order, RmwKind, SyncAction};
 use raddle_ir::Module;
@@ -190,106 +189,10 @@ pub(super) fn wake_writer_or_readers(cx: &mut Script<'_, '_>) -> ModelResult {
     Ok(Outcome::Void)
 }
 
-/// May threads that wait for such locks just look again and again? Not if the program tries to get one: it fails also while nobody has the
-/// lock, if somebody was woken for it.
+/// May threads that wait for such locks, those of parking_lot included, just look again and again? Not if the program tries to get one: it fails also while nobody has the
+/// lock, if somebody was woken for it or is in the queue.
 pub(in super::super) fn has_plain_rwlocks(module: &Module) -> bool {
-    const TRIES: [&str; 2] = ["6RwLock8try_read", "6RwLock9try_write"];
+    const TRIES: [&str; 3] = ["8try_read", "9try_write", "18try_lock_exclusive"];
     let mut names = module.functions.iter().map(|it| &it.name);
-    !names.any(|name| TRIES.iter().any(|part| name.contains(part)))
-}
-
-// ---- parking_lot
-
-/// A thread of parking_lot's waits until another one sets the word to 0, and is then woken. It looks again whatever woke it.
-pub(super) fn park_until_zero(cx: &mut Script<'_, '_>) -> ModelResult {
-    loop {
-        if cx.load(cx.arg(0), 4, Order::Acquire)? == 0 {
-            return Ok(Outcome::Void);
-        }
-        cx.checkpoint();
-    }
-}
-
-/// The slow path of parking_lot's mutex.
-pub(super) const PARKING_LOT_MUTEX: &str = "parking_lot::raw_mutex::RawMutex::lock_slow";
-
-/// What calls it where the first attempt, a weak compare-exchange, has failed.
-const PARKING_LOT_LOCK: &str =
-    "<parking_lot::raw_mutex::RawMutex as lock_api::mutex::RawMutex>::lock";
-
-/// `(mutex, deadline)`, the deadline in seconds and nanoseconds: locks a mutex of parking_lot's that another thread holds. One bit of its
-/// byte says that it is taken, another one that somebody is in the queue of those who wait for it. The thread does not enter that queue: it tries
-/// until it succeeds. Others may be there: who waits with a deadline, and who was notified by a condition variable.
-pub(super) fn parking_lot_mutex(cx: &mut Script<'_, '_>) -> ModelResult {
-    /// Stands where nanoseconds would.
-    const NO_DEADLINE: u64 = 1_000_000_000;
-    if cx.arg(2) & 0xFFFF_FFFF != NO_DEADLINE {
-        return Ok(Outcome::Original);
-    }
-    let word = cx.arg(0);
-    let orders = (Order::Acquire, Order::Relaxed);
-    loop {
-        let found = cx.cas(word, 1, (FREE, TAKEN), orders)?;
-        if found == FREE {
-            return Ok(Outcome::Return(1));
-        }
-        // Nobody has it, but somebody waits.
-        if found & TAKEN == 0 && cx.cas(word, 1, (found, found | TAKEN), orders)? == found {
-            return Ok(Outcome::Return(1));
-        }
-        cx.checkpoint();
-    }
-}
-
-/// Is it the first attempt to lock a mutex of parking_lot's? The functions are those that the thread is in, the innermost first.
-pub(crate) fn is_first_attempt<'a>(symbols: impl IntoIterator<Item = &'a str>) -> bool {
-    /// Its mangled name has these parts.
-    const PARTS: [&str; 2] = ["raw_mutex", "4lock"];
-    let paths = symbols.into_iter().map(|symbol| {
-        let demangled = rustc_demangle::try_demangle(symbol).ok();
-        (symbol, demangled.map(|it| format!("{it:#}")))
-    });
-    for (symbol, path) in paths {
-        let Some(path) = path else {
-            return false;
-        };
-        if !path
-            .trim_start_matches('<')
-            .starts_with("core::sync::atomic::")
-        {
-            return PARTS.iter().all(|part| symbol.contains(part)) && path == PARKING_LOT_LOCK;
-        }
-    }
-    false
-}
-
-/// Is it the model that the first attempt is followed by?
-pub(crate) fn is_next_attempt(model: ModelId) -> bool {
-    super::super::get(model).name == PARKING_LOT_MUTEX
-}
-
-/// May the caller look once more before it sleeps? It looks up to ten times, at the same word; what a later look finds, the first one
-/// finds if the thread is slow. Others than parking_lot might count them.
-pub(super) fn spin(cx: &mut Script<'_, '_>) -> ModelResult {
-    Ok(match is_called_by_parking_lot(cx) {
-        true => Outcome::Return(0),
-        false => Outcome::Original,
-    })
-}
-
-/// The same where nothing is asked.
-pub(super) fn spin_without_asking(cx: &mut Script<'_, '_>) -> ModelResult {
-    Ok(match is_called_by_parking_lot(cx) {
-        true => Outcome::Void,
-        false => Outcome::Original,
-    })
-}
-
-fn is_called_by_parking_lot(cx: &Script<'_, '_>) -> bool {
-    let module = &cx.machine.world.module;
-    let caller = cx.machine.caller().map(|id| &module.function(id).name);
-    let path = caller.and_then(|name| path_of(name));
-    path.is_some_and(|path| {
-        path.starts_with("parking_lot_core::") || path.starts_with("parking_lot::")
-    })
+    !names.any(|name| name.contains("rwlock") && TRIES.iter().any(|part| name.contains(part)))
 }

@@ -7,13 +7,14 @@
 
 mod locks;
 mod output;
+mod parking_lot;
 
 pub(super) use locks::has_plain_rwlocks;
-pub(crate) use locks::{is_first_attempt, is_next_attempt};
 pub(super) use output::{
     MODELS as OUTPUT_MODELS, TABLE as OUTPUT_TABLE, WRITE_FMT, has_plain_output,
 };
 pub(crate) use output::{declare as declare_output, fmt_write};
+pub(crate) use parking_lot::{is_first_attempt, is_next_attempt};
 
 use super::{Model, ModelResult, Only, Outcome, Pause, Script, model};
 use raddle_ir::{FuncId, Module, Type, TypeId};
@@ -74,21 +75,29 @@ pub(super) const MODELS: &[Model] = &[
     .only(Only::PlainRwLocks),
     model(
         "<parking_lot_core::thread_parker::imp::ThreadParker as parking_lot_core::thread_parker::ThreadParkerT>::park",
-        locks::park_until_zero,
+        parking_lot::park_until_zero,
     )
     .replacing("void(ptr)")
     .capturing(&[0])
     .only(Only::Waiting),
-    model(locks::PARKING_LOT_MUTEX, locks::parking_lot_mutex)
+    model(parking_lot::MUTEX, parking_lot::lock)
         .replacing("i1(ptr, i64, i32)")
         .capturing(&[0])
         .only(Only::Waiting),
-    model("parking_lot_core::spinwait::SpinWait::spin", locks::spin)
+    model(parking_lot::WRITE, parking_lot::lock_exclusive)
+        .replacing("i1(ptr, i64, i32)")
+        .capturing(&[0])
+        .only(Only::PlainRwLocks),
+    model(parking_lot::READ, parking_lot::lock_shared)
+        .replacing("i1(ptr, i1, i64, i32)")
+        .capturing(&[0])
+        .only(Only::PlainRwLocks),
+    model("parking_lot_core::spinwait::SpinWait::spin", parking_lot::spin)
         .replacing("i1(ptr)")
         .only(Only::Waiting),
     model(
         "parking_lot_core::spinwait::SpinWait::spin_no_yield",
-        locks::spin_without_asking,
+        parking_lot::spin_without_asking,
     )
     .replacing("void(ptr)")
     .only(Only::Waiting),
@@ -454,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mutex_of_parking_lot_is_known() {
+    fn the_locks_of_parking_lot_are_known() {
         let parking_lot = "Cs6hbEXnjIZXK_11parking_lot";
         let trait_of_locks = "NtNtCsfGYTV2l8mrj_8lock_api5mutex8RawMutex";
         let slow = format!("_RNvMs1_Nt{parking_lot}9raw_mutexNtB5_8RawMutex9lock_slow");
@@ -472,6 +481,31 @@ mod tests {
         assert!(!is_first_attempt([exchange, &*slow, &method("4lock")]));
         assert!(!is_first_attempt([exchange, "main", &method("4lock")]));
         assert!(!is_first_attempt([exchange]));
+
+        let slow = |name: &str| format!("_RNvMs8_Nt{parking_lot}10raw_rwlockNtB5_9RawRwLock{name}");
+        for name in ["16lock_shared_slow", "19lock_exclusive_slow"] {
+            let model = super::super::lookup(&slow(name)).expect("the slow path is known");
+            assert!(is_next_attempt(model));
+        }
+        assert_eq!(super::super::lookup(&slow("18unlock_shared_slow")), None);
+        let trait_of_locks = "NtNtCsfGYTV2l8mrj_8lock_api6rwlock9RawRwLock";
+        let method = |name: &str| {
+            format!("_RNvXNt{parking_lot}10raw_rwlockNtB2_9RawRwLock{trait_of_locks}{name}B4_")
+        };
+        assert!(is_first_attempt([exchange, &method("11lock_shared")]));
+        assert!(is_first_attempt([exchange, &method("14lock_exclusive")]));
+        assert!(!is_first_attempt([
+            exchange,
+            &method("18try_lock_exclusive")
+        ]));
+        assert!(is_first_attempt([
+            exchange,
+            &slow("20try_lock_shared_fast")
+        ]));
+        assert!(!is_first_attempt([
+            exchange,
+            &slow("20try_lock_shared_slow")
+        ]));
     }
 
     #[test]

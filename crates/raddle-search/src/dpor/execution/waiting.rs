@@ -1,7 +1,7 @@
 //! Races of operations that wait, and what is awaited.
 
 use super::super::awaits::awaits_with;
-use super::{EventId, Execution, Last, LocState, NO_EVENT, NO_READ, Touch};
+use super::{EventId, Execution, Last, NO_EVENT, NO_READ, Touch};
 use raddle_memory::access::sync_mode;
 use raddle_memory::{AccessMode, Machine};
 use raddle_program::{LocId, Op, Program, StateId, ThreadId, Value};
@@ -150,36 +150,6 @@ impl Execution {
     pub(in crate::dpor) fn held_before(&self, event: EventId) -> Option<u64> {
         let event = &self.events[event as usize];
         event.before_known.then_some(event.before[0])
-    }
-
-    /// Was the last write of `loc` before an event, which touched it, its thread's own; and did nobody else access `loc` in between?
-    pub(in crate::dpor) fn found_own(&self, event: EventId, loc: LocId) -> (bool, bool) {
-        let thread = self.events[event as usize].thread;
-        self.touch_of(event, loc)
-            .map_or((false, false), |touch| self.is_own(thread, touch.before))
-    }
-
-    /// The same for the next event of a thread.
-    pub(in crate::dpor) fn finds_own(&self, thread: ThreadId, loc: LocId) -> (bool, bool) {
-        self.is_own(thread, self.loc_state(loc))
-    }
-
-    fn is_own(&self, thread: ThreadId, state: LocState) -> (bool, bool) {
-        let LocState {
-            last_write,
-            readers,
-            adders,
-        } = state;
-        let of_thread = |event: EventId| self.events[event as usize].thread == thread;
-        let is_own = adders == NO_READ && last_write != NO_EVENT && of_thread(last_write);
-        let mut reader = readers;
-        let mut is_alone = is_own;
-        while is_alone && reader != NO_READ {
-            let read = self.reads[reader as usize];
-            is_alone = of_thread(read.event);
-            reader = read.next;
-        }
-        (is_own, is_alone)
     }
 
     /// What `loc` held before `event`, which touched it.
