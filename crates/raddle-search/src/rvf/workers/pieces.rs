@@ -1,7 +1,7 @@
 //! How a search is cut into pieces, and how it gets to one.
 
-use super::{Company, Own};
 use super::tree::{Junction, JunctionId, Part, Piece, Tree, Way};
+use super::{Company, Own};
 use crate::listener::Listener;
 use crate::rvf::{Node, Search};
 use raddle_program::{Program, ThreadId};
