@@ -96,6 +96,8 @@ engines! {
         knows_purity: true,
         leaves_writes_unordered: true,
         compares_values: true,
+        has_workers: true,
+        has_checkpoints: true,
         refuses: &["--reuse-addresses"],
     }
     Mcr {

@@ -63,9 +63,13 @@ const EXPLORING: &[(EngineKind, Explore)] = &[
             heuristics: setup.options.rvf,
             races: setup.races,
         };
-        let mut search = rvf::Search::new(program, options);
-        let flow = search.run(program, frame);
-        frame.set_work(Work::Verify(search.decisions()));
+        let plan = rvf::Plan::new(options);
+        let division = setup.options.division.as_mut();
+        let (flow, search) = shared::explore::<rvf::Search>(program, &plan, frame, division);
+        // What several did depends on who was first.
+        if let Some(search) = search {
+            frame.set_work(Work::Verify(search.decisions()));
+        }
         flow
     }),
     (EngineKind::Mcr, |setup, program, frame| {

@@ -201,11 +201,11 @@ pub struct CheckArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub memory_limit: Option<u64>,
 
-    /// Worker threads of engines `graph`, `dpor`, `rf` and `mcr`; the others have one. The answer does not depend on it [default: one for each processor]
+    /// Worker threads of engines `graph`, `dpor`, `rf`, `rvf` and `mcr`; the others have one. The answer does not depend on it [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
 
-    /// Keep what is left of the search in this file, every minute and when it is stopped: `raddle resume FILE` goes on (engines `graph`, `dpor`, `rf`, and `auto`)
+    /// Keep what is left of the search in this file, every minute and when it is stopped: `raddle resume FILE` goes on (engines `graph`, `dpor`, `rf`, `rvf`, and `auto`)
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
 

@@ -174,11 +174,11 @@ impl fmt::Display for Error {
             ),
             Self::SingleWorker { engine } => write!(
                 f,
-                "engine `{engine}` has one worker only: `--jobs` is for engines `graph`, `dpor`, `rf` and `mcr`"
+                "engine `{engine}` has one worker only: `--jobs` is for engines `graph`, `dpor`, `rf`, `rvf` and `mcr`"
             ),
             Self::NoCheckpoints { engine } => write!(
                 f,
-                "`--checkpoint` is for engines `graph`, `dpor` and `rf`, not for engine `{engine}`"
+                "`--checkpoint` is for engines `graph`, `dpor`, `rf` and `rvf`, not for engine `{engine}`"
             ),
             Self::OnlyForGraph { option, engine } => {
                 write!(

@@ -454,12 +454,12 @@ mod tests {
     fn what_an_engine_cannot_do_is_refused() {
         for (args, message) in [
             (
-                vec!["--engine", "rvf", "--jobs", "2"],
-                "engine `rvf` has one worker only: `--jobs` is for engines `graph`, `dpor`, `rf` and `mcr`",
+                vec!["--engine", "icb", "--jobs", "2"],
+                "engine `icb` has one worker only: `--jobs` is for engines `graph`, `dpor`, `rf`, `rvf` and `mcr`",
             ),
             (
-                vec!["--engine", "rvf", "--checkpoint", "search.checkpoint"],
-                "`--checkpoint` is for engines `graph`, `dpor` and `rf`, not for engine `rvf`",
+                vec!["--engine", "mcr", "--checkpoint", "search.checkpoint"],
+                "`--checkpoint` is for engines `graph`, `dpor`, `rf` and `rvf`, not for engine `mcr`",
             ),
             (
                 vec!["--proof", "a.proof"],

@@ -54,7 +54,7 @@ fn the_answer_does_not_depend_on_the_number_of_workers() {
     }
 }
 
-/// What several workers of `dpor` and `rf` find is told by one.
+/// What several workers of `dpor`, `rf` and `rvf` find is told by one.
 #[test]
 fn workers_who_share_the_top_of_the_tree_give_the_answers_of_one() {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs");
@@ -72,10 +72,19 @@ fn workers_who_share_the_top_of_the_tree_give_the_answers_of_one() {
             &["--engine", "dpor", "--unroll", "2"],
             &["--engine", "rf", "--keep-going"],
             &["--engine", "rf", "--unroll", "2"],
+            &["--engine", "rvf", "--keep-going"],
+            &["--engine", "rvf", "--unroll", "2"],
         ] {
             assert_same_in_pieces(&file, &[more, &["--", size]].concat());
         }
     }
+}
+
+/// Which check of consistency has the last word depends on who was first: only one worker tells it.
+fn without_work(told: &mut Value) {
+    let told = told.as_object_mut().unwrap();
+    told.remove("consistency");
+    told.remove("verify_sc");
 }
 
 /// With one worker and with several, who begin with the first execution.
@@ -83,8 +92,7 @@ fn assert_same_in_pieces(file: &Path, args: &[&str]) {
     let ask = |jobs| {
         let pieces = ["--pieces-after", "0", "--jobs", jobs];
         let mut told = json(file, &[pieces.as_slice(), args].concat());
-        // Which check of consistency has the last word depends on who was first: only one worker tells it.
-        told.as_object_mut().unwrap().remove("consistency");
+        without_work(&mut told);
         told
     };
     let alone = ask("1");
@@ -94,7 +102,7 @@ fn assert_same_in_pieces(file: &Path, args: &[&str]) {
     }
 }
 
-/// Programs of the papers that `dpor` and `rf` are measured on, with locks, loops that wait, updates and more, at sizes that take a moment each.
+/// Programs of the papers that `dpor`, `rf` and `rvf` are measured on, with locks, loops that wait, updates and more, at sizes that take a moment each.
 #[test]
 fn workers_count_what_one_counts() {
     for (name, sizes) in [
@@ -131,7 +139,7 @@ fn workers_count_what_one_counts() {
         ("safestack", &["-DA=2", "-DB=1", "-DBOUND=4"]),
         ("stringbuf", &["-DN=1"]),
     ] {
-        for engine in ["dpor", "rf"] {
+        for engine in ["dpor", "rf", "rvf"] {
             let args = [&["--engine", engine, "--"], sizes].concat();
             assert_same_in_pieces(&benchmark(name), &args);
         }
@@ -217,10 +225,11 @@ fn disturbed(args: &[&str], after: Duration, signal: Signal) -> Output {
 }
 
 /// Searches that are kept: how they are asked for, and a size that takes some seconds.
-const KEPT: [(&[&str], &str); 4] = [
+const KEPT: [(&[&str], &str); 5] = [
     (&["--engine", "graph", "--memory", "sc"], "-DN=5"),
     (&["--engine", "dpor"], "-DN=4"),
     (&["--engine", "rf"], "-DN=4"),
+    (&["--engine", "rvf"], "-DN=4"),
     // Which is `rf`, and asks nobody: there are not enough executions.
     (&["--memory", "sc"], "-DN=4"),
 ];
@@ -228,7 +237,7 @@ const KEPT: [(&[&str], &str); 4] = [
 /// What is told, whoever explored.
 fn kept_answer(output: &Output) -> Value {
     let mut told = answer(output);
-    told.as_object_mut().unwrap().remove("consistency");
+    without_work(&mut told);
     told
 }
 
@@ -340,7 +349,7 @@ fn ends_with_the_same_counts(engine: &[&str]) {
 
 #[test]
 fn checkpoints_that_do_not_fit_are_refused() {
-    for engine in ["graph", "dpor", "rf"] {
+    for engine in ["graph", "dpor", "rf", "rvf"] {
         only_what_fits_is_taken_up(engine);
     }
 }

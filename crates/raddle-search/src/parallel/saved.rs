@@ -11,7 +11,7 @@
 //! | `piece PATH FIRST END OF` | what is left |
 //! | `search ENGINE KNOWN FIRST NEXT EVENTS THREADS CUTS` | the search of an engine whose workers share the top of the tree: how many of the lines about states there were when it began, when others are asked about it ([`Milestones`]); 1 if a bound has cut threads short |
 //! | `look COMPLETE …` | what an engine had counted before this one explores everything again, as in `part` |
-//! | other lines | what is left of that search: `dpor/workers/kept.rs`, `rf/workers/kept.rs` |
+//! | other lines | what is left of that search: `workers/kept.rs` of `dpor`, `rf` and `rvf` |
 //!
 //! A path is `RANK/OF.RANK/OF…`, a place `RANK.RANK…`, and `-` if there are none.
 
@@ -49,7 +49,7 @@ pub struct Shared {
 }
 
 /// What lines of such a search begin with.
-const SHARED: [&str; 15] = [
+const SHARED: [&str; 17] = [
     "node",
     "stage",
     "done",
@@ -65,6 +65,8 @@ const SHARED: [&str; 15] = [
     "needs",
     "extra",
     "first",
+    "begun",
+    "outcomes",
 ];
 
 /// A line that is none of these.

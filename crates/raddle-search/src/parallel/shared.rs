@@ -32,7 +32,7 @@ pub(crate) trait Sharing: Sized {
     fn begin(program: &Program, plan: &Self::Plan) -> Self;
 
     /// What somebody is told who is to explore a piece of this search.
-    fn plan(&self) -> Self::Plan;
+    fn plan(&self, program: &Program) -> Self::Plan;
 
     /// Explores all that is left, from where the search is.
     fn run(&mut self, program: &mut Program, frame: &mut Frame) -> ControlFlow<()>;
@@ -224,7 +224,7 @@ fn first_part<S: Sharing>(
     let begun = Begun {
         found,
         known,
-        plan: search.plan(),
+        plan: search.plan(program),
         stock: search.into_stock(program),
         has_cuts: frame.has_cuts(),
         is_resumed: false,

@@ -4,6 +4,7 @@ mod shared;
 
 use super::{Checkpoints, Division, ProgramSource, Saved};
 use crate::driver::{EngineOptions, Limits, Reductions, SearchOptions, check_with};
+use crate::rvf::RvfHeuristics;
 use crate::verdict::{Checks, EngineKind, MemoryModel, Outcome, Verdict, ViolationKind};
 use crate::watch::{Cause, Watch};
 use raddle_program::{Program, ThreadId};
@@ -99,6 +100,11 @@ fn check_in_pieces(
 ) -> Outcome {
     let engine_options = EngineOptions {
         division,
+        rvf: RvfHeuristics {
+            // There are no pieces before.
+            learning: 3,
+            ..RvfHeuristics::default()
+        },
         ..EngineOptions::default()
     };
     check_with(program, engine, engine_options, options).unwrap()

@@ -98,6 +98,7 @@ fn rvf_sees_everything_without_its_heuristics() {
             guidance: switched_off & 2 == 0,
             signals: switched_off & 4 == 0,
             merging: switched_off & 8 == 0,
+            ..RvfHeuristics::default()
         };
         sees_everything(12, GenOptions::default(), heuristics);
     }

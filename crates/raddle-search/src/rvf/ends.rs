@@ -65,6 +65,27 @@ impl Search {
         program: &mut Program,
         listener: &mut impl Listener,
     ) -> ControlFlow<()> {
+        self.arrive(program, listener)?;
+        if self.is_ended(program) {
+            if let Some(node) = self.nodes.last_mut() {
+                node.is_fruitful = true;
+            }
+            self.sync(program, listener)?;
+            self.experience.executions += 1;
+            return listener.ended(program, &mut self.machine);
+        }
+        if self.reductions.awaits && self.reductions.purity {
+            return self.end_in_awaits(program, listener);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Makes the node of a new call, at which nothing was explored yet.
+    pub(super) fn arrive(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+    ) -> ControlFlow<()> {
         while let Some(thread) = self.advanced.pop() {
             while self.is_pending(program, thread) && self.is_mere_write(program, thread) {
                 // There may be no end to it.
@@ -92,26 +113,18 @@ impl Search {
         listener.busy()?;
         self.find_ready(program);
         let mutate = self.enabled_reads(program);
-        let is_ended = self.is_ended(program);
         self.nodes.push(Node {
             mark: self.problem.mark(),
             maps: self.maps.mark(),
             child_maps: MapsMark::default(),
             mutate,
             explored: 0,
+            defined: SmallVec::new(),
             mutation: None,
             signalled: Threads::default(),
-            is_fruitful: is_ended,
+            is_fruitful: false,
             replaced: Replaced::default(),
         });
-        if is_ended {
-            self.sync(program, listener)?;
-            self.experience.executions += 1;
-            return listener.ended(program, &mut self.machine);
-        }
-        if self.reductions.awaits && self.reductions.purity {
-            return self.end_in_awaits(program, listener);
-        }
         ControlFlow::Continue(())
     }
 
@@ -235,7 +248,7 @@ impl Search {
         self.synced = self.synced.min(from);
         self.sync(program, listener)?;
         self.experience.executions += 1;
-        listener.ended(program, &mut self.machine)?;
+        let flow = listener.ended(program, &mut self.machine);
         self.problem.retract_to(from);
         for event in old {
             self.problem.emit(event);
@@ -244,7 +257,7 @@ impl Search {
         if let Some(node) = self.nodes.last_mut() {
             node.is_fruitful = true;
         }
-        ControlFlow::Continue(())
+        flow
     }
 
     /// The writes with which each pending read would have to wait, if there are some for each of them.

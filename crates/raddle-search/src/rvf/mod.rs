@@ -19,6 +19,9 @@ mod signals;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod workers;
+
+pub(crate) use workers::Plan;
 
 use crate::driver::Reductions;
 use crate::listener::Listener;
@@ -39,6 +42,7 @@ use signals::{Experience, Threads, Touches, Watchers};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 use std::time::Instant;
+use workers::Company;
 
 /// What can be switched off to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +55,8 @@ pub struct RvfHeuristics {
     pub signals: bool,
     /// Values that make no difference to what the reading thread does are not told apart.
     pub merging: bool,
+    /// With how many executions and dead ends behind it the exploration learns nothing any more of the order in which reads are better explored.
+    pub learning: u64,
 }
 
 impl Default for RvfHeuristics {
@@ -60,6 +66,7 @@ impl Default for RvfHeuristics {
             guidance: true,
             signals: true,
             merging: true,
+            learning: signals::LEARNING,
         }
     }
 }
@@ -112,9 +119,18 @@ struct Mutation {
     outcomes: Vec<Event>,
     /// How many there were.
     count: usize,
+    /// The outcomes from this one on are explored elsewhere.
+    end: usize,
     /// It watches for signals; if there is none it is the last one explored at the node.
     watching: Option<Touches>,
     has_child: bool,
+}
+
+impl Mutation {
+    /// The outcome that comes next.
+    fn next(&self) -> usize {
+        self.end - self.outcomes.len()
+    }
 }
 
 /// A call of RVF-SMC.
@@ -129,6 +145,8 @@ struct Node {
     /// them were.
     mutate: SmallVec<[ThreadId; 8]>,
     explored: usize,
+    /// For each read that was explored: who signalled, if the read has a causal map since.
+    defined: SmallVec<[Option<Threads>; 2]>,
     mutation: Option<Mutation>,
     /// The present read's backtrack signal: who may write something new for it.
     signalled: Threads,
@@ -173,6 +191,13 @@ pub(crate) struct Search {
     is_contested: bool,
     /// Sources of synchronising reads are told apart.
     by_source: bool,
+    is_begun: bool,
+    /// Which bytes are cells of their own was found out on the way: what is pending was computed for others.
+    was_rebuilt: bool,
+    /// With several workers: what is shared with others.
+    company: Option<Box<Company>>,
+    /// How many threads were known when there were workers.
+    known_threads: usize,
     decisions: Decisions,
     /// After how many reads another one was explored at the same node, of how many: for the estimate of what is left.
     followed: u64,
@@ -206,6 +231,10 @@ impl Search {
             contest: Contest::default(),
             is_contested: false,
             by_source: false,
+            is_begun: false,
+            was_rebuilt: false,
+            company: None,
+            known_threads: 0,
             decisions: Decisions::default(),
             followed: 0,
             finished: 0,
@@ -233,7 +262,8 @@ impl Search {
         });
         self.maps = Maps::default();
         self.watchers = Watchers::default();
-        self.experience.start_anew();
+        self.was_rebuilt = false;
+        self.advanced.clear();
         self.causes = Clocks::default();
         self.contest = Contest::default();
         self.synced = 0;
@@ -251,18 +281,37 @@ impl Search {
         self.decisions
     }
 
-    /// Explores at least one execution for every set of events with values that an execution can have.
+    /// Explores at least one execution for every set of events with values that an execution can have. Goes on where it was stopped.
     pub(crate) fn run(
         &mut self,
         program: &mut Program,
         listener: &mut impl Listener,
     ) -> ControlFlow<()> {
-        self.begin(program, listener)?;
-        while let Some(node) = self.nodes.last_mut() {
+        self.run_while(program, listener, |_| true)
+    }
+
+    /// Explores as long as it is wanted.
+    fn run_while(
+        &mut self,
+        program: &mut Program,
+        listener: &mut impl Listener,
+        wanted: impl Fn(&Self) -> bool,
+    ) -> ControlFlow<()> {
+        if !std::mem::replace(&mut self.is_begun, true) {
+            self.begin(program, listener)?;
+        }
+        while wanted(self)
+            && let Some(node) = self.nodes.last_mut()
+        {
             let is_contested = self.is_contested && !self.by_source;
             if is_contested || self.experience.advises_restart() {
+                if self.company.is_some() {
+                    // One worker begins anew.
+                    return ControlFlow::Continue(());
+                }
                 self.by_source |= is_contested;
                 self.reset(program);
+                self.experience.start_anew();
                 listener.restarted();
                 self.begin(program, listener)?;
                 continue;
@@ -273,11 +322,20 @@ impl Search {
                 .and_then(|mutation| mutation.outcomes.pop());
             match outcome {
                 Some(event) => self.try_outcome(program, event, listener)?,
+                None if self.is_at_junction() => {
+                    if !self.take_over() {
+                        return ControlFlow::Continue(());
+                    }
+                }
                 None => self.go_on(program, listener)?,
             }
+            self.experience
+                .settle_after(self.options.heuristics.learning);
             listener.explored(|| self.fraction());
         }
-        listener.undone(0);
+        if self.nodes.is_empty() {
+            listener.undone(0);
+        }
         ControlFlow::Continue(())
     }
 
@@ -285,9 +343,17 @@ impl Search {
     /// many: Knuth's estimate along the present path. How many reads will be explored at a node is guessed from how it was
     /// so far; outcomes that no execution has are counted.
     fn fraction(&self) -> f64 {
+        match &self.company {
+            Some(company) => 1.0 - self.left_of_piece(company),
+            None => self.explored_behind(0),
+        }
+    }
+
+    /// How much of what begins with a node on the present path has been explored.
+    fn explored_behind(&self, first: usize) -> f64 {
         let again = self.followed as f64 / self.finished.max(1) as f64;
         let (mut share, mut explored) = (1.0, 0.0);
-        for (place, node) in self.nodes.iter().enumerate() {
+        for (place, node) in self.nodes.iter().enumerate().skip(first) {
             let Some(mutation) = node.mutation.as_ref().filter(|it| it.count > 0) else {
                 continue;
             };
@@ -356,12 +422,20 @@ impl Search {
         if mutation.watching.is_some() && backtrack {
             self.experience.expect_signal(mutation.state);
         }
-        if backtrack && mutation.has_child {
-            let problem = &self.problem;
-            let counts = (0..self.threads.len()).map(|thread| problem.thread(thread).len() as u32);
-            self.maps.define(thread, writers, counts);
+        let is_defined = backtrack && mutation.has_child;
+        let defined = &mut self.nodes[place].defined;
+        defined.push(is_defined.then_some(writers));
+        if is_defined {
+            self.define_map(thread, writers);
         }
         backtrack
+    }
+
+    /// Everything that is there is old to the next event of a thread.
+    fn define_map(&mut self, thread: ThreadId, writers: Threads) {
+        let problem = &self.problem;
+        let counts = (0..self.threads.len()).map(|thread| problem.thread(thread).len() as u32);
+        self.maps.define(thread, writers, counts);
     }
 
     /// Begins with the next event of a thread.
@@ -403,6 +477,7 @@ impl Search {
             index,
             state,
             count: events.len(),
+            end: events.len(),
             outcomes: events,
             watching,
             has_child: false,
@@ -452,13 +527,21 @@ impl Search {
 
     // ---- children
 
-    /// Lines 20-26: is there an execution in which the read has this outcome?
+    /// Lines 20-26: explores what follows if the read has this outcome.
     fn try_outcome(
         &mut self,
         program: &mut Program,
         event: Event,
         listener: &mut impl Listener,
     ) -> ControlFlow<()> {
+        match self.add_outcome(program, event) {
+            true => self.enter(program, listener),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Is there an execution in which the read has this outcome? Then the trace is one of them.
+    fn add_outcome(&mut self, program: &Program, event: Event) -> bool {
         let mark = self.problem.mark();
         let length = self.problem.order().len();
         let at_hand = self.is_at_hand(program, &event);
@@ -480,10 +563,10 @@ impl Search {
         }
         let Some(from) = replaced else {
             self.problem.undo_to(mark);
-            return ControlFlow::Continue(());
+            return false;
         };
         let Some(node) = self.nodes.last_mut() else {
-            return ControlFlow::Continue(());
+            return false;
         };
         node.child_maps = self.maps.mark();
         node.replaced.from = from;
@@ -500,7 +583,7 @@ impl Search {
         self.note_event(program, event);
         self.maps.clear(thread);
         self.advanced.push(thread);
-        self.enter(program, listener)
+        true
     }
 
     /// Does the trace at hand give the read one of its good writes for each cell?

@@ -31,6 +31,16 @@ impl Threads {
     pub(super) fn is_empty(self) -> bool {
         self.0 == 0
     }
+
+    pub(super) fn union(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// One for each that is told apart.
+    pub(super) fn iter(self) -> impl Iterator<Item = ThreadId> {
+        let threads = (0..64).filter(move |&bit| self.0 >> bit & 1 != 0);
+        threads.map(ThreadId::from_index)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,12 +78,14 @@ struct Signal {
 
 /// What earlier signals say about reads, by their local states: one that gets signals is better explored late. The order is
 /// chosen before the signals come. If it turns out to lead to more dead ends than executions, the exploration starts anew with
-/// what was learned, as long as little is lost by that.
+/// what was learned, as long as little is lost by that. After a while nothing is learned any more: then the order is a function of the
+/// program, whoever explores what, and when.
 #[derive(Debug, Default)]
 pub(super) struct Experience {
     was_signalled: Vec<bool>,
     /// Something was learned since the exploration began.
     is_wiser: bool,
+    is_settled: bool,
     restarts: u32,
     /// Executions and dead ends since it began.
     pub(super) executions: u64,
@@ -83,17 +95,38 @@ pub(super) struct Experience {
 /// So often the exploration starts anew at most, and not with more executions behind it than this.
 const RESTARTS: u32 = 8;
 const RESTART_WITHIN: u64 = 256;
+/// With so many executions and dead ends behind it, an exploration learns nothing any more.
+pub(super) const LEARNING: u64 = 512;
 /// So many dead ends do not matter.
 const FEW_DEAD_ENDS: u64 = 8;
 
 impl Experience {
     pub(super) fn start_anew(&mut self) {
         self.is_wiser = false;
+        self.is_settled = false;
         (self.executions, self.dead_ends) = (0, 0);
+    }
+
+    /// What was learned elsewhere, at these states. Nothing is learned any more.
+    pub(super) fn settled(signalled: impl Iterator<Item = StateId>) -> Self {
+        let mut experience = Self::default();
+        signalled.for_each(|state| experience.expect_signal(state));
+        experience.is_settled = true;
+        experience
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        self.is_settled
+    }
+
+    /// Has it learned for long enough?
+    pub(super) fn settle_after(&mut self, learning: u64) {
+        self.is_settled |= self.executions + self.dead_ends >= learning;
     }
 
     pub(super) fn advises_restart(&mut self) -> bool {
         let advised = self.is_wiser
+            && !self.is_settled
             && self.restarts < RESTARTS
             && self.dead_ends > self.executions.max(FEW_DEAD_ENDS)
             && self.executions <= RESTART_WITHIN;
@@ -106,7 +139,7 @@ impl Experience {
     }
 
     pub(super) fn expect_signal(&mut self, state: StateId) {
-        if !self.expects_signal(state) {
+        if !self.is_settled && !self.expects_signal(state) {
             if self.was_signalled.len() <= state.index() {
                 self.was_signalled.resize(state.index() + 1, false);
             }

@@ -26,6 +26,7 @@ const PAPER: RvfHeuristics = RvfHeuristics {
     guidance: true,
     signals: true,
     merging: false,
+    learning: super::signals::LEARNING,
 };
 
 /// Each heuristic of the paper switched off, alone and together.

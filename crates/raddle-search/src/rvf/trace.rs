@@ -54,6 +54,9 @@ impl Search {
         place.inside = event.ends_inside;
         place.is_stopped = event.faulted || event.ends_thread;
         for &(child, start) in &event.spawned {
+            if let Some(company) = &mut self.company {
+                company.meet(child);
+            }
             if self.threads.len() <= child.index() {
                 self.threads.resize(child.index() + 1, NOWHERE);
             }
@@ -124,6 +127,7 @@ impl Search {
 
     /// Builds everything anew that depends on which bytes are cells of their own.
     pub(super) fn rebuild(&mut self, program: &Program) {
+        self.was_rebuilt = true;
         let order = self.problem.order().to_vec();
         self.problem = self.new_problem();
         self.contest = Contest::default();

@@ -22,6 +22,14 @@ pub struct BenchArgs {
     #[arg(long)]
     pub all: bool,
 
+    /// Worker threads. Counts do not depend on it
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: u32,
+
+    /// Explore in pieces from so early on (for tests)
+    #[arg(long, value_name = "LOOKS", hide = true)]
+    pub pieces_after: Option<u32>,
+
     /// How to print the table
     #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
     pub format: BenchFormat,

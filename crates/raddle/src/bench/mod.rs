@@ -117,7 +117,7 @@ pub fn bench(args: &BenchArgs, interrupt: &AtomicBool) -> Result<Status, Error> 
         crate::print(&layout.heading())?;
     }
     for task in runs {
-        let row = compare(&directory, task, (&engine, &memory), interrupt);
+        let row = compare(&directory, task, (&engine, &memory), args, interrupt);
         if interrupt.load(Ordering::Relaxed) {
             break;
         }
@@ -191,7 +191,13 @@ fn select<'a>(
 }
 
 /// Runs one program as `raddle check` would.
-fn compare(directory: &Path, task: Task<'_>, how: (&str, &str), interrupt: &AtomicBool) -> Row {
+fn compare(
+    directory: &Path,
+    task: Task<'_>,
+    how: (&str, &str),
+    workers: &BenchArgs,
+    interrupt: &AtomicBool,
+) -> Row {
     let Task {
         program,
         run,
@@ -214,7 +220,7 @@ fn compare(directory: &Path, task: Task<'_>, how: (&str, &str), interrupt: &Atom
         seconds: 0.0,
         error: None,
     };
-    let outcome = options(directory, task, how)
+    let outcome = options(directory, task, how, workers)
         .and_then(|options| crate::compare::outcome(&options, interrupt));
     let outcome = match outcome {
         Ok(Some((outcome, _))) => outcome,
@@ -266,6 +272,7 @@ fn options(
     directory: &Path,
     task: Task<'_>,
     (engine, memory): (&str, &str),
+    workers: &BenchArgs,
 ) -> Result<Options, Error> {
     let Task {
         program,
@@ -277,8 +284,11 @@ fn options(
         .map(OsString::from)
         .into();
     args.extend(["--memory".into(), memory.into()]);
-    // Times of engines are compared.
-    args.extend(["--jobs".into(), "1".into()]);
+    // Times of engines are compared, so there is one worker unless several are asked for.
+    args.extend(["--jobs".into(), workers.jobs.to_string().into()]);
+    if let Some(looks) = workers.pieces_after {
+        args.extend(["--pieces-after".into(), looks.to_string().into()]);
+    }
     // The papers know none.
     args.push("--no-spurious-wakeups".into());
     if let Some(class) = class {

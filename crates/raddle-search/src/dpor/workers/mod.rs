@@ -47,7 +47,7 @@ impl Sharing for Search {
         Self::new(program, *reductions)
     }
 
-    fn plan(&self) -> Reductions {
+    fn plan(&self, _: &Program) -> Reductions {
         self.reductions
     }
 

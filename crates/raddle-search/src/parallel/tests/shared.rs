@@ -4,8 +4,10 @@ use super::{NO_CHECKS, Question, assert_counts_the_same_if_stopped, number, samp
 use crate::verdict::{Checks, EngineKind};
 use raddle_testing::generate::{Features, GenOptions, generate};
 
-fn questions() -> [Question; 2] {
-    [EngineKind::Dpor, EngineKind::Rf].map(|engine| Question { engine, ..sc() })
+const ENGINES: [EngineKind; 3] = [EngineKind::Dpor, EngineKind::Rf, EngineKind::Rvf];
+
+fn questions() -> [Question; 3] {
+    ENGINES.map(|engine| Question { engine, ..sc() })
 }
 
 #[test]
@@ -44,7 +46,7 @@ fn generated_programs_have_the_same_answers() {
 
 #[test]
 fn searches_that_are_stopped_again_and_again_count_the_same() {
-    for engine in [EngineKind::Dpor, EngineKind::Rf] {
+    for engine in ENGINES {
         assert_counts_the_same_if_stopped(
             engine,
             &source(|| raddle_testing::samples::fib_bench(4)),

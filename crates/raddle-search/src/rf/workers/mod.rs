@@ -117,7 +117,7 @@ impl Sharing for Search {
         search
     }
 
-    fn plan(&self) -> Plan {
+    fn plan(&self, _: &Program) -> Plan {
         Plan {
             reductions: self.awaits.reductions(),
             chained: self.trace.chained().to_vec(),
