@@ -306,11 +306,10 @@ const CONFLICTS_FOR_MILESTONE: Conflicts = 1_250;
 /// It is so many times as long when the formula is asked for the first time, and again so many times longer whenever that is done again.
 const BEFORE_FORMULA: u64 = 16;
 const BETWEEN_FORMULAS: u64 = 8;
-/// Where races are not looked for, formulas are smaller, and programs are mostly tasks that are hard to explore.
-const BEFORE_FORMULA_WITHOUT_RACES: u64 = 1;
 
-/// What it may cost to go through states when that is tried for the first time, at the first milestone: 60 thousand of them, about.
-pub(crate) const FIRST_STATES: u64 = 1 << 21;
+/// What it may cost to go through states when that is tried for the first time, at the first milestone: 120 thousand of them, about. Where that answers what is asked, races are not looked for; then formulas are smaller,
+/// too, and are asked as often.
+pub(crate) const FIRST_STATES: u64 = 1 << 22;
 const BETWEEN_STATES: u64 = 4;
 
 /// Engines `states` and `bmc` beside the first one of a portfolio: asked again and again while that explores, each time with leave to take more trouble, until one has an
@@ -353,11 +352,11 @@ impl SecondEngine {
             let most = FIRST_STATES.saturating_mul(times);
             answer = self.aside(|| by_states(&self.compiled, &self.options, &self.job, Some(most)));
         }
-        let first = match is_about_states(&self.options) {
-            true => BEFORE_FORMULA_WITHOUT_RACES,
-            false => BEFORE_FORMULA,
+        let (first, factor) = match is_about_states(&self.options) {
+            true => (1, BETWEEN_STATES),
+            false => (BEFORE_FORMULA, BETWEEN_FORMULAS),
         };
-        if answer.is_none() && is_among(times, first, BETWEEN_FORMULAS) {
+        if answer.is_none() && is_among(times, first, factor) {
             let options = Options {
                 progress: false,
                 ..for_formulas(&self.options)
