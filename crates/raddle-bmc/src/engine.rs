@@ -47,6 +47,8 @@ pub struct BmcOptions {
     /// A second opinion: give up if a formula becomes large, if a question takes so many conflicts, or if all of them take [`PROPAGATIONS`] times as many
     /// propagations.
     pub effort: Option<Conflicts>,
+    /// Formulas may be large all the same.
+    pub may_be_large: bool,
     /// What a question may take, with loops unrolled in full, before every loop is bounded: [`PATIENCE`].
     pub patience: Conflicts,
 }
@@ -368,7 +370,8 @@ impl Run {
             any_unwritten: self.options.any_unwritten,
             silent_abort: self.options.silent_abort,
             watch: &self.watch,
-            is_short: self.options.effort.is_some() || self.patience != Patience::Endless,
+            is_short: self.options.effort.is_some() && !self.options.may_be_large
+                || self.patience != Patience::Endless,
         };
         for _ in 0..MOST_ENCODINGS {
             let encoder = Encoder::new(view, &mut facts, &mut self.shapes, options);

@@ -32,6 +32,7 @@
 //!     any_unwritten: false,
 //!     silent_abort: false,
 //!     effort: None,
+//!     may_be_large: false,
 //!     patience: raddle_bmc::PATIENCE,
 //! };
 //! let outcome = raddle_bmc::check(view, &mut program, options, SearchOptions::default())?;

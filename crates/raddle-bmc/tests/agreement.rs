@@ -113,6 +113,7 @@ fn proved(
         any_unwritten: false,
         silent_abort: false,
         effort,
+        may_be_large: false,
         patience: raddle_bmc::PATIENCE,
     };
     let search = SearchOptions {

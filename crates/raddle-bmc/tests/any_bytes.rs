@@ -342,6 +342,7 @@ fn is_fine_by_formula(text: &str, memory: MemoryModel) -> Verdict {
         any_unwritten: true,
         silent_abort: false,
         effort: None,
+        may_be_large: false,
         patience: raddle_bmc::PATIENCE,
     };
     let solved = raddle_bmc::check(view, &mut program, bmc, search(memory));

@@ -537,6 +537,7 @@ fn by_formula(
         any_unwritten: false,
         silent_abort: false,
         effort: None,
+        may_be_large: false,
         patience,
     };
     raddle_bmc::check(view, &mut program, options, search)

@@ -312,6 +312,7 @@ fn by_formula(text: &str) -> Verdict {
         any_unwritten: false,
         silent_abort: false,
         effort: None,
+        may_be_large: false,
         patience: raddle_bmc::PATIENCE,
     };
     let search = SearchOptions {

@@ -284,6 +284,7 @@ fn by_formula(text: &str, memory: MemoryModel) -> Option<bool> {
         any_unwritten: false,
         silent_abort: false,
         effort: None,
+        may_be_large: false,
         patience: raddle_bmc::PATIENCE,
     };
     match raddle_bmc::check(view, &mut program, options, search(memory, None)) {

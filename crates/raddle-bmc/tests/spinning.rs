@@ -144,6 +144,7 @@ fn by_formula(text: &str) -> Verdict {
         any_unwritten: false,
         silent_abort: false,
         effort: Some(20_000),
+        may_be_large: false,
         patience: raddle_bmc::PATIENCE,
     };
     match raddle_bmc::check(view, &mut program(text), options, search()) {

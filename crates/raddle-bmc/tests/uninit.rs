@@ -289,6 +289,7 @@ fn what_nobody_has_written_is_found_as_by_enumeration() {
             any_unwritten: false,
             silent_abort: false,
             effort: None,
+            may_be_large: false,
             patience: raddle_bmc::PATIENCE,
         };
         let solved = raddle_bmc::check(view, &mut program, bmc, search())

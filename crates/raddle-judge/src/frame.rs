@@ -45,12 +45,13 @@ const EVENTS_BETWEEN_LOOKS: u32 = 1024;
 const END_IN_EVENTS: u32 = 64;
 /// Memory is measured, and progress told, this often.
 const BETWEEN_SLOW_LOOKS: Duration = Duration::from_millis(100);
-/// A search has become long after so many executions, or events of one execution; that is told, and again whenever there are so many
-/// times as many.
-const FIRST_MILESTONE: u64 = 1 << 16;
-const BETWEEN_MILESTONES: u64 = 8;
+/// A search has become longer than most after so many executions; that is told, and again whenever there are so many times as many.
+const FIRST_MILESTONE: u64 = 1 << 12;
+const BETWEEN_MILESTONES: u64 = 2;
+/// Or after so many events of one execution, those included that were only tried: it may have no end, or be one that the engine is slow at.
+const EVENTS_AT_MILESTONE: u64 = 1 << 16;
 /// Or after so many threads of one execution: what is kept of an event grows with their number.
-const THREADS_AT_FIRST_MILESTONE: u64 = 512;
+const THREADS_AT_MILESTONE: u64 = 512;
 /// What is not looked for where that takes too many steps ([`ending::Blockade`]).
 const GOING_ROUND: &str =
     "threads that wait for good in loops which take something and give it back";
@@ -82,8 +83,10 @@ pub struct Frame {
     error: Option<InternalError>,
     /// After so many executions the next milestone is reached.
     next_executions: u64,
-    /// When an execution has so many events, too: it may have no end.
+    /// When an execution has so many events, too.
     next_length: u64,
+    /// Events that were tried for the present execution, and not done.
+    tried: u64,
     /// Or so many threads.
     next_crowd: u64,
     /// An execution was begun and has not ended.
@@ -142,8 +145,9 @@ impl Frame {
             went_round: None,
             error: None,
             next_executions: FIRST_MILESTONE,
-            next_length: FIRST_MILESTONE,
-            next_crowd: THREADS_AT_FIRST_MILESTONE,
+            next_length: EVENTS_AT_MILESTONE,
+            tried: 0,
+            next_crowd: THREADS_AT_MILESTONE,
             midway: false,
             left_in_loop: false,
             explores: false,
@@ -257,6 +261,7 @@ impl Frame {
     /// Counts the present execution; `blocked_by`: why it did not come to its end.
     fn count(&mut self, blocked_by: Option<BlockedBy>) {
         self.midway = false;
+        self.tried = 0;
         match blocked_by {
             None => self.statistics.complete += 1,
             Some(cause) => {
@@ -334,6 +339,17 @@ impl Frame {
             Opinion::NothingWrong | Opinion::Wrong => self.stop(Reason::Effort),
             Opinion::None => ControlFlow::Continue(()),
         }
+    }
+
+    /// The present execution has so many events.
+    #[inline]
+    fn look_at_length(&mut self, events: usize) -> ControlFlow<()> {
+        if events as u64 + self.tried < self.next_length {
+            return ControlFlow::Continue(());
+        }
+        let times = self.next_length / FIRST_MILESTONE;
+        self.next_length = self.next_length.saturating_mul(BETWEEN_MILESTONES);
+        self.milestone(times)
     }
 
     /// Looks around now and then, and after the first execution.
@@ -679,11 +695,7 @@ impl Listener for Frame {
         if self.explores && program.must_read_kinds() {
             return ControlFlow::Break(());
         }
-        if self.ends.len() as u64 >= self.next_length {
-            let times = self.next_length / FIRST_MILESTONE;
-            self.next_length = self.next_length.saturating_mul(BETWEEN_MILESTONES);
-            self.milestone(times)?;
-        }
+        self.look_at_length(self.ends.len())?;
         let start = self.ends.last().map_or(0, |&end| end as usize);
         self.ends.push(machine.steps().len() as u32);
         match end {
@@ -709,7 +721,8 @@ impl Listener for Frame {
                 let started = ending::started(machine);
                 self.statistics.threads = self.statistics.threads.max(started);
                 if started as u64 >= self.next_crowd {
-                    let times = self.next_crowd / THREADS_AT_FIRST_MILESTONE;
+                    let events = self.next_crowd / THREADS_AT_MILESTONE * EVENTS_AT_MILESTONE;
+                    let times = events / FIRST_MILESTONE;
                     self.next_crowd = self.next_crowd.saturating_mul(BETWEEN_MILESTONES);
                     self.milestone(times)?;
                 }
@@ -823,6 +836,8 @@ impl Listener for Frame {
     }
 
     fn busy(&mut self) -> ControlFlow<()> {
+        self.tried += 1;
+        self.look_at_length(self.ends.len())?;
         self.events_since_look += 1;
         match self.events_since_look >= EVENTS_BETWEEN_LOOKS {
             true => self.look_midway(),

@@ -9,7 +9,7 @@
 //! Exploring finds most violations at once and needs no bounds; but the number of executions may be beyond all
 //! measure where a solver sees the answer. Who is asked when is decided by counting, so that nothing depends on the machine.
 
-use crate::check::{Checked, engine_options, estimating, search_options, solve, source};
+use crate::check::{Checked, Effort, engine_options, estimating, search_options, solve, source};
 use crate::checkpoint;
 use crate::error::Error;
 use crate::load::{Compiled, Loaded};
@@ -253,7 +253,7 @@ pub(crate) fn can_ask(options: &Options) -> bool {
 }
 
 /// Can it answer for all executions, and is it not the exploration that the user wants to see?
-fn is_worth_asking(options: &Options) -> bool {
+pub(crate) fn is_worth_asking(options: &Options) -> bool {
     can_ask(options) && options.unroll.is_none() && options.reductions == Reductions::default()
 }
 
@@ -301,11 +301,16 @@ fn for_formulas(options: &Options) -> Options {
     }
 }
 
-/// What the formula may cost when it is asked for the first time, about as much as the executions before. It grows with their number.
-const FIRST_EFFORT: Conflicts = 20_000;
+/// What the formula may cost for each time that the search is as long as at its first milestone: about as much as the executions.
+const CONFLICTS_FOR_MILESTONE: Conflicts = 1_250;
+/// It is so many times as long when the formula is asked for the first time, and again so many times longer whenever that is done again.
+const BEFORE_FORMULA: u64 = 16;
+const BETWEEN_FORMULAS: u64 = 8;
 
-/// What it may cost to go through states when that is tried for the first time: a million of them, about.
-const FIRST_STATES: u64 = 1 << 25;
+/// What it may cost to go through states when that is tried for the first time, at the first milestone: 120 thousand of them, about. Where that answers what is asked, races are not looked for; then formulas are smaller,
+/// too, and are asked as often.
+pub(crate) const FIRST_STATES: u64 = 1 << 22;
+const BETWEEN_STATES: u64 = 4;
 
 /// Engines `states` and `bmc` beside the first one of a portfolio: asked again and again while that explores, each time with leave to take more trouble, until one has an
 /// answer. Trouble is counted, not timed: the answer is the same on every machine.
@@ -315,7 +320,7 @@ struct SecondEngine {
     job: Job,
     /// Speaks of the program that it was formed on.
     answer: Rc<RefCell<Option<Checked>>>,
-    /// So many times the first effort was made in vain.
+    /// So many times as long as at its first milestone was the search when they were asked in vain.
     tried: Cell<u64>,
 }
 
@@ -343,39 +348,30 @@ impl SecondEngine {
     /// Goes through states first, if that can answer what is asked.
     fn look(&self, times: u64) {
         let mut answer = None;
-        if is_about_states(&self.options) {
-            answer = self.aside(|| self.by_states(FIRST_STATES.saturating_mul(times)));
+        if is_about_states(&self.options) && is_among(times, 1, BETWEEN_STATES) {
+            let most = FIRST_STATES.saturating_mul(times);
+            answer = self.aside(|| by_states(&self.compiled, &self.options, &self.job, Some(most)));
         }
-        if answer.is_none() {
+        let (first, factor) = match is_about_states(&self.options) {
+            true => (1, BETWEEN_STATES),
+            false => (BEFORE_FORMULA, BETWEEN_FORMULAS),
+        };
+        if answer.is_none() && is_among(times, first, factor) {
             let options = Options {
                 progress: false,
                 ..for_formulas(&self.options)
             };
-            let effort = FIRST_EFFORT.saturating_mul(times);
+            let effort = Effort {
+                conflicts: CONFLICTS_FOR_MILESTONE.saturating_mul(times),
+                // Making a large formula takes long by itself.
+                may_be_large: is_about_states(&self.options) && times > first,
+            };
             answer = self.aside(|| solve(&self.compiled, &options, &self.job, Some(effort)));
         }
         match answer {
             Some(_) => *self.answer.borrow_mut() = answer,
             None => self.tried.set(times),
         }
-    }
-
-    fn by_states(&self, most: u64) -> Result<Checked, Error> {
-        let engine = EngineKind::States;
-        let options = Options {
-            engine: Some(engine),
-            progress: false,
-            ..self.options.clone()
-        };
-        let mut loaded = self.compiled.load(&source(&options, &self.job))?;
-        let search = search_options(&options, &self.job);
-        let engine_options = EngineOptions {
-            most_effort: Some(most),
-            ..EngineOptions::default()
-        };
-        let outcome = driver::check_with(&mut loaded.program, engine, engine_options, search)
-            .map_err(|error| Error::Internal(error.to_string()))?;
-        Ok(Checked { loaded, outcome })
     }
 
     /// Has somebody else work while the first engine waits: what comes of it, if that is an answer.
@@ -389,7 +385,38 @@ impl SecondEngine {
     }
 }
 
+/// Engine `states`, with leave for so much effort.
+pub(crate) fn by_states(
+    compiled: &Compiled,
+    options: &Options,
+    job: &Job,
+    most: Option<u64>,
+) -> Result<Checked, Error> {
+    let engine = EngineKind::States;
+    let options = Options {
+        engine: Some(engine),
+        progress: false,
+        ..options.clone()
+    };
+    let mut loaded = compiled.load(&source(&options, job))?;
+    let search = search_options(&options, job);
+    let engine_options = EngineOptions {
+        most_effort: most,
+        ..EngineOptions::default()
+    };
+    let outcome = driver::check_with(&mut loaded.program, engine, engine_options, search)
+        .map_err(|error| Error::Internal(error.to_string()))?;
+    Ok(Checked { loaded, outcome })
+}
+
+/// Is it `first`, or that times a power of `factor`? Who is asked when depends on how long the search is and on nothing else, so that one that is taken up again asks as it would have.
+fn is_among(times: u64, first: u64, factor: u64) -> bool {
+    std::iter::successors(Some(first), |at| at.checked_mul(factor))
+        .take_while(|&at| at <= times)
+        .any(|at| at == times)
+}
+
 /// Can engine `states` answer what is asked?
-fn is_about_states(options: &Options) -> bool {
-    !options.checks.races && !options.checks.livelocks && options.memory == MemoryModel::Sc
+pub(crate) fn is_about_states(options: &Options) -> bool {
+    !options.checks.races && !options.checks.livelocks
 }

@@ -13,6 +13,7 @@ use crate::progress::{self, Clock, Estimator, StatusLine};
 use crate::project;
 use crate::proof;
 use crate::supervise::{Ended, Job};
+use crate::turns;
 use crate::unwritten;
 use raddle_bmc::{BmcOptions, Conflicts};
 use raddle_program::interp::SpuriousFailures;
@@ -261,9 +262,17 @@ pub(crate) fn checked(options: &Options, job: &Job) -> Result<Checked, Error> {
 pub(crate) fn by_engine(options: &Options, job: &Job) -> Result<Checked, Error> {
     match options.engine {
         Some(engine) if engine.explores() => explore(options, engine, job),
+        Some(_) if turns::are_taken(options) => turns::check(options, job),
         Some(_) => solve(&source(options, job).compile()?, options, job, None),
         None => auto::check(options, job),
     }
+}
+
+/// What `bmc` may cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    pub(crate) conflicts: Conflicts,
+    pub(crate) may_be_large: bool,
 }
 
 /// Engine `bmc` looks at the module itself; the program is for replaying.
@@ -271,7 +280,7 @@ pub(crate) fn solve(
     compiled: &Compiled,
     options: &Options,
     job: &Job,
-    effort: Option<Conflicts>,
+    effort: Option<Effort>,
 ) -> Result<Checked, Error> {
     let options = &match options.every_byte {
         true => unwritten::for_formulas(options),
@@ -301,7 +310,8 @@ pub(crate) fn solve(
         spurious_failures: spurious_failures(options.spurious_failures, options.memory),
         any_unwritten: options.any_unwritten,
         silent_abort: options.silent_abort,
-        effort,
+        effort: effort.map(|it| it.conflicts),
+        may_be_large: effort.is_some_and(|it| it.may_be_large),
         patience: raddle_bmc::PATIENCE,
     };
     let search = search_options(options, job);

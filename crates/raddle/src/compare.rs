@@ -43,6 +43,7 @@ pub fn compare(args: CheckArgs, interrupt: &AtomicBool) -> Result<Status, Error>
             break;
         }
         options.engine = Some(kind);
+        options.is_auto = false;
         let Some((mut outcome, goes_on)) = outcome(&options, interrupt)? else {
             return Ok(Status::Failure);
         };

@@ -28,6 +28,7 @@ pub mod replay;
 mod rustc;
 mod standard;
 mod supervise;
+mod turns;
 mod unwritten;
 
 use cli::{Cli, Command};

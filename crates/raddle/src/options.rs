@@ -24,6 +24,8 @@ pub struct Options {
     pub memory: MemoryModel,
     /// The user has chosen neither engine nor memory model: the language's model counts, where it makes a difference.
     pub follows_language: bool,
+    /// The user has chosen a memory model and no engine.
+    pub(crate) is_auto: bool,
     pub checks: Checks,
     pub reductions: Reductions,
     pub unroll: Option<u32>,
@@ -80,7 +82,7 @@ pub enum AnswerFormat {
     Sarif,
 }
 
-/// The engines of this version by name. `auto` is the best of them for the program; under TSO and PSO it is `bmc`.
+/// The engines of this version by name. `auto` is the best of them for the program; under TSO and PSO it is `bmc`, and `states` beside it ([`crate::turns`]).
 pub const ENGINES: &[(&str, EngineKind)] = &[
     ("dpor", EngineKind::Dpor),
     ("rf", EngineKind::Rf),
@@ -196,6 +198,7 @@ impl Options {
             engine,
             memory,
             follows_language,
+            is_auto: args.engine == Engine::Auto && !follows_language,
             unroll: args.unroll,
             threads: args.threads,
             on_main_return: args.on_main_return,

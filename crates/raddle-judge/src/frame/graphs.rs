@@ -1,6 +1,6 @@
 //! Executions that are graphs: there is no machine that runs them, so their engine says what became of them.
 
-use super::{BETWEEN_MILESTONES, EVENTS_BETWEEN_LOOKS, FIRST_MILESTONE, Frame, GOING_ROUND};
+use super::{EVENTS_BETWEEN_LOOKS, Frame, GOING_ROUND};
 use crate::checks::ViolationKey;
 use crate::ending;
 use crate::replay::{self, Found, Mismatch, Schedule};
@@ -32,12 +32,7 @@ impl Frame {
         if self.events_since_look >= EVENTS_BETWEEN_LOOKS {
             self.look_around()?;
         }
-        if events as u64 >= self.next_length {
-            let times = self.next_length / FIRST_MILESTONE;
-            self.next_length = self.next_length.saturating_mul(BETWEEN_MILESTONES);
-            self.milestone(times)?;
-        }
-        ControlFlow::Continue(())
+        self.look_at_length(events)
     }
 
     /// An execution is gone on with that differs from all before: from now on it is one that was begun.

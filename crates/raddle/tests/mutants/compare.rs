@@ -228,6 +228,7 @@ fn solved(text: &str, memory: MemoryModel, checks: Checks) -> Result<Answer, Fai
             any_unwritten: false,
             silent_abort: false,
             effort: Some(MOST_CONFLICTS),
+            may_be_large: false,
             patience: raddle_bmc::PATIENCE,
         };
         let search = SearchOptions {
