@@ -5,6 +5,7 @@ use crate::debug::{DebugInfo, DebugLoc, SourceTypeId};
 use crate::ids::{ConstId, FuncId, GlobalId, TypeId};
 use crate::types::TypeTable;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// What a name `@…` stands for. Aliases are resolved to what they name while parsing; an ifunc to what its resolver
 /// returns if that is a constant, and is a declared function otherwise.
@@ -31,6 +32,8 @@ pub struct Global {
     pub source_type: Option<SourceTypeId>,
     /// The source variable's name (differs from `name` for C++ and static locals).
     pub source_name: Option<Box<str>>,
+    /// The file and the line that declare it.
+    pub declared_at: Option<(Arc<str>, u32)>,
 }
 
 /// A function, declared or defined. The body of a defined one is parsed on demand: [`Module::parse_body`].

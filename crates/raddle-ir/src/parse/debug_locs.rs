@@ -128,7 +128,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// `!dbg` of a global: its name and type in the source.
+    /// `!dbg` of a global: its name, its type and its place in the source.
     pub(super) fn describe_global(&mut self, id: GlobalId, number: u32) -> PResult<()> {
         let node = self.node(number)?;
         let variable = match node.kind {
@@ -142,8 +142,14 @@ impl Parser<'_, '_> {
             Some(ty) => Some(self.source_type(ty)?),
             None => None,
         };
+        let line = variable.u32("line");
+        let declared_at = match variable.node("file") {
+            Some(file) if line != 0 => Some((self.file(file)?, line)),
+            _ => None,
+        };
         let global = &mut self.module.globals[id.index()];
         global.source_type = source_type;
+        global.declared_at = declared_at;
         global.source_name = variable.str("name").map(|name| unescape_name(name).into());
         Ok(())
     }

@@ -205,6 +205,7 @@ impl<'t> Parser<'t, '_> {
                         align: 0,
                         source_type: None,
                         source_name: None,
+                        declared_at: None,
                     };
                     if weak {
                         self.module.extern_weak.insert(global.name.clone());

@@ -57,6 +57,7 @@ pub(super) fn declare_variable(module: &mut Module, name: &str, size: u64) {
         align: 16,
         source_type: None,
         source_name: None,
+        declared_at: None,
     });
     module.symbols.insert(name.into(), Symbol::Global(id));
 }

@@ -81,6 +81,7 @@ mod waiting;
 
 pub(crate) use externs::{contents, is_constant, size};
 pub use locks::{locks_several, may_fail_spuriously};
+pub(crate) use process::ENDING_STATIC;
 pub use process::runs_functions_at_exit;
 pub use rust::is_of_library;
 pub(crate) use rust::{declare_output, fmt_write, parks};

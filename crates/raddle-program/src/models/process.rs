@@ -113,6 +113,9 @@ const MOST_EXIT_FUNCTIONS: u64 = 256;
 /// Bytes of an entry.
 const ENTRY: u64 = 16;
 
+/// The thread value that is the address of the static object whose destructor runs at exit: reports name its declaration.
+pub(crate) const ENDING_STATIC: (u32, u64) = (19, 0);
+
 /// Functions that register others.
 const REGISTERING: [&str; 2] = ["atexit", "__cxa_atexit"];
 const AT_QUICK_EXIT: &str = "at_quick_exit";
@@ -194,7 +197,14 @@ impl Script<'_, '_> {
             self.store(table, 8, count - 1, Order::SeqCst)?;
             // Another thread that is about to register one is too late.
             if function != 0 {
+                let (kind, key) = ENDING_STATIC;
+                if takes_argument {
+                    self.set_thread_value(kind, key, argument)?;
+                }
                 self.call(function, &[argument][..usize::from(takes_argument)])?;
+                if takes_argument {
+                    self.set_thread_value(kind, key, 0)?;
+                }
             }
         }
     }

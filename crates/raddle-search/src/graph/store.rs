@@ -56,6 +56,8 @@ pub(super) struct Location {
     last: SmallVec<[u32; 6]>,
     /// How many of them are additions.
     additions: u32,
+    /// May there be writes of other locations among them?
+    pub(super) is_shared: bool,
 }
 
 impl Location {
@@ -562,7 +564,9 @@ impl Graph {
         }
         let later = |other: &Ev| self.event(*other).stamp > stamp;
         let position = writes.iter().position(later).unwrap_or(writes.len());
-        self.locations[place.index()].writes.insert(position, write);
+        let location = &mut self.locations[place.index()];
+        location.writes.insert(position, write);
+        location.is_shared = true;
     }
 
     fn leave_shared_bytes(&mut self, program: &Program, place: Place, write: Ev) {

@@ -143,8 +143,12 @@ impl Graph {
             }
         }
         // Where sizes are mixed, plain writes to other locations have their place here, too.
-        let writes = self.writes(place);
-        let foreign = writes.iter().enumerate().rev().find(|(_, write)| {
+        let location = self.locations.get(place.index());
+        let Some(location) = location.filter(|location| location.is_shared) else {
+            return floor;
+        };
+        let mut writes = location.writes.iter().enumerate().rev();
+        let foreign = writes.find(|(_, write)| {
             self.event(**write).place != place && self.is_earlier(**write, before, known)
         });
         foreign.map_or(floor, |(position, _)| floor.max(position + 1))

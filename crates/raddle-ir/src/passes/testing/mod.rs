@@ -294,6 +294,7 @@ impl Builder {
             align: 8,
             source_type: None,
             source_name: None,
+            declared_at: None,
         });
         self.module.symbols.insert(name.into(), Symbol::Global(id));
         self.constant(Constant::Global(id))

@@ -7,6 +7,7 @@ use crate::interp::local::{Frame, Link};
 use crate::models;
 use crate::names;
 use crate::op::Op;
+use crate::tables::SourceLoc;
 use raddle_ir::DebugLocId;
 use std::rc::Rc;
 
@@ -32,7 +33,28 @@ impl Machine<'_> {
                 return self.world.called_from(self.tables, own, caller);
             }
         }
-        own
+        match self.variable_that_ends() {
+            Some(declaration) => self.world.called_from(self.tables, own, declaration),
+            None => own,
+        }
+    }
+
+    /// Where the static variable was declared whose destructor the thread is running: nobody calls that from the user's code.
+    fn variable_that_ends(&mut self) -> Option<SrcId> {
+        let address = *self.state.slots.get(&models::ENDING_STATIC)?;
+        let mut addresses = self.world.global_addresses.iter();
+        let index = addresses.position(|known| *known == Some(address))?;
+        let global = self.world.module.globals.get(index)?;
+        let (file, line) = global.declared_at.as_ref()?;
+        let declaration = self.tables.source(SourceLoc {
+            file: file.as_ref().into(),
+            line: *line,
+            column: 0,
+            function: None,
+            inlined_at: None,
+        });
+        let is_users = self.tables.user_source(declaration).is_some();
+        is_users.then_some(declaration)
     }
 
     /// The source position of the first interpreted frame of a list, which is left with those below it.
