@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What somebody who explores and all others know of each other without a lock.
+/// What somebody who explores and all others know of each other without a lock. Its owner writes it with each execution, so no two of them share a line of
+/// the cache, nor one that is fetched beside it.
 #[derive(Debug, Default)]
+#[repr(align(128))]
 pub struct Link {
     call: AtomicBool,
     complete: AtomicU64,
@@ -49,5 +51,20 @@ impl Link {
     pub fn counts(&self) -> (u64, u64) {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         (of(&self.complete), of(&self.blocked))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Link;
+    use std::sync::Arc;
+
+    #[test]
+    fn no_two_share_a_line_of_the_cache() {
+        let links: Vec<Arc<Link>> = (0..8).map(|_| Arc::default()).collect();
+        let mut places: Vec<usize> = links.iter().map(|it| Arc::as_ptr(it).addr()).collect();
+        places.sort_unstable();
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= 128));
+        assert!(places.iter().all(|place| place % 128 == 0));
     }
 }

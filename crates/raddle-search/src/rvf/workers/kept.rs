@@ -164,7 +164,7 @@ fn read_junction(words: &[&str], tree: &Tree, program: &Program) -> Option<Junct
 
 /// How many outcomes these are, if each is there once, or it says that the node is gone on with.
 fn counted(mut outcomes: Vec<Range<usize>>, count: usize) -> Option<usize> {
-    if outcomes == [0..0] {
+    if matches!(outcomes.as_slice(), [only] if *only == (0..0)) {
         return Some(0);
     }
     outcomes.sort_by_key(|it| it.start);
@@ -177,4 +177,20 @@ fn counted(mut outcomes: Vec<Range<usize>>, count: usize) -> Option<usize> {
     }
     let sum = outcomes.iter().map(Range::len).sum();
     (sum > 0).then_some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn outcomes_are_there_once() {
+        assert_eq!(counted(vec![2..4, 0..1], 4), Some(3));
+        assert_eq!(counted(vec![0..0; 1], 4), Some(0));
+        // Nobody would go on with the node.
+        assert_eq!(counted(Vec::new(), 4), None);
+        assert_eq!(counted(vec![0..2, 1..3], 4), None);
+        assert_eq!(counted(vec![0..2, 0..0], 4), None);
+        assert_eq!(counted(vec![3..5, 0..1], 4), None);
+    }
 }
