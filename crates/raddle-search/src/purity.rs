@@ -388,7 +388,9 @@ impl Changed {
         is_update: bool,
         meanwhile: &mut Meanwhiles,
     ) -> bool {
-        let size = program.tables().loc_info(self.loc).size;
+        let info = program.tables().loc_info(self.loc);
+        // A synchronisation object's word has no size of its own.
+        let size = if info.is_sync() { 8 } else { info.size };
         let minus = |a, b| RmwKind::Sub.apply(a, b, size);
         if self.is_blind || matches!(self.others, Others::Ask(_)) {
             // Others may have written meanwhile: all that counts is by how much the thread itself changed it.

@@ -439,7 +439,7 @@ fn bmc_agrees(program: &Path) -> Result<(), Failed> {
             more.extend(limit);
             saved.check(program, &own, &more)
         };
-        let expected = run(engine, &["--max-executions", "3000", "--time-limit", "4"])?;
+        let expected = run(engine, &["--max-executions", "3000", "--time-limit", "2"])?;
         if !matches!(expected.status.code(), Some(0 | 1)) {
             OPEN.count();
             continue;

@@ -1,3 +1,4 @@
+// engines: dpor, rf
 // What `std::make_shared` keeps in the raw bytes of its block, and the elements of a vector, have the names of the source.
 #include <memory>
 #include <string>
