@@ -1,6 +1,6 @@
 // raddle: --engine dpor
 // engines: dpor, rf
-// bmc: inconclusive
+// bmc: endless
 // Readers count themselves into the lock and look at what they found; while somebody writes they count themselves out again, without looking. They
 // see each other in every round, and it makes no difference to them.
 #include <assert.h>
