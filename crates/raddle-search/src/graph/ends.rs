@@ -13,9 +13,32 @@ use std::ops::ControlFlow;
 /// Which step of a schedule each event is part of.
 pub(super) struct Steps {
     by_thread: Vec<Vec<u32>>,
+    /// The events at fault that are steps, if not all of them are. What is at fault publishes nothing, and is the last of its thread.
+    faults: Option<[Ev; 2]>,
 }
 
 impl Steps {
+    fn new(graph: &Graph, faults: Option<[Ev; 2]>) -> Self {
+        Self {
+            by_thread: vec![Vec::new(); graph.threads.len()],
+            faults,
+        }
+    }
+
+    /// Is the event no step of the schedule?
+    fn leaves_out(&self, graph: &Graph, event: Ev) -> bool {
+        let e = graph.event(event);
+        let is_left = |faults: &[Ev; 2]| !faults.contains(&event);
+        e.is_refused || e.is_fault && self.faults.as_ref().is_some_and(is_left)
+    }
+
+    /// The first event of a step.
+    pub(super) fn event_of(&self, thread: usize, step: usize) -> Option<Ev> {
+        let steps = &self.by_thread[thread];
+        let index = steps.partition_point(|&other| (other as usize) < step);
+        (steps.get(index) == Some(&(step as u32))).then(|| Ev::new(thread, index))
+    }
+
     pub(super) fn of(&self, event: Ev) -> usize {
         self.by_thread[event.of()][event.at()] as usize
     }
@@ -28,8 +51,9 @@ impl Steps {
     pub(super) fn next(&self, graph: &Graph, thread: usize) -> Option<Ev> {
         let events = graph.threads[thread].events.iter().enumerate();
         let mut rest = events.skip(self.count(thread));
-        let (index, event) = rest.find(|(_, event)| !event.waits())?;
-        (!event.is_refused).then(|| Ev::new(thread, index))
+        let (index, _) = rest.find(|(_, event)| !event.waits())?;
+        let next = Ev::new(thread, index);
+        (!self.leaves_out(graph, next)).then_some(next)
     }
 
     /// If a write is an addition: of those that it stands among, the last in the order of steps.
@@ -76,7 +100,7 @@ impl Search {
         let machine = &mut self.rules.machine;
         let (graph, judge) = (&self.graph, &self.judge);
         frame.graph_blocked(program, machine, |program| {
-            linearise(graph, judge.memory, program).0
+            linearise(graph, judge.memory, program, None).0
         })
     }
 
@@ -170,16 +194,28 @@ impl Search {
         program: &mut Program,
         memory: MemoryModel,
     ) -> (Schedule, Steps) {
-        linearise(&self.graph, memory, program)
+        linearise(&self.graph, memory, program, None)
+    }
+
+    /// The same for a race of two events. What else is at fault is left out: the machine has no two halves of an operation that fails.
+    pub(super) fn linearised_to_race(
+        &self,
+        program: &mut Program,
+        of: [Ev; 2],
+    ) -> (Schedule, Steps) {
+        linearise(&self.graph, self.judge.memory, program, Some(of))
     }
 }
 
 /// The events of a graph one after the other, reads after what they read from. Of several that can come next, the one that was added first
-/// does.
-fn linearise(graph: &Graph, memory: MemoryModel, program: &Program) -> (Schedule, Steps) {
-    let mut steps = Steps {
-        by_thread: vec![Vec::new(); graph.threads.len()],
-    };
+/// does, but a free waits as long as others can go on that access the object without knowing of it: in an interleaving they would find it gone.
+fn linearise(
+    graph: &Graph,
+    memory: MemoryModel,
+    program: &Program,
+    faults: Option<[Ev; 2]>,
+) -> (Schedule, Steps) {
+    let mut steps = Steps::new(graph, faults);
     let mut schedule = Schedule {
         memory,
         steps: Vec::new(),
@@ -195,9 +231,15 @@ fn linearise(graph: &Graph, memory: MemoryModel, program: &Program) -> (Schedule
             let is_ready = can_come(graph, program, &steps, this)
                 && (memory != MemoryModel::Sc
                     || is_next_in_memory(graph, &steps, &|write| steps.has(write), this));
-            is_ready.then_some((event.stamp, thread))
+            is_ready.then(|| {
+                (
+                    frees_too_early(graph, program, &steps, this),
+                    event.stamp,
+                    thread,
+                )
+            })
         });
-        let Some((_, thread)) = ready.min() else {
+        let Some((_, _, thread)) = ready.min() else {
             return (schedule, steps);
         };
         emit(graph, program, thread, &mut schedule, &mut steps);
@@ -235,6 +277,7 @@ pub(super) fn is_next_in_memory(
                     && o.source == earlier
                     && !(other.thread == this.thread && other.index < this.index)
                     && !steps.has(other)
+                    && !steps.leaves_out(graph, other)
                 {
                     return false;
                 }
@@ -266,10 +309,25 @@ pub(super) fn can_come(graph: &Graph, program: &Program, steps: &Steps, event: E
                 let target = thread.index();
                 steps.by_thread[target].len() >= graph.threads[target].events.len()
             }
-            _ => true,
+            // The free that it comes too late for.
+            _ => steps.has(e.source),
         },
         _ => true,
     }
+}
+
+/// Does the event free an object that some event accesses which is no step yet, and which does not happen after it?
+pub(super) fn frees_too_early(graph: &Graph, program: &Program, steps: &Steps, event: Ev) -> bool {
+    let Op::Free { object } = *program.op(graph.event(event).state) else {
+        return false;
+    };
+    graph.last_at_object(object.index()).any(|last| {
+        let all = std::iter::successors(Some(last), |&at| graph.before_at_object(at));
+        let mut left = all.take_while(|&access| !steps.has(access));
+        last.thread != event.thread
+            && left
+                .any(|access| !graph.event(access).waits() && !graph.happens_before(event, access))
+    })
 }
 
 /// The next operation of a thread, with all its parts.

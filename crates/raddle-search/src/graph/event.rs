@@ -105,7 +105,8 @@ pub(super) struct Event {
     pub(super) stamp: u32,
     /// What a read found, what a write wrote, what was chosen.
     pub(super) value: Value,
-    /// The write that a read reads from; [`Ev::NONE`] if the thread waits for another one ([`super::reads`]).
+    /// The write that a read reads from; [`Ev::NONE`] if the thread waits for another one ([`super::reads`]). Of an access to memory that was freed:
+    /// the free.
     pub(super) source: Ev,
     /// The write whose value makes the thread wait.
     pub(super) base: Ev,

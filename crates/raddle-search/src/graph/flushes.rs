@@ -4,7 +4,7 @@
 //! order of a consistent graph has no cycle ([`super::buffered`]).
 
 use super::buffered::{drains, is_barrier, is_delayed};
-use super::ends::{Steps, can_come, emit, is_next_in_memory};
+use super::ends::{Steps, can_come, emit, frees_too_early, is_next_in_memory};
 use super::event::Ev;
 use super::store::Graph;
 use crate::replay::{Schedule, ScheduleStep};
@@ -25,10 +25,11 @@ pub(super) fn linearise(
         let ready = (0..graph.threads.len()).filter_map(|thread| {
             let next = steps.next(graph, thread)?;
             let is_ready = can_run(graph, program, steps, &buffers, next);
-            is_ready.then_some((graph.event(next).stamp, next))
+            let stamp = graph.event(next).stamp;
+            is_ready.then(|| (frees_too_early(graph, program, steps, next), stamp, next))
         });
-        let first = ready.min_by_key(|&(stamp, _)| stamp);
-        if let Some((_, next)) = first {
+        let first = ready.min_by_key(|&(is_early, stamp, _)| (is_early, stamp));
+        if let Some((_, _, next)) = first {
             let thread = next.of();
             emit(graph, program, thread, schedule, steps);
             if is_delayed(graph.event(next)) {

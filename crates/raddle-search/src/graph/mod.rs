@@ -27,6 +27,7 @@ mod races;
 mod reads;
 mod revisit;
 mod rounds;
+mod stops;
 mod store;
 mod sync;
 #[cfg(test)]

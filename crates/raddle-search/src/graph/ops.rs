@@ -183,6 +183,22 @@ impl Rules {
         }
     }
 
+    /// The word of a mutex that a thread gives up to wait, if it holds it.
+    pub(super) fn given_up(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        mutex: LocId,
+        word: Value,
+        bytes: &dyn Fn(u32) -> Option<u8>,
+    ) -> Option<Value> {
+        let (tables, unlock) = (program.tables(), SyncAction::UNLOCK);
+        let held = self
+            .machine
+            .known_word_after(tables, mutex, unlock, word, bytes);
+        sync::release_for_wait(held, thread)
+    }
+
     #[expect(clippy::too_many_arguments, reason = "what an operation depends on")]
     fn synchronise(
         &mut self,
@@ -195,26 +211,15 @@ impl Rules {
         bytes: &dyn Fn(u32) -> Option<u8>,
     ) -> Found {
         let tables = program.tables();
-        let misuse = |misuse, cell: LocId| {
-            Found::Fault(Fault::Misuse {
-                misuse,
-                object: Some(tables.loc_info(cell).object),
-                thread: None,
-            })
-        };
         if let SyncAction::CondRelease { mutex } = action
             && part >= 2
         {
-            let unlock = SyncAction::UNLOCK;
-            let held = self
-                .machine
-                .known_word_after(tables, mutex, unlock, word, bytes);
-            return match sync::release_for_wait(held, thread) {
+            return match self.given_up(program, thread, mutex, word, bytes) {
                 Some(free) => Found::Writes {
                     value: free,
                     ends: Some(0),
                 },
-                None => misuse(Misuse::WaitWithoutMutex, cell),
+                None => Found::Fault(misused(program, cell, Misuse::WaitWithoutMutex)),
             };
         }
         let known = self
@@ -222,7 +227,7 @@ impl Rules {
             .known_word_after(tables, cell, action, word, bytes);
         match self.machine.sync_step(known, action, thread) {
             SyncStep::Wait => Found::Wait,
-            SyncStep::Misuse(what) => misuse(what, cell),
+            SyncStep::Misuse(what) => Found::Fault(misused(program, cell, what)),
             SyncStep::Done { word, value } => match sync_mode(action, value) {
                 AccessMode::Read => Found::Ends { returns: value },
                 _ => Found::Writes {
@@ -234,6 +239,15 @@ impl Rules {
                 },
             },
         }
+    }
+}
+
+/// The wrong use of a synchronisation object.
+pub(super) fn misused(program: &Program, cell: LocId, misuse: Misuse) -> Fault {
+    Fault::Misuse {
+        misuse,
+        object: Some(program.tables().loc_info(cell).object),
+        thread: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Data races, and reads of what nobody has written.
 
 use super::Search;
+use super::buffered::is_delayed;
 use super::event::{Ev, Kind, Place};
 use crate::frame::Frame;
 use crate::replay::{self, Causes, Schedule, ScheduleStep, needed};
@@ -219,16 +220,40 @@ impl Search {
         {
             *kept.entry(step.thread()).or_default() += 1;
         }
-        let mut part = self.schedule(program);
-        part.steps.retain(|step| {
-            let left = kept.entry(step.thread()).or_default();
-            let is_kept = *left > 0;
-            *left = left.saturating_sub(1);
-            is_kept
-        });
+        let mut part = self.beginnings(program, &kept);
         let choices = Vec::new();
         part.steps.push(ScheduleStep::Run { thread, choices });
         Some(part)
+    }
+
+    /// The first operations of each thread, so many of each, and what becomes of their stores. Where stores are delayed, those that are left out are
+    /// behind all others of their thread.
+    fn beginnings(&self, program: &mut Program, kept: &FxHashMap<ThreadId, usize>) -> Schedule {
+        let (mut part, steps) = self.linearised(program);
+        let mut left = kept.clone();
+        // By thread, whether the operations are kept whose stores are delayed.
+        let mut buffers: FxHashMap<ThreadId, Vec<bool>> = FxHashMap::default();
+        let mut number = 0;
+        part.steps.retain(|step| {
+            let thread = step.thread();
+            let buffer = buffers.entry(thread).or_default();
+            let is_kept = match step {
+                ScheduleStep::Flush { position, .. } => buffer.remove(*position as usize),
+                ScheduleStep::Run { .. } | ScheduleStep::Place { .. } => {
+                    let left = left.entry(thread).or_default();
+                    let is_kept = *left > 0;
+                    *left = left.saturating_sub(1);
+                    let event = steps.event_of(thread.index(), number);
+                    if event.is_some_and(|event| is_delayed(self.graph.event(event))) {
+                        buffer.push(is_kept);
+                    }
+                    is_kept
+                }
+            };
+            number += 1;
+            is_kept
+        });
+        part
     }
 
     fn report_race(
@@ -273,7 +298,7 @@ impl Search {
             // It could learn of the other one by reading. It would not wait here if it had been known that others write plainly: the search will begin anew.
             Some(read) if acquires(program.op(self.graph.event(read).state)) => None,
             Some(read) => self.linearised_with(program, read),
-            None => Some(self.linearised(program)),
+            None => Some(self.linearised_to_race(program, [first, second])),
         };
         let Some((schedule, steps)) =
             told.filter(|(_, steps)| steps.has(first) && steps.has(second))

@@ -9,11 +9,10 @@
 
 use super::event::{Ev, Event, Kind, Place};
 use super::ops::{self, Before, Found};
-use super::races::{UNORDERED_FREE, freed as freed_access};
+use super::races::UNORDERED_FREE;
 use super::store::{Cursor, Halt};
 use super::{Alternative, Search, Step};
 use crate::frame::Frame;
-use raddle_program::tables::NO_SLOT;
 use raddle_program::{
     Fault, Op, Order, Program, StateId, SyncAction, ThreadId, Unsupported, Value,
 };
@@ -41,17 +40,11 @@ impl Search {
         let Cursor { state, part, .. } = self.graph.threads[thread].cursor;
         let info = *program.tables().loc_info(loc);
         let op = *program.op(state);
-        if info.life != NO_SLOT && part % 2 == 0 {
-            let freed = self.graph.life(info.object.index()).map(|life| life.freed);
-            let known = self.graph.known(thread);
-            let index = self.graph.threads[thread].events.len();
-            let now = Ev::new(thread, index);
-            let freed = freed.filter(|freed| freed.is_event());
-            let is_known = freed.map(|freed| self.graph.is_earlier(freed, now, known));
-            if is_known.is_some_and(|is_known| is_known || self.plain_is_relaxed) {
-                let fault = freed_access(program, &op, loc);
-                let stopped = self.stop_at(program, frame, thread, fault)?;
-                if is_known == Some(false) {
+        if part % 2 == 0 {
+            let freed = self.freed(program, thread, loc);
+            if let Some(freed) = freed.filter(|it| it.is_known || self.plain_is_relaxed) {
+                let stopped = self.stop_at_freed(program, frame, thread, loc, freed)?;
+                if !freed.is_known {
                     // It could have come before the free, where others could have seen it.
                     self.give_up(program, frame, thread, UNORDERED_FREE)?;
                 }
@@ -59,7 +52,8 @@ impl Search {
             }
         }
         if info.is_sync() {
-            return ControlFlow::Continue(None);
+            let stopped = self.wait_without_mutex(program, frame, thread)?;
+            return ControlFlow::Continue(stopped);
         }
         if info.mixed {
             self.meet_other_sizes(program, loc)?;
@@ -115,60 +109,6 @@ impl Search {
         })
     }
 
-    /// The thread goes no further: what it meets is wrong.
-    fn stop_at(
-        &mut self,
-        program: &mut Program,
-        frame: &mut Frame,
-        thread: usize,
-        fault: Fault,
-    ) -> ControlFlow<(), Step> {
-        let at = self.halt(program, thread, false);
-        frame.graph_fault(
-            program,
-            ThreadId::from_index(thread),
-            at,
-            fault,
-            |program| self.schedule_to_fault(program, thread),
-        )?;
-        ControlFlow::Continue(Step::Done)
-    }
-
-    pub(super) fn refuse(
-        &mut self,
-        program: &mut Program,
-        frame: &mut Frame,
-        thread: usize,
-        what: Unsupported,
-    ) -> ControlFlow<(), Step> {
-        let at = self.halt(program, thread, true);
-        let stop = raddle_program::Stop::Unsupported(what);
-        frame.graph_stop(program, ThreadId::from_index(thread), at, stop, |program| {
-            self.schedule(program)
-        })?;
-        ControlFlow::Continue(Step::Done)
-    }
-
-    fn halt(
-        &mut self,
-        program: &Program,
-        thread: usize,
-        is_refused: bool,
-    ) -> raddle_program::SrcId {
-        let cursor = self.graph.threads[thread].cursor;
-        let mut event = Event::new(cursor.state, cursor.part, Kind::Other);
-        let index = self.graph.threads[thread].events.len();
-        self.graph.inherit(&mut event, thread, index);
-        event.is_fault = true;
-        event.is_refused = is_refused;
-        let halted = Cursor {
-            halt: Halt::Fault,
-            ..cursor
-        };
-        self.graph.add(program, thread, event, 0, halted);
-        program.at(cursor.state)
-    }
-
     /// What the read part of an operation makes of reading from a write; `read` is the event that it is or will be.
     pub(super) fn found(
         &mut self,
@@ -195,11 +135,7 @@ impl Search {
         } else {
             None
         };
-        let bytes = |arena: u32| {
-            let (start, bytes) = written?;
-            let at = arena.checked_sub(start)? as usize;
-            bytes.get(at).copied().flatten()
-        };
+        let bytes = |arena| byte_of(written, arena);
         let thread = ThreadId::from_index(read.of());
         let before = Before {
             graph: &self.graph,
@@ -209,7 +145,7 @@ impl Search {
     }
 
     /// What threads have written to the bytes that say of which kind a mutex without an initialising call is.
-    fn kind_bytes(
+    pub(super) fn kind_bytes(
         &self,
         program: &Program,
         (state, part): (StateId, u8),
@@ -545,9 +481,21 @@ impl Search {
         }
         self.meet_lock(program, read)?;
         self.find_uninitialised(program, frame, read)?;
-        self.find_races(program, frame, read)?;
+        // Where another update reads from the same write there is no such execution before that one was revisited: races are looked for with the write.
+        if !event.is_update
+            || !self.is_updated(event.place, self.graph.position(event.place, event.source))
+        {
+            self.find_races(program, frame, read)?;
+        }
         self.arrived(program, frame, read.of())
     }
+}
+
+/// The byte at a place of the arena, if it is one of those that were written.
+pub(super) fn byte_of(written: Option<(u32, [Option<u8>; 4])>, arena: u32) -> Option<u8> {
+    let (start, bytes) = written?;
+    let at = arena.checked_sub(start)? as usize;
+    bytes.get(at).copied().flatten()
 }
 
 /// The operation on a synchronisation object that a part belongs to.

@@ -242,6 +242,12 @@ impl Graph {
         (previous > 0).then(|| Ev::new(event.of(), previous as usize - 1))
     }
 
+    /// The event of a thread before this one at the same object.
+    pub(super) fn before_at_object(&self, event: Ev) -> Option<Ev> {
+        let previous = self.event(event).previous_at_object;
+        (previous > 0).then(|| Ev::new(event.of(), previous as usize - 1))
+    }
+
     pub(super) fn life(&self, object: usize) -> Option<&Life> {
         self.lives.get(object)
     }

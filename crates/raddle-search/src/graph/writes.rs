@@ -50,7 +50,7 @@ impl Search {
     }
 
     /// Does an update stand right behind the write at this position, so that nothing can come between them?
-    fn is_updated(&self, place: Place, position: usize) -> bool {
+    pub(super) fn is_updated(&self, place: Place, position: usize) -> bool {
         let next = self.graph.writes(place).get(position);
         next.is_some_and(|&next| {
             let event = self.graph.event(next);
