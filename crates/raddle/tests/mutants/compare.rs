@@ -83,39 +83,63 @@ pub(crate) enum Answer {
 pub(crate) fn compare(text: &str, checks: Checks, tally: &mut Tally) -> Result<(), Failure> {
     // Those that ran out of time have none for a weaker memory model, under which there are more executions.
     let mut too_slow = Vec::new();
-    for memory in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
-        let mut asked = Vec::new();
-        for engine in EngineKind::ALL
-            .iter()
-            .copied()
-            .filter(|it| looks(*it, memory, checks))
-        {
-            if too_slow.contains(&engine) {
-                tally.skip((engine, memory));
-                continue;
-            }
-            let started = Instant::now();
-            let answer = match engine {
-                EngineKind::Bmc => solved(text, memory, checks)?,
-                _ => explored(text, engine, memory, checks)?,
-            };
-            tally.count((engine, memory), &answer, started.elapsed());
-            if answer == Answer::Open(OUT_OF_TIME) {
-                too_slow.push(engine);
-            }
-            asked.push(Asked {
-                engine,
-                answer,
-                is_complete: OnceCell::new(),
-            });
-        }
-        for (at, one) in asked.iter().enumerate() {
-            for other in &asked[at + 1..] {
-                fits(text, memory, one, other)?;
+    let mut ask = |memory| ask_all(text, memory, checks, tally, &mut too_slow);
+    let sequential = ask(MemoryModel::Sc)?;
+    for memory in [MemoryModel::Tso, MemoryModel::Pso] {
+        ask(memory)?;
+    }
+    // The language allows every interleaving, and more.
+    let weak = ask(MemoryModel::C11)?;
+    for one in &sequential {
+        for other in &weak {
+            if let (Answer::Violation(found), Answer::Verified) = (&one.answer, &other.answer) {
+                let (one, other) = (one.engine.name(), other.engine.name());
+                return Err(Failure {
+                    class: format!("{other} under c11 lacks what {one} finds under sc"),
+                    detail: format!("{one}: {found:?} under sc, {other}: verified under c11"),
+                });
             }
         }
     }
     Ok(())
+}
+
+/// Asks all engines that know the memory model, and compares what they say.
+fn ask_all(
+    text: &str,
+    memory: MemoryModel,
+    checks: Checks,
+    tally: &mut Tally,
+    too_slow: &mut Vec<EngineKind>,
+) -> Result<Vec<Asked>, Failure> {
+    let mut asked = Vec::new();
+    let all = EngineKind::ALL.iter().copied();
+    for engine in all.filter(|engine| looks(*engine, memory, checks)) {
+        if too_slow.contains(&engine) {
+            tally.skip((engine, memory));
+            continue;
+        }
+        let started = Instant::now();
+        let answer = match engine {
+            EngineKind::Bmc => solved(text, memory, checks)?,
+            _ => explored(text, engine, memory, checks)?,
+        };
+        tally.count((engine, memory), &answer, started.elapsed());
+        if answer == Answer::Open(OUT_OF_TIME) {
+            too_slow.push(engine);
+        }
+        asked.push(Asked {
+            engine,
+            answer,
+            is_complete: OnceCell::new(),
+        });
+    }
+    for (at, one) in asked.iter().enumerate() {
+        for other in &asked[at + 1..] {
+            fits(text, memory, one, other)?;
+        }
+    }
+    Ok(asked)
 }
 
 /// Can the engine say what all others say, if it says anything? It must know the memory model, and look for everything that is looked for.
