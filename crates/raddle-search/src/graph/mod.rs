@@ -501,6 +501,12 @@ impl Search {
             .then(|| *program.op(self.graph.event(claimed).state))
     }
 
+    /// Has the thread begun an atomic block that it has not ended?
+    fn is_in_block(&self, program: &Program, thread: usize) -> bool {
+        let last = self.graph.last_here(Place::BLOCKS, thread);
+        last.is_some_and(|last| matches!(program.op(self.graph.event(last).state), Op::AtomicBegin))
+    }
+
     /// A thread has a new local state: has it stopped there?
     fn arrived(
         &mut self,
@@ -509,8 +515,14 @@ impl Search {
         thread: usize,
     ) -> ControlFlow<()> {
         let state = self.graph.threads[thread].cursor.state;
-        let Op::Stop(stop) = *program.op(state) else {
-            return ControlFlow::Continue(());
+        let stop = match *program.op(state) {
+            Op::Stop(stop) => stop,
+            // Nobody else would get into a block any more.
+            Op::Exit { .. } if self.is_in_block(program, thread) => {
+                let what = "a thread that ends inside of an atomic block, with engine graph,";
+                return self.give_up(program, frame, thread, what);
+            }
+            _ => return ControlFlow::Continue(()),
         };
         let stop = program.tables().stop_info(stop).clone();
         let at = program.at(state);
