@@ -5,6 +5,7 @@ use raddle_program::interp::SpuriousFailures;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
 use raddle_report::words::violation_kind;
+use raddle_search::EngineOptions;
 use raddle_search::driver::{Limits, SearchOptions};
 use raddle_search::{Bound, Check, Checks, EngineKind, MemoryModel, Outcome, Reason, Verdict};
 use std::cell::OnceCell;
@@ -18,6 +19,8 @@ use crate::tally::Tally;
 const MOST_EXECUTIONS: u64 = 2_000;
 /// The same for an engine that takes milliseconds for each, and needs few.
 const MOST_OF_MCR: u64 = 400;
+/// The same for one that counts no executions, in operations.
+const MOST_OF_STATES: u64 = 100_000;
 const MOST_ITERATIONS: u32 = 6;
 const MOST_CONFLICTS: u64 = 5_000;
 /// Against programs that are hard for some engine in a way that is not counted; what is counted ends nearly all, so that answers do not depend on how busy the
@@ -228,7 +231,11 @@ fn explored(
             },
             ..SearchOptions::default()
         };
-        let outcome = raddle_search::check(&mut program, engine, options);
+        let own = EngineOptions {
+            most_effort: (engine == EngineKind::States).then_some(MOST_OF_STATES),
+            ..EngineOptions::default()
+        };
+        let outcome = raddle_search::check_with(&mut program, engine, own, options);
         Some(outcome.map_err(|error| error.to_string()))
     })
 }
