@@ -6,6 +6,7 @@
 use crate::fault::Stop;
 use crate::first_bytes::{Given, Made};
 use crate::ids::{LocId, ObjectId, SrcId, StopId, ThreadId};
+use crate::names::narrow::{Cell, Layout, Named, cell_of_rule, narrow_of_rule, wide_of_rule};
 use crate::names::{self, ThreadName, ThreadNumbers};
 pub use crate::names::{OFFSET_BIAS, PRIVATE_THREAD};
 use crate::op::{MutexKind, Order, ReleaseSequences};
@@ -123,6 +124,8 @@ pub struct ObjectInfo {
     pub init: Option<Rc<[u8]>>,
     /// The object whose addresses these queues have as their names: see [`Tables::queues`].
     pub queues_of: Option<ObjectId>,
+    /// Its addresses of four bytes, if it has any.
+    cell: Option<Cell>,
     locs: BTreeMap<(u64, u8), LocId>,
     /// How many of its locations were found to have parts: see [`Tables::cut_ahead`].
     cut: u32,
@@ -195,6 +198,10 @@ pub struct Tables {
     pub minds_every_byte: bool,
     /// As the program's language has it.
     pub release_sequences: ReleaseSequences,
+    /// Of a program whose pointers have four bytes: what their numbers follow from.
+    layout: Option<Rc<Layout>>,
+    /// The objects that have narrow addresses, by the first one of their cells.
+    cells: BTreeMap<u32, ObjectId>,
 }
 
 /// Something gets no id or no name.
@@ -296,6 +303,7 @@ impl Tables {
             life: None,
             init: None,
             queues_of: None,
+            cell: None,
             locs: BTreeMap::new(),
             cut: 0,
         });
@@ -361,7 +369,9 @@ impl Tables {
             what: "allocations of one thread",
         })?;
         let low = names::place(new.kind, new.size, new.align, new.site);
-        self.at_address(u64::from(number) << 32 | low, Some(thread), new)
+        let object = self.at_address(u64::from(number) << 32 | low, Some(thread), new)?;
+        self.give_cell(object, Some((thread, counter)));
+        Ok(object)
     }
 
     /// Is it what `thread` allocates as its `counter`-th, in some execution?
@@ -383,7 +393,10 @@ impl Tables {
         let number = numbers.thread_local(index).ok_or(Exhausted::Ids {
             what: "thread-local variables",
         })?;
-        self.at_address(u64::from(number) << 32 | OFFSET_BIAS, Some(thread), new)
+        let address = u64::from(number) << 32 | OFFSET_BIAS;
+        let object = self.at_address(address, Some(thread), new)?;
+        self.give_cell(object, Some((thread, index + 1)));
+        Ok(object)
     }
 
     /// `thread`'s copies of thread-local variables that may [die](Self::make_mortal).
@@ -419,7 +432,9 @@ impl Tables {
             });
         }
         let number = names::GLOBAL_THREAD << names::COUNTER_BITS | (index + 1);
-        self.at_address(u64::from(number) << 32 | OFFSET_BIAS, None, new)
+        let object = self.at_address(u64::from(number) << 32 | OFFSET_BIAS, None, new)?;
+        self.give_cell(object, None);
+        Ok(object)
     }
 
     /// An object of `thread` that exists for messages only: no address leads to it.
@@ -493,6 +508,7 @@ impl Tables {
             life: None,
             init: new.init,
             queues_of: None,
+            cell: None,
             locs: BTreeMap::new(),
             cut: 0,
         });
@@ -624,6 +640,107 @@ impl Tables {
         self.by_number.get(&number).map_or(&[], SmallVec::as_slice)
     }
 
+    // ---- addresses of four bytes
+
+    /// The program's pointers have four bytes.
+    pub(crate) fn set_layout(&mut self, layout: Layout) {
+        self.layout = Some(Rc::new(layout));
+    }
+
+    /// Have the program's pointers four bytes?
+    #[must_use]
+    pub fn is_ilp32(&self) -> bool {
+        self.layout.is_some()
+    }
+
+    /// Gives an object its narrow addresses, unless another one has them.
+    fn give_cell(&mut self, object: ObjectId, made: Option<(ThreadId, u32)>) {
+        let Some(layout) = &self.layout else {
+            return;
+        };
+        let info = &self.objects[object.index()];
+        if info.cell.is_some() {
+            return;
+        }
+        let named = Named {
+            kind: info.kind,
+            number: (info.address >> 32) as u32,
+            size: info.size,
+            align: info.align,
+            site: info.site,
+        };
+        let made = made.map(|(thread, nth)| (&self.threads[thread.index()].name, nth));
+        let Some(cell) = layout.cell(named, made) else {
+            return;
+        };
+        let before = self.cells.range(..cell.end).next_back();
+        let is_taken =
+            before.is_some_and(|(_, id)| self.cell_of(*id).is_some_and(|it| it.end > cell.start));
+        if !is_taken {
+            self.cells.insert(cell.start, object);
+            self.objects[object.index()].cell = Some(cell);
+        }
+    }
+
+    fn cell_of(&self, object: ObjectId) -> Option<Cell> {
+        self.objects[object.index()].cell
+    }
+
+    /// The four bytes that stand for an address, if there are any: see [`crate::names::narrow`].
+    #[must_use]
+    pub fn narrow(&self, address: u64) -> Option<u32> {
+        if let Some(found) = narrow_of_rule(address) {
+            return found;
+        }
+        let (object, offset) = self.resolve(address)?;
+        self.cell_of(object)?.at(offset)
+    }
+
+    /// The addresses with a high half that have narrow ones: the first, the last, and the narrow one of the first.
+    #[must_use]
+    pub fn narrow_spans(&self, number: u32) -> Vec<(u64, u64, u32)> {
+        let of = |cell: Cell, base: u64| {
+            let first = base - u64::from(cell.base - cell.start);
+            let last = base + u64::from(cell.end - 1 - cell.base);
+            (first, last, cell.start)
+        };
+        if let Some(cell) = cell_of_rule(number) {
+            return vec![of(cell, u64::from(number) << 32 | OFFSET_BIAS)];
+        }
+        let objects = self.numbered(number).iter();
+        objects
+            .filter_map(|&id| {
+                let info = &self.objects[id.index()];
+                Some(of(info.cell?, info.address))
+            })
+            .collect()
+    }
+
+    /// The address that four bytes stand for: a number where they are no object's.
+    #[must_use]
+    pub fn widen(&self, address: u32) -> u64 {
+        if let Some(found) = wide_of_rule(address) {
+            return found;
+        }
+        let last = self.cells.range(..=address).next_back();
+        let found = last.and_then(|(_, &object)| {
+            let cell = self.cell_of(object)?;
+            let offset = i64::from(address) - i64::from(cell.base);
+            (address < cell.end).then(|| self.address(object, offset))
+        });
+        found.unwrap_or(address.into())
+    }
+
+    /// Is it one address, written in the same way or not? A number may be an object's that was made since.
+    #[must_use]
+    pub fn is_same_address(&self, a: u64, b: u64) -> bool {
+        let wide = |address: u64| match u32::try_from(address) {
+            Ok(number) => self.widen(number),
+            Err(_) => address,
+        };
+        a == b || self.is_ilp32() && wide(a) == wide(b)
+    }
+
     // ---- locations
 
     /// The location of `size` (1, 2, 4 or 8) bytes at `offset`, which must lie within the object.
@@ -716,11 +833,20 @@ impl Tables {
         !self.overlaps.is_empty()
     }
 
+    /// Where the C library keeps the number of the kind in a mutex.
+    #[must_use]
+    pub fn mutex_kind_offset(&self) -> u64 {
+        match self.is_ilp32() {
+            true => MutexKind::OFFSET_ILP32,
+            false => MutexKind::OFFSET,
+        }
+    }
+
     /// Where the number lies that says of which kind a mutex is that has a static initialiser, if its object reaches that far.
     #[must_use]
     pub fn kind_of_mutex(&self, cell: LocId) -> Option<(ObjectId, u64)> {
         let LocInfo { object, offset, .. } = self.locs[cell.index()];
-        let start = offset.checked_add(MutexKind::OFFSET)?;
+        let start = offset.checked_add(self.mutex_kind_offset())?;
         let end = start.checked_add(MutexKind::SIZE.into())?;
         (end <= self.objects[object.index()].size).then_some((object, start))
     }
