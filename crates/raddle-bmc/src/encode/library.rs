@@ -427,6 +427,10 @@ impl Encoder<'_> {
                 self.move_bytes(state, args)?;
                 args[0].clone()
             }
+            "__VERIFIER_nondet_pointer" | "__VERIFIER_nondet_pchar" if self.is_ilp32() => {
+                let number = self.choose(state, name, 32);
+                self.pointer_of(state, &number)?
+            }
             _ if name.starts_with("__VERIFIER_nondet_") => self.choose(state, name, width),
             "rand" | "rand_r" | "random" | "lrand48" => self.choose_random(state, name, width),
             _ => return self.mathematics(name, args),

@@ -2,8 +2,8 @@
 //! The others are refused by name.
 
 use super::{
-    Model, atomics, c11, convert, environment, errno, heap, jumps, keys, locks, math, memory, process, pthread,
-    random, semaphore, sort, stdio, strings, thread, time, verifier, waiting,
+    Model, atomics, c11, convert, environment, errno, heap, jumps, keys, locks, math, memory,
+    process, pthread, random, semaphore, sort, stdio, strings, thread, time, verifier, waiting,
 };
 
 const TABLES: [&[Model]; 22] = [
