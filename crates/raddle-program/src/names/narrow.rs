@@ -401,7 +401,7 @@ pub(crate) fn cell_of_rule(number: u32) -> Option<Cell> {
 
 /// The wide address of such a narrow one.
 pub(crate) fn wide_of_rule(address: u32) -> Option<u64> {
-    if address < FUNCTIONS.start || address >= END {
+    if !(FUNCTIONS.start..END).contains(&address) {
         return Some(address.into());
     }
     let region = REGIONS.iter().find(|it| it.at.contains(&address))?;
