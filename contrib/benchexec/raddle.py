@@ -27,9 +27,9 @@ class Tool(benchexec.tools.template.BaseTool2):
             command += ["--time-limit", str(max(1, rlimits.cputime - 5))]
         if rlimits.memory:
             command += ["--memory-limit", str(rlimits.memory * 9 // 10 // 1_000_000)]
-        models = {ILP32: "-m32", LP64: "-m64"}
+        models = {ILP32: "ILP32", LP64: "LP64"}
         model = get_data_model_from_task(task, models)
-        return command + options + (["--", model] if model else [])
+        return command + (["--data-model", model] if model else []) + options
 
     def determine_result(self, run):
         status = run.exit_code.value

@@ -355,7 +355,7 @@ impl Run {
 
     /// Encodes until nothing new is found out.
     fn encode(&mut self, view: &mut View, rounds: Rounds, open: &Open) -> Result<Encoding, Stop> {
-        let mut facts = Facts::default();
+        let mut facts = Facts::new(view.tables().is_ilp32());
         let options = EncodeOptions {
             unroll: rounds.bound,
             counted: rounds.counted,

@@ -131,13 +131,24 @@ pub(crate) struct Facts {
     threads: u32,
     /// How often keys of thread-specific data are made.
     keys: u32,
+    /// Have pointers in memory four bytes?
+    has_narrow_pointers: bool,
 }
 
 /// A cell's numbers are listed as long as they grow no more often than this; addresses as long as it takes.
 const NUMBER_GROWTH: u32 = 3;
 const ADDRESS_GROWTH: u32 = 24;
+/// No address of four bytes is smaller.
+const FIRST_NARROW: u64 = 0x0100_0000;
 
 impl Facts {
+    pub(crate) fn new(has_narrow_pointers: bool) -> Self {
+        Self {
+            has_narrow_pointers,
+            ..Self::default()
+        }
+    }
+
     /// Has anything been found since the last call?
     pub(crate) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
@@ -281,7 +292,16 @@ impl Facts {
             Set::Objects(_) => true,
             Set::Any => false,
         };
-        if !has_addresses && stored.growth > NUMBER_GROWTH {
+        // Numbers of four bytes that may be addresses are listed for as long. There is no other way to tell their objects.
+        let has_narrow = self.has_narrow_pointers
+            && union
+                .values()
+                .is_some_and(|values| values.iter().any(|&value| value >= FIRST_NARROW));
+        if has_narrow {
+            if stored.growth > ADDRESS_GROWTH {
+                union = Set::Any;
+            }
+        } else if !has_addresses && stored.growth > NUMBER_GROWTH {
             union = Set::Any;
         } else if stored.growth > ADDRESS_GROWTH {
             union = match union.objects() {

@@ -4,7 +4,7 @@ use crate::ids::TypeId;
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// Floating-point formats. Storage sizes: 2, 2, 4, 8, 16, 16, 16 bytes.
+/// Floating-point formats. Storage sizes: 2, 2, 4, 8, 16 (12 on i386), 16, 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatKind {
     Half,
@@ -57,17 +57,45 @@ pub enum Type {
     Other(Box<str>),
 }
 
-/// What of the module's `target datalayout` matters here: we support 64-bit little-endian targets, so it is the
-/// alignment rules only.
+/// What of the module's `target datalayout` matters here: we support little-endian targets of 64 bits, and i386, so it is the
+/// size of pointers and the alignment rules only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataLayout {
+    /// Size and alignment of pointers in bytes: 8, or 4 in the data model ILP32.
+    pub pointer_size: u64,
+    /// ABI alignment of `i64` in bytes.
+    pub i64_align: u64,
     /// ABI alignment of `i128` in bytes: 16 since LLVM 18 on x86-64, 8 before.
     pub i128_align: u64,
+    /// ABI alignment of `double` in bytes.
+    pub f64_align: u64,
+    /// ABI alignment of `x86_fp80` in bytes.
+    pub f80_align: u64,
 }
 
 impl Default for DataLayout {
     fn default() -> Self {
-        Self { i128_align: 16 }
+        Self {
+            pointer_size: 8,
+            i64_align: 8,
+            i128_align: 16,
+            f64_align: 8,
+            f80_align: 16,
+        }
+    }
+}
+
+impl DataLayout {
+    /// Are pointers, `long` and `size_t` of four bytes?
+    #[must_use]
+    pub fn is_ilp32(&self) -> bool {
+        self.pointer_size == 4
+    }
+
+    /// Width of pointers in bits.
+    #[must_use]
+    pub fn pointer_bits(&self) -> u32 {
+        if self.is_ilp32() { 32 } else { 64 }
     }
 }
 
@@ -153,9 +181,10 @@ impl TypeTable {
                 FloatKind::Half | FloatKind::BFloat => 2,
                 FloatKind::Float => 4,
                 FloatKind::Double => 8,
-                FloatKind::X86Fp80 | FloatKind::Fp128 | FloatKind::PpcFp128 => 16,
+                FloatKind::X86Fp80 => 10u64.next_multiple_of(self.layout.f80_align),
+                FloatKind::Fp128 | FloatKind::PpcFp128 => 16,
             },
-            Type::Ptr => 8,
+            Type::Ptr => self.layout.pointer_size,
             Type::Array { element, len } => self
                 .alloc_size(*element)?
                 .checked_mul(*len)
@@ -172,9 +201,11 @@ impl TypeTable {
                 0..=8 => 1,
                 9..=16 => 2,
                 17..=32 => 4,
-                33..=64 => 8,
+                33..=64 => self.layout.i64_align,
                 _ => self.layout.i128_align,
             },
+            Type::Float(FloatKind::Double) => self.layout.f64_align,
+            Type::Float(FloatKind::X86Fp80) => self.layout.f80_align,
             Type::Float(_) | Type::Ptr => self.alloc_size(id)?,
             Type::Array { element, .. } => self.align(*element)?,
             Type::Vector {

@@ -258,5 +258,7 @@ pub(crate) fn hash_text(text: &str) -> u64 {
     stable_hash(text.bytes().map(u64::from))
 }
 
+pub(crate) mod narrow;
+
 #[cfg(test)]
 mod tests;

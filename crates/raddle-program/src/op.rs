@@ -177,6 +177,8 @@ pub enum MutexKind {
 impl MutexKind {
     /// Where the C library keeps the number of the kind in a mutex: [`Self::from_number`].
     pub const OFFSET: u64 = 16;
+    /// The same on i386.
+    pub const OFFSET_ILP32: u64 = 12;
     pub const SIZE: u8 = 4;
 
     /// The kind behind the number that the C library has for it, in static initialisers and in attributes.

@@ -3,9 +3,12 @@
 //! Ids are dense, in the order of discovery, and mean something inside one process only. Names and the addresses that follow
 //! from them are the same everywhere: see [`crate::names`].
 
+mod narrow;
+
 use crate::fault::Stop;
 use crate::first_bytes::{Given, Made};
 use crate::ids::{LocId, ObjectId, SrcId, StopId, ThreadId};
+use crate::names::narrow::{Cell, Layout};
 use crate::names::{self, ThreadName, ThreadNumbers};
 pub use crate::names::{OFFSET_BIAS, PRIVATE_THREAD};
 use crate::op::{MutexKind, Order, ReleaseSequences};
@@ -123,6 +126,8 @@ pub struct ObjectInfo {
     pub init: Option<Rc<[u8]>>,
     /// The object whose addresses these queues have as their names: see [`Tables::queues`].
     pub queues_of: Option<ObjectId>,
+    /// Its addresses of four bytes, if it has any.
+    cell: Option<Cell>,
     locs: BTreeMap<(u64, u8), LocId>,
     /// How many of its locations were found to have parts: see [`Tables::cut_ahead`].
     cut: u32,
@@ -195,6 +200,10 @@ pub struct Tables {
     pub minds_every_byte: bool,
     /// As the program's language has it.
     pub release_sequences: ReleaseSequences,
+    /// Of a program whose pointers have four bytes: what their numbers follow from.
+    layout: Option<Rc<Layout>>,
+    /// The objects that have narrow addresses, by the first one of their cells.
+    cells: BTreeMap<u32, ObjectId>,
 }
 
 /// Something gets no id or no name.
@@ -296,6 +305,7 @@ impl Tables {
             life: None,
             init: None,
             queues_of: None,
+            cell: None,
             locs: BTreeMap::new(),
             cut: 0,
         });
@@ -361,7 +371,9 @@ impl Tables {
             what: "allocations of one thread",
         })?;
         let low = names::place(new.kind, new.size, new.align, new.site);
-        self.at_address(u64::from(number) << 32 | low, Some(thread), new)
+        let object = self.at_address(u64::from(number) << 32 | low, Some(thread), new)?;
+        self.give_cell(object, Some((thread, counter)));
+        Ok(object)
     }
 
     /// Is it what `thread` allocates as its `counter`-th, in some execution?
@@ -383,7 +395,10 @@ impl Tables {
         let number = numbers.thread_local(index).ok_or(Exhausted::Ids {
             what: "thread-local variables",
         })?;
-        self.at_address(u64::from(number) << 32 | OFFSET_BIAS, Some(thread), new)
+        let address = u64::from(number) << 32 | OFFSET_BIAS;
+        let object = self.at_address(address, Some(thread), new)?;
+        self.give_cell(object, Some((thread, index + 1)));
+        Ok(object)
     }
 
     /// `thread`'s copies of thread-local variables that may [die](Self::make_mortal).
@@ -419,7 +434,9 @@ impl Tables {
             });
         }
         let number = names::GLOBAL_THREAD << names::COUNTER_BITS | (index + 1);
-        self.at_address(u64::from(number) << 32 | OFFSET_BIAS, None, new)
+        let object = self.at_address(u64::from(number) << 32 | OFFSET_BIAS, None, new)?;
+        self.give_cell(object, None);
+        Ok(object)
     }
 
     /// An object of `thread` that exists for messages only: no address leads to it.
@@ -493,6 +510,7 @@ impl Tables {
             life: None,
             init: new.init,
             queues_of: None,
+            cell: None,
             locs: BTreeMap::new(),
             cut: 0,
         });
@@ -716,11 +734,20 @@ impl Tables {
         !self.overlaps.is_empty()
     }
 
+    /// Where the C library keeps the number of the kind in a mutex.
+    #[must_use]
+    pub fn mutex_kind_offset(&self) -> u64 {
+        match self.is_ilp32() {
+            true => MutexKind::OFFSET_ILP32,
+            false => MutexKind::OFFSET,
+        }
+    }
+
     /// Where the number lies that says of which kind a mutex is that has a static initialiser, if its object reaches that far.
     #[must_use]
     pub fn kind_of_mutex(&self, cell: LocId) -> Option<(ObjectId, u64)> {
         let LocInfo { object, offset, .. } = self.locs[cell.index()];
-        let start = offset.checked_add(MutexKind::OFFSET)?;
+        let start = offset.checked_add(self.mutex_kind_offset())?;
         let end = start.checked_add(MutexKind::SIZE.into())?;
         (end <= self.objects[object.index()].size).then_some((object, start))
     }

@@ -23,6 +23,9 @@ struct Answer<'a> {
     file: &'a str,
     engine: &'static str,
     memory: &'static str,
+    /// Only where it is not LP64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data_model: Option<&'static str>,
     /// Why this one, where nobody asked for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_because: Option<&'static str>,
@@ -283,6 +286,7 @@ pub fn render(report: &Report<'_>, sources: &Sources) -> String {
         file: report.file,
         engine: outcome.engine.name(),
         memory: outcome.memory.name(),
+        data_model: (report.program.tables().is_ilp32()).then(|| words::data_model(report.program)),
         memory_because: outcome.coverage.memory_because.map(memory_reason),
         verdict: verdict(&outcome.verdict),
         complete: matches!(outcome.verdict, Verdict::Verified(Bound::Complete)),

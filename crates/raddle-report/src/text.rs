@@ -138,24 +138,29 @@ impl Spot {
 fn effort(report: &Report<'_>) -> String {
     let outcome = report.outcome;
     match covered::executions(outcome) {
-        Some(executions) => format!("{executions}; {}", circumstances(outcome)),
-        None => circumstances(outcome),
+        Some(executions) => format!("{executions}; {}", circumstances(report.program, outcome)),
+        None => circumstances(report.program, outcome),
     }
 }
 
-pub(crate) fn circumstances(outcome: &Outcome) -> String {
+pub(crate) fn circumstances(program: &Program, outcome: &Outcome) -> String {
     let statistics = &outcome.statistics;
     let before = statistics.explored_by.map_or(String::new(), |explorer| {
         let count = words::executions(statistics.complete + statistics.blocked);
         format!(" after {count} with {}", explorer.name())
     });
+    // The other one goes without saying.
+    let model = match program.tables().is_ilp32() {
+        true => format!(", data model {}", words::data_model(program)),
+        false => String::new(),
+    };
     // Only where the question may come up: what goes wrong under sequential consistency goes wrong.
     let because = match (&outcome.verdict, outcome.coverage.memory_because) {
         (Verdict::Verified(_), Some(MemoryReason::AllSeqCst)) => ": all atomics are seq_cst",
         _ => "",
     };
     format!(
-        "{}; engine {}{before}, memory {}{because}",
+        "{}; engine {}{before}, memory {}{because}{model}",
         words::time_spent(statistics),
         outcome.engine.name(),
         outcome.memory.name()
@@ -192,7 +197,7 @@ impl<'a> Writer<'a> {
         text += &format!(
             "{} found{place} ({})\n",
             self.paint.bad(&found),
-            circumstances(outcome)
+            circumstances(self.program, outcome)
         );
         text
     }

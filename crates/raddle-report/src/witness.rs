@@ -56,13 +56,14 @@ pub fn render(
          \x20     input_file_hashes:\n\
          \x20       {file}: \"{hash}\"\n\
          \x20     specification: {}\n\
-         \x20     data_model: \"LP64\"\n\
+         \x20     data_model: \"{}\"\n\
          \x20     language: \"{}\"\n\
          \x20 content:\n",
         uuid(&hash, now),
         date(now),
         env!("CARGO_PKG_VERSION"),
         quoted(task.specification),
+        crate::words::data_model(report.program),
         task.language,
     );
     let names = Names::new(report.program, &violation.trace);

@@ -5,10 +5,20 @@ mod violations;
 
 use raddle_judge::verdict::Statistics;
 use raddle_judge::{BlockedBy, BlockedCounts, Bound, MemoryModel};
+use raddle_program::Program;
 pub use reasons::{found_so_far, reason, reason_hint, unsupported, unsupported_hint};
 use std::time::Duration;
 pub use violations::{KINDS, headline, kind_description, violation_hint, violation_kind};
 pub(crate) use violations::{MAIN_RETURNED, access, function, operands};
+
+/// The data model of a program, as SV-COMP names it.
+#[must_use]
+pub fn data_model(program: &Program) -> &'static str {
+    match program.tables().is_ilp32() {
+        true => "ILP32",
+        false => "LP64",
+    }
+}
 
 /// The name of a cause for scripts. Stable.
 #[must_use]

@@ -241,6 +241,12 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_spurious_failures: bool,
 
+    /// Sizes of `long` and of pointers, as SV-COMP names them: eight bytes, or four (C only; gives `-m32` to clang)
+    ///
+    /// A program that is compiled already (.ll, .bc), or as a compile database says, has its own: another one than this is an error.
+    #[arg(long, value_enum, ignore_case = true, value_name = "MODEL")]
+    pub data_model: Option<DataModel>,
+
     /// Take volatile accesses for relaxed atomics, as old code means them
     #[arg(long)]
     pub volatile_is_atomic: bool,
@@ -360,6 +366,24 @@ pub enum Memory {
     Sc,
     Tso,
     Pso,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DataModel {
+    #[value(name = "LP64")]
+    Lp64,
+    #[value(name = "ILP32")]
+    Ilp32,
+}
+
+impl DataModel {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lp64 => "LP64",
+            Self::Ilp32 => "ILP32",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -18,6 +18,11 @@ pub enum Error {
         value: String,
         available: String,
     },
+    /// The data model that was asked for is not the program's, or not for its language.
+    DataModel {
+        what: String,
+        hint: &'static str,
+    },
     /// Something that other engines have.
     NotWithEngine {
         engine: &'static str,
@@ -155,6 +160,7 @@ impl fmt::Display for Error {
                 f,
                 "{option} `{value}` is not available yet; available: {available}"
             ),
+            Self::DataModel { what, .. } => f.write_str(what),
             Self::NotWithEngine {
                 engine,
                 what,
@@ -240,6 +246,7 @@ impl Error {
                 "a program runs from `main` on: write one that starts the threads of your test, or name a function with `--entry`"
                     .to_owned()
             }),
+            Self::DataModel { hint, .. } => Some((*hint).to_owned()),
             Self::ReadProperty { .. } => Some("check the path".to_owned()),
             Self::Property { .. } => Some(
                 "known are those of unreach-call, no-data-race, valid-memsafety, valid-memcleanup, no-overflow and termination; or say it with `--check`".to_owned(),

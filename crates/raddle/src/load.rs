@@ -1,6 +1,6 @@
 //! From a source file to a program that engines can run.
 
-use crate::cli::{OnMainReturn, Panics};
+use crate::cli::{DataModel, OnMainReturn, Panics};
 use crate::compile;
 use crate::error::Error;
 use crate::project::{Gathered, Project};
@@ -172,10 +172,27 @@ impl Source<'_> {
             file if from_clang => format!("LLVM IR of {file}"),
             file => file.to_string(),
         };
-        raddle_ir::parse_module(Arc::clone(&gathered.ir), &name).map_err(|error| Error::Ir {
+        let module = raddle_ir::parse_module(Arc::clone(&gathered.ir), &name);
+        let module = module.map_err(|error| Error::Ir {
             what: error.to_string(),
             from_clang,
-        })
+        })?;
+        let found = match module.types.layout.is_ilp32() {
+            true => DataModel::Ilp32,
+            false => DataModel::Lp64,
+        };
+        match self.project.data_model {
+            Some(wanted) if wanted != found => Err(Error::DataModel {
+                what: format!(
+                    "{}: the program was compiled for the data model {}, and `--data-model` says {}",
+                    file.display(),
+                    found.name(),
+                    wanted.name()
+                ),
+                hint: "leave `--data-model` out, or compile the program for the other one",
+            }),
+            _ => Ok(module),
+        }
     }
 
     fn interpretation(&self, gathered: &Gathered) -> InterpOptions {

@@ -1,7 +1,9 @@
 //! The command line, checked: what is left is what this version can do.
 
 use crate::checkpoint::Resumed;
-use crate::cli::{Check, CheckArgs, Engine, Format, Memory, OnMainReturn, Panics, When, name_of};
+use crate::cli::{
+    Check, CheckArgs, DataModel, Engine, Format, Memory, OnMainReturn, Panics, When, name_of,
+};
 use crate::cluster::args::ClusterArgs;
 use crate::compile;
 use crate::error::Error;
@@ -146,19 +148,13 @@ impl Options {
             });
         }
         let property = args.property.as_deref().map(property::read).transpose()?;
+        narrow(&mut args)?;
         let project = Project::from_args(&args)?;
         let list = match &property {
             Some(property) => property.checks.clone(),
             None => named(&args.checks, project.file(), engine),
         };
         all_known(&list, engine)?;
-        if args.clang_args.iter().any(|arg| arg == "-m32") {
-            return Err(Error::Unavailable {
-                option: "the data model ILP32: clang's option",
-                value: "-m32".to_owned(),
-                available: "LP64, without that option".to_owned(),
-            });
-        }
         if let Some(kind) = engine
             && args.jobs.is_some_and(|jobs| jobs > 1)
             && !kind.descriptor().has_workers
@@ -242,6 +238,45 @@ impl Options {
             proof: args.proof,
         })
     }
+}
+
+/// The data model ILP32 is clang's `-m32`, and for C.
+fn narrow(args: &mut CheckArgs) -> Result<(), Error> {
+    let mut given = args.clang_args.iter().rev();
+    let given = given.find_map(|arg| match arg.to_str() {
+        Some("-m32") => Some(DataModel::Ilp32),
+        Some("-m64") => Some(DataModel::Lp64),
+        _ => None,
+    });
+    if let (Some(wanted), Some(given)) = (args.data_model, given)
+        && wanted != given
+    {
+        return Err(Error::DataModel {
+            what: format!(
+                "`--data-model {}` contradicts what is given to clang, which is for {}",
+                wanted.name(),
+                given.name()
+            ),
+            hint: "leave one of them out",
+        });
+    }
+    if given.or(args.data_model) != Some(DataModel::Ilp32) {
+        return Ok(());
+    }
+    let languages = args.files.iter().map(|file| compile::language(file));
+    if let Some(language) = { languages }.find(|&language| language != "C") {
+        return Err(Error::DataModel {
+            what: format!(
+                "{language} programs of the data model ILP32 (32 bits) are not known yet: only C programs are"
+            ),
+            hint: "check it as a 64-bit program, without `-m32` and `--data-model`",
+        });
+    }
+    let is_compiled = args.files.iter().any(|file| !compile::is_ir(file));
+    if given.is_none() && (is_compiled || args.build.is_some()) {
+        args.clang_args.insert(0, "-m32".into());
+    }
+    Ok(())
 }
 
 /// Only engine `graph` is for clusters.

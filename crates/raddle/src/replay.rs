@@ -171,6 +171,7 @@ fn saved_project(
         files: &files,
         build: build.as_deref(),
         clang_args: &clang_args,
+        data_model: None,
         entry: saved.entry.as_deref(),
         args: &saved.args,
         env: &saved.env,

@@ -430,3 +430,81 @@ fn help_has_examples() {
         says(&output, 0, &["Examples:", "raddle check "]);
     }
 }
+
+/// Four bytes or eight: what is asked for, what clang is told, and what the program was compiled for must be one.
+#[test]
+fn the_data_model_is_the_programs() {
+    let scratch = Scratch::new("data-model");
+    let file = scratch.file(
+        "size.c",
+        "void reach_error(void); int main(void) { if (sizeof(long) == 4) reach_error(); return 0; }\n",
+    );
+    says(&check(&file, &[]), 0, &["verified"]);
+    says(&check(&file, &["--data-model", "LP64"]), 0, &["verified"]);
+    let named = ["memory sc, data model ILP32"];
+    says(&check(&file, &["--data-model", "ILP32"]), 1, &named);
+    says(&check(&file, &["--", "-m32"]), 1, &named);
+    says(
+        &check(&file, &["--data-model", "ilp32", "--", "-m32"]),
+        1,
+        &named,
+    );
+    let json = ["--data-model", "ILP32", "--format", "json"];
+    says(&check(&file, &json), 1, &["\"data_model\": \"ILP32\""]);
+    for (model, other) in [("LP64", "-m32"), ("ILP32", "-m64")] {
+        let both = check(&file, &["--data-model", model, "--", other]);
+        says(&both, 2, &["contradicts what is given to clang"]);
+    }
+    // IR says itself what it is for.
+    let layout = "e-m:e-p:32:32-p270:32:32-p271:32:32-p272:64:64-f64:32:64-f80:32-n8:16:32-S128";
+    let text = format!(
+        "target datalayout = \"{layout}\"\ntarget triple = \"i386-pc-linux-gnu\"\ndefine i32 @main() {{\n  ret i32 0\n}}\n"
+    );
+    let ir = scratch.file("main.ll", &text);
+    says(&check(&ir, &[]), 0, &["data model ILP32"]);
+    says(&check(&ir, &["--data-model", "ILP32"]), 0, &["verified"]);
+    let other = check(&ir, &["--data-model", "LP64"]);
+    says(&other, 2, &["compiled for the data model ILP32"]);
+    // The execution that is saved knows how its program was compiled.
+    let trace = scratch.0.join("size.trace");
+    let path = trace.to_str().unwrap();
+    says(
+        &check(&file, &["--data-model", "ILP32", "--trace", path]),
+        1,
+        &[],
+    );
+    let replayed = raddle().arg("replay").arg(&trace).output().unwrap();
+    says(&replayed, 1, &[]);
+}
+
+#[test]
+fn only_c_has_a_data_model_of_32_bits() {
+    let scratch = Scratch::new("narrow-languages");
+    for (name, text, language) in [
+        ("a.cpp", "int main() {}\n", "C++"),
+        ("a.rs", "fn main() {}\n", "Rust"),
+    ] {
+        let file = scratch.file(name, text);
+        let expected = format!("{language} programs of the data model ILP32");
+        says(&check(&file, &["--data-model", "ILP32"]), 2, &[&expected]);
+        says(&check(&file, &["--", "-m32"]), 2, &[&expected]);
+    }
+    let ir = "target datalayout = \"e-m:e-p:32:32-n8:16:32-S128\"\n\
+              define void @_Z1fv() {\n  ret void\n}\n\
+              define i32 @main() {\n  ret i32 0\n}\n";
+    let ir = scratch.file("cxx.ll", ir);
+    says(
+        &check(&ir, &[]),
+        2,
+        &["C++ programs of the data model ILP32"],
+    );
+    let header = scratch.file(
+        "h.c",
+        "#include \"bits/no-such-header.h\"\nint main(void) {}\n",
+    );
+    says(
+        &check(&header, &["--data-model", "ILP32"]),
+        2,
+        &["libc6-dev-i386"],
+    );
+}

@@ -326,12 +326,6 @@ fn wrong_properties_are_errors() {
     );
     let both = check(&file, &["--property", "x.prp", "--check", "race"]);
     says(&both, 2, &["cannot be used with"]);
-    let narrow = check(&file, &["--", "-m32"]);
-    says(
-        &narrow,
-        2,
-        &["data model ILP32: clang's option `-m32` is not available yet"],
-    );
 }
 
 /// A value of full range is chosen in pieces, which are nobody's business.

@@ -11,6 +11,7 @@ use crate::value::{Set, Sym};
 use raddle_ir::inst::{AtomicOrdering, IntPredicate, RmwOp, SyncScope};
 use raddle_ir::{InstKind, TypeId, ValueId};
 use raddle_order::bits::{Bit, Word};
+use raddle_program::interp::view::ValuePiece;
 use raddle_program::tables::{OFFSET_BIAS, PRIVATE_THREAD};
 use raddle_program::{AccessKind, Fault, ObjectKind, Order, Stop};
 use std::collections::btree_map::Entry;
@@ -108,10 +109,10 @@ impl Encoder<'_> {
                 ty,
                 count,
                 count_ty,
-                ..
+                align,
             } => {
                 let count = self.scalar(state, *count, *count_ty)?;
-                let address = self.alloca(state, result, *ty, &count)?;
+                let address = self.alloca(state, result, (*ty, *align), &count)?;
                 self.set(state, result, vec![address]);
             }
             InstKind::Fence { ordering, scope } => {
@@ -129,9 +130,12 @@ impl Encoder<'_> {
             } => {
                 let address = self.pointer(state, *ptr)?;
                 let address = self.pinned(state, address);
-                let operand = self.scalar(state, *value, *ty)?;
+                let mut operand = self.scalar(state, *value, *ty)?;
                 let (op, order) = (*op, order_of(*ordering));
-                let size = self.single_piece(*ty)?;
+                let ValuePiece { size, narrow, .. } = self.single_piece(*ty)?;
+                if narrow {
+                    operand = self.number_of(state, &operand)?;
+                }
                 let width = operand.width();
                 let old = self.update(state, &address, size, (order, order), |encoder, old| {
                     let old = narrowed(old, width);
@@ -141,7 +145,11 @@ impl Encoder<'_> {
                         writes: Bit::TRUE,
                     })
                 })?;
-                self.set(state, result, vec![narrowed(&old, width)]);
+                let mut old = narrowed(&old, width);
+                if narrow {
+                    old = self.pointer_of(state, &old)?;
+                }
+                self.set(state, result, vec![old]);
             }
             InstKind::CmpXchg {
                 ty,
@@ -156,9 +164,13 @@ impl Encoder<'_> {
                 let address = self.pointer(state, *ptr)?;
                 let address = self.pinned(state, address);
                 let orders = (order_of(*success), order_of(*failure));
-                let expected = self.scalar(state, *expected, *ty)?;
-                let new = self.scalar(state, *new, *ty)?;
-                let size = self.single_piece(*ty)?;
+                let mut expected = self.scalar(state, *expected, *ty)?;
+                let mut new = self.scalar(state, *new, *ty)?;
+                let ValuePiece { size, narrow, .. } = self.single_piece(*ty)?;
+                if narrow {
+                    expected = self.number_of(state, &expected)?;
+                    new = self.number_of(state, &new)?;
+                }
                 let width = new.width();
                 let failing = match weak {
                     true => self.may_fail_spuriously(state, &address, size)?,
@@ -187,6 +199,10 @@ impl Encoder<'_> {
                     let fails = self.fail_spuriously(state, &failing, matched)?;
                     matched = self.out.bits.bit_and(matched, !fails);
                 }
+                let old = match narrow {
+                    true => self.pointer_of(state, &old)?,
+                    false => old,
+                };
                 self.set(state, result, vec![old, Sym::bit(matched)]);
             }
             _ => return Err(unsupported("an instruction that is not known")),
@@ -194,10 +210,10 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// The size of a value that is accessed in one piece.
-    fn single_piece(&mut self, ty: TypeId) -> Result<u8, Stop> {
+    /// The piece of a value that is accessed in one.
+    fn single_piece(&mut self, ty: TypeId) -> Result<ValuePiece, Stop> {
         match self.view.layout(ty)?.pieces[..] {
-            [piece] => Ok(piece.size),
+            [piece] => Ok(piece),
             _ => Err(unsupported("an atomic update of more than eight bytes")),
         }
     }
@@ -253,7 +269,7 @@ impl Encoder<'_> {
         &mut self,
         state: &mut State,
         result: Option<ValueId>,
-        ty: TypeId,
+        (ty, align): (TypeId, u64),
         count: &Sym,
     ) -> Result<Sym, Stop> {
         let size = self.view.module().types.alloc_size(ty).ok();
@@ -284,6 +300,9 @@ impl Encoder<'_> {
         };
         let at = self.position(state);
         let mut new = self.view.stack_variable(function, result, size, at);
+        if self.is_ilp32() {
+            new.align = align.max(1);
+        }
         if bound.is_some() {
             new.site ^= OPEN_SITE;
         }

@@ -31,7 +31,10 @@ impl Encoder<'_> {
         let mut undefined = vec![Bit::TRUE; layout.widths.len()];
         for piece in pieces {
             let at = self.plus(address, &Sym::constant(64, piece.offset));
-            let (value, is_unwritten) = self.load_piece(state, &at, piece.size, order)?;
+            let (mut value, is_unwritten) = self.load_piece(state, &at, piece.size, order)?;
+            if piece.narrow {
+                value = self.pointer_of(state, &value)?;
+            }
             parts[piece.slot].push((piece.shift, value));
             let slot = &mut undefined[piece.slot];
             *slot = self.out.bits.bit_and(*slot, is_unwritten);
@@ -62,7 +65,10 @@ impl Encoder<'_> {
         }
         for piece in pieces {
             let at = self.plus(address, &Sym::constant(64, piece.offset));
-            let mut value = part_of(&values[piece.slot], piece.shift, piece.size);
+            let mut value = match piece.narrow {
+                true => self.number_of(state, &values[piece.slot])?,
+                false => part_of(&values[piece.slot], piece.shift, piece.size),
+            };
             value.undefined = values[piece.slot].undefined;
             self.store(state, &at, piece.size, &value, order)?;
         }

@@ -113,7 +113,30 @@ impl Encoder<'_> {
                 value,
             } => {
                 let operand = self.operand(state, *value, *from)?;
-                let mut values = self.cast(*op, *from, *to, &operand)?;
+                let mut values = match op {
+                    CastOp::PtrToInt if self.is_ilp32() => {
+                        let numbers: Result<Vec<Sym>, Stop> = operand
+                            .iter()
+                            .map(|pointer| self.number_of(state, pointer))
+                            .collect();
+                        let int = self.lanes(*to)?.0.width();
+                        let numbers = numbers?.into_iter();
+                        numbers
+                            .map(|number| super::library::resize(&number, int))
+                            .collect()
+                    }
+                    CastOp::IntToPtr if self.is_ilp32() => {
+                        let pointers: Result<Vec<Sym>, Stop> = operand
+                            .iter()
+                            .map(|number| self.pointer_of(state, number))
+                            .collect();
+                        pointers?
+                    }
+                    _ => {
+                        self.check_cast(*op, &operand)?;
+                        self.cast(*op, *from, *to, &operand)?
+                    }
+                };
                 self.propagate(kind, &[&operand], &mut values);
                 Ok(values)
             }
@@ -129,15 +152,21 @@ impl Encoder<'_> {
                 );
                 let (scalar, count) = self.lanes(*ty)?;
                 let step = scalar.slots();
+                let is_pointer = *self.view.module().types.get(*ty) == Type::Ptr;
                 Ok((0..count)
                     .map(|lane| {
                         let range = lane * step..(lane + 1) * step;
                         let (a, b) = (&a[range.clone()], &b[range]);
                         self.check_order(state, *predicate, a, b);
-                        let holds = self.compare(*predicate, a, b);
-                        Sym::bit(holds)
+                        let (mut a, mut b) = (a.to_vec(), b.to_vec());
+                        if is_pointer && let ([first], [second]) = (&mut a[..], &mut b[..]) {
+                            (*first, *second) =
+                                self.comparable(state, *predicate, first, second)?;
+                        }
+                        let holds = self.compare(*predicate, &a, &b);
+                        Ok(Sym::bit(holds))
                     })
-                    .collect())
+                    .collect::<Result<Vec<Sym>, Stop>>()?)
             }
             InstKind::FCmp {
                 predicate,

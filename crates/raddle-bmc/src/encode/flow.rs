@@ -360,8 +360,12 @@ impl Encoder<'_> {
         let room: usize = (0..params)
             .map(|param| frame.code.slots(ValueId::from_index(param)).len())
             .sum();
-        for (slot, arg) in args.iter().take(room).enumerate() {
-            frame.regs[slot] = Some(arg.clone());
+        let mut widths = Vec::with_capacity(room);
+        for &ty in &frame.code.body().value_types[..params] {
+            widths.extend(self.view.layout(ty)?.widths);
+        }
+        for (slot, (arg, width)) in args.iter().zip(widths).take(room).enumerate() {
+            frame.regs[slot] = Some(self.suited(state, arg, width)?);
         }
         // A call through a wrong prototype may pass too few.
         for (param, &ty) in frame.code.body().value_types[..params]

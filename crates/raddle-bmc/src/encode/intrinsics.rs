@@ -9,7 +9,9 @@ use crate::value::Sym;
 use raddle_ir::inst::{Call, IntPredicate};
 use raddle_ir::{Type, TypeId, ValueId};
 use raddle_order::bits::{Bit, Word};
-use raddle_program::interp::view::{Assembly, Locked, Source, assembly, is_ignored_intrinsic};
+use raddle_program::interp::view::{
+    Assembly, Locked, Source, assembly, has_pointers_in_registers, is_ignored_intrinsic,
+};
 use raddle_program::{Fault, Order, Stop};
 
 impl Encoder<'_> {
@@ -242,6 +244,12 @@ impl Encoder<'_> {
     ) -> Result<(), Stop> {
         let unknown =
             || Stop::Unsupported(raddle_program::Unsupported::InlineAsm { text: text.into() });
+        let returned = result.map(|it| state.top().code.body().value_types[it.index()]);
+        let types = &self.view.module().types;
+        let what = (text, constraints);
+        if self.is_ilp32() && has_pointers_in_registers(types, what, &call.arg_types, returned) {
+            return Err(unknown());
+        }
         self.use_arguments(state, call);
         let args = self.arguments(state, call)?;
         let argument = |at: usize| args.get(at).cloned().ok_or_else(unknown);

@@ -60,12 +60,45 @@ impl Encoder<'_> {
             return self.assume(state, call);
         }
         let mut args = self.arguments(state, call)?;
+        self.suit_arguments(state, (function, name), call, &mut args)?;
         if name == CPP_WAIT {
             // A lock begins with the pointer to its mutex.
             args[1] = self.load(state, &args[1], 8, Order::Plain)?;
             return self.library_with(state, (function, C_WAIT), (call, result), args);
         }
         self.library_with(state, (function, name), (call, result), args)
+    }
+
+    /// Pointers where the function takes pointers, and sizes and handles of 64 bits, also where the program has fewer.
+    fn suit_arguments(
+        &mut self,
+        state: &mut State,
+        (function, name): (FuncId, &str),
+        call: &Call,
+        args: &mut Args,
+    ) -> Result<(), Stop> {
+        if !self.is_ilp32() {
+            return Ok(());
+        }
+        let is_handle = name.contains("join") || name.contains("detach");
+        let params = self.parameter_types(function);
+        for (at, arg) in args.iter_mut().enumerate() {
+            let ty = params.get(at).or_else(|| call.arg_types.get(at));
+            let Some(&ty) = ty else { continue };
+            match self.view.module().types.get(ty) {
+                Type::Ptr => *arg = self.suited(state, arg, 64)?,
+                Type::Int(32) if arg.width() == 64 => *arg = self.suited(state, arg, 32)?,
+                _ => {}
+            }
+            let is_size = numbers_needed(name).contains(&at)
+                || is_handle && at == 0
+                || name == "pthread_attr_setstacksize" && at == 1
+                || name.starts_with("strn") && matches!(at, 1 | 2);
+            if is_size && arg.width() == 32 {
+                *arg = resize(arg, 64);
+            }
+        }
+        Ok(())
     }
 
     /// With arguments that may be known better than those of the call.
@@ -277,7 +310,8 @@ impl Encoder<'_> {
                 let is_detached = self.is_detached(state, &args[1])?;
                 self.create(state, name, (&args[0], &args[2], &args[3]))?;
                 if is_detached {
-                    let handle = self.load(state, &args[0], 8, Order::Plain)?;
+                    let word = self.word_size();
+                    let handle = self.load(state, &args[0], word, Order::Plain)?;
                     self.detach(state, &handle)?;
                 }
                 zero
@@ -304,7 +338,11 @@ impl Encoder<'_> {
                 zero
             }
             "pthread_join" | "thrd_join" => {
-                let size = if name == "pthread_join" { 8 } else { 4 };
+                let size = if name == "pthread_join" {
+                    self.word_size()
+                } else {
+                    4
+                };
                 self.join(state, name, args, size)?;
                 zero
             }
@@ -388,6 +426,10 @@ impl Encoder<'_> {
             "memmove" | "__memmove_chk" => {
                 self.move_bytes(state, args)?;
                 args[0].clone()
+            }
+            "__VERIFIER_nondet_pointer" | "__VERIFIER_nondet_pchar" if self.is_ilp32() => {
+                let number = self.choose(state, name, 32);
+                self.pointer_of(state, &number)?
             }
             _ if name.starts_with("__VERIFIER_nondet_") => self.choose(state, name, width),
             "rand" | "rand_r" | "random" | "lrand48" => self.choose_random(state, name, width),
@@ -482,7 +524,9 @@ impl Encoder<'_> {
         let function = function.ok_or_else(|| Stop::Fault(super::access::bad_address(entry)))?;
         let name = self.view.function_name(function);
         let handle = self.new_thread(state, &name)?;
-        self.store(state, handle_at, 8, &handle.1, Order::Plain)?;
+        let word = self.word_size();
+        let stored = resize(&handle.1, u32::from(word) * 8);
+        self.store(state, handle_at, word, &stored, Order::Plain)?;
         let start = Start::Function(function, std::slice::from_ref(arg));
         self.start_thread(state, handle, start)
     }
@@ -599,7 +643,10 @@ impl Encoder<'_> {
         Rc::make_mut(&mut state.joined).insert(join);
         self.out.steps[join].joined = Rc::clone(&state.joined);
         if wants_value {
-            let value = resize(&value, u32::from(size) * 8);
+            let value = match name {
+                "pthread_join" => self.number_of(state, &value)?,
+                _ => resize(&value, u32::from(size) * 8),
+            };
             self.store(state, &args[1], size, &value, Order::Plain)?;
         }
         Ok(())

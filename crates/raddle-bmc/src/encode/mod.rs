@@ -28,6 +28,7 @@ mod intrinsics;
 mod library;
 mod models;
 mod mutex;
+mod narrow;
 mod pieces;
 mod rwlock;
 mod sizes;

@@ -20,7 +20,6 @@ use raddle_program::{LOOKED_AT, Misuse, MutexKind, Order, Stop};
 use std::rc::Rc;
 
 /// Where the kind of a mutex lies in its static initialiser.
-const MUTEX_KIND: u64 = MutexKind::OFFSET;
 /// What a mutex holds that was destroyed: no handle is that large.
 const DESTROYED: u32 = u32::MAX;
 /// The handle of a mutex's owner has so many bits.
@@ -136,7 +135,7 @@ impl Encoder<'_> {
             object,
             is_sync: false,
         };
-        let start = offset + MUTEX_KIND;
+        let start = offset + self.view.tables().mutex_kind_offset();
         if self.facts.is_spin_lock((object, offset))
             || start + 4 > self.view.tables().object_info(object).size
         {
@@ -188,14 +187,15 @@ impl Encoder<'_> {
             object,
             is_sync: false,
         };
-        let start = offset + MUTEX_KIND;
+        let start = offset + self.view.tables().mutex_kind_offset();
         let reaches = start + 4 <= self.view.tables().object_info(object).size;
         let Some(address) = mutex.as_constant().filter(|_| reaches && !state.alone) else {
             return Ok(());
         };
         if self.facts.is_kind_stored(region, start) {
             self.out.reads_kinds = true;
-            let address = Sym::constant(64, address.wrapping_add(MUTEX_KIND));
+            let kind = self.view.tables().mutex_kind_offset();
+            let address = Sym::constant(64, address.wrapping_add(kind));
             let found = self.load(state, &address, 4, Order::Plain)?;
             self.seen_kind = Some(((object, offset), Some(found)));
         }

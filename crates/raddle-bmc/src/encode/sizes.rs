@@ -101,7 +101,8 @@ impl Encoder<'_> {
         };
         let value = match name {
             "posix_memalign" => {
-                self.store(state, &args[0], 8, &block, raddle_program::Order::Plain)?;
+                let (size, number) = (self.word_size(), self.number_of(state, &block)?);
+                self.store(state, &args[0], size, &number, raddle_program::Order::Plain)?;
                 Sym::zero(32)
             }
             _ => block,

@@ -82,9 +82,11 @@ impl Encoder<'_> {
             return Ok(());
         }
         let expected = late.path.guard();
-        let seconds = self.load(&mut late, deadline, 8, Order::Plain)?;
-        let rest = self.plus(deadline, &Sym::constant(64, 8));
-        let rest = self.load(&mut late, &rest, 8, Order::Plain)?;
+        let word = self.word_size();
+        let seconds = self.load(&mut late, deadline, word, Order::Plain)?;
+        let rest = self.plus(deadline, &Sym::constant(64, word.into()));
+        let rest = self.load(&mut late, &rest, word, Order::Plain)?;
+        let (seconds, rest) = (signed_word(&seconds), signed_word(&rest));
         let time = self.nanoseconds(&seconds, &rest);
         if late.path.guard() != expected {
             let bits = &mut self.out.bits;
@@ -143,7 +145,8 @@ impl Encoder<'_> {
                 zero
             }
             "pthread_attr_getguardsize" => {
-                store(self, state, &args[1], 0, 8, PAGE)?;
+                let word = self.word_size();
+                store(self, state, &args[1], 0, word, PAGE)?;
                 zero
             }
             "pthread_attr_setdetachstate" => self.set_number(state, &args[0], &args[1], (8, 1))?,
@@ -152,13 +155,16 @@ impl Encoder<'_> {
             }
             "pthread_attr_setstacksize" => {
                 let at = self.plus(&args[0], &Sym::constant(64, 8));
-                self.store(state, &at, 8, &args[1], Order::Plain)?;
+                let size = super::cells::widened(&args[1], 8);
+                self.store(state, &at, 8, &size, Order::Plain)?;
                 zero
             }
             "pthread_attr_getstacksize" => {
                 let at = self.plus(&args[0], &Sym::constant(64, 8));
                 let size = self.load(state, &at, 8, Order::Plain)?;
-                self.store(state, &args[1], 8, &size, Order::Plain)?;
+                let word = self.word_size();
+                let size = super::cells::narrowed(&size, u32::from(word) * 8);
+                self.store(state, &args[1], word, &size, Order::Plain)?;
                 zero
             }
             "pthread_attr_getdetachstate" => {
@@ -327,6 +333,15 @@ fn position(kind: u32, key: u64) -> Result<usize, Stop> {
     let first = first_position(kind).filter(|_| key < room as u64);
     let first = first.ok_or_else(|| super::unsupported("so many values that a thread keeps"))?;
     Ok(first + key as usize)
+}
+
+/// A `long` of the program as a number of 64 bits.
+fn signed_word(number: &Sym) -> Sym {
+    let width = number.width();
+    let word = number.word.sext(64);
+    number.map(word, |number| {
+        crate::value::signed(number, width).cast_unsigned()
+    })
 }
 
 /// The address of the thread's error number.

@@ -9,7 +9,7 @@ use super::{Encoder, unsupported};
 use crate::events::Refusal;
 use crate::state::State;
 use crate::value::Sym;
-use raddle_ir::inst::{BinaryOp, IntPredicate};
+use raddle_ir::inst::{BinaryOp, CastOp, IntPredicate};
 use raddle_order::bits::Bit;
 use raddle_program::{ObjectId, Stop, Unsupported};
 
@@ -29,10 +29,11 @@ impl Encoder<'_> {
     }
 
     fn is_uncertain(&self, value: &Sym) -> bool {
-        if self.uncertain.is_empty() || value.width() != 64 {
+        let is_number = self.is_ilp32() && value.width() == 32;
+        if self.uncertain.is_empty() || !(value.width() == 64 || is_number) {
             return false;
         }
-        let numbers = value.set.objects();
+        let numbers = self.address_numbers(value);
         numbers.is_some_and(|numbers| numbers.iter().any(|it| self.uncertain.contains(it)))
     }
 
@@ -68,8 +69,11 @@ impl Encoder<'_> {
         if !first && !second {
             return Ok(());
         }
+        // Numbers of 32 bits look no further than what objects are aligned to.
+        let is_number = a.width() == 32;
+        let low = if is_number { 4 } else { 32 };
         let is_low = |value: &Sym| {
-            let high = value.word.bits().get(32..).unwrap_or_default();
+            let high = value.word.bits().get(low..).unwrap_or_default();
             high.iter().all(|&bit| bit == Bit::FALSE)
         };
         let other = if first { b } else { a };
@@ -85,7 +89,7 @@ impl Encoder<'_> {
             BinaryOp::And
                 if other
                     .as_constant()
-                    .is_some_and(|it| it >> 32 == 0xFFFF_FFFF) =>
+                    .is_some_and(|it| it >> low == (1 << (a.width() - low as u32)) - 1) =>
             {
                 Ok(())
             }
@@ -93,14 +97,31 @@ impl Encoder<'_> {
         }
     }
 
+    /// Refuses what makes another number of such an address than the one that four bytes hold.
+    pub(super) fn check_cast(&self, op: CastOp, values: &[Sym]) -> Result<(), Stop> {
+        let keeps = matches!(op, CastOp::Bitcast | CastOp::AddrSpaceCast);
+        if self.is_ilp32() && !keeps && values.iter().any(|value| self.is_uncertain(value)) {
+            return Err(refused());
+        }
+        Ok(())
+    }
+
     /// May it be anything but a plain number?
     fn has_address(&self, value: &Sym) -> bool {
-        let numbers = value.set.objects();
+        let numbers = self.address_numbers(value);
         numbers.is_some_and(|numbers| numbers.iter().any(|&number| number != 0))
     }
 
     /// In one object, or with a plain number, it does not matter where the object lies.
     fn refuse_different_objects(&mut self, state: &State, a: &Sym, b: &Sym) {
+        if a.width() == 32 {
+            let mut here = state.clone();
+            let pointers = (self.pointer_of(&mut here, a), self.pointer_of(&mut here, b));
+            if let (Ok(a), Ok(b)) = pointers {
+                self.refuse_different_objects(state, &a, &b);
+            }
+            return;
+        }
         let bits = &mut self.out.bits;
         let high = |value: &Sym| value.word.extract(32, 64);
         let is_same = bits.eq(&high(a), &high(b));

@@ -19,6 +19,15 @@ const LIST_SIZE: u64 = 24;
 const POSITION_BITS: u32 = 20;
 
 impl Encoder<'_> {
+    /// The types of a function's parameters.
+    pub(super) fn parameter_types(&self, function: FuncId) -> Vec<TypeId> {
+        let ty = self.view.module().function(function).ty;
+        match self.view.module().types.get(ty) {
+            Type::Function { params, .. } => params.to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
     fn parameter_count(&self, function: FuncId) -> (usize, bool) {
         let ty = self.view.module().function(function).ty;
         match self.view.module().types.get(ty) {
@@ -66,13 +75,20 @@ impl Encoder<'_> {
             let ty = call.arg_types[index];
             let values = self.operand(state, call.args[index], ty)?;
             let layout = self.view.layout(ty)?;
-            let align = if layout.store_size > 8 { 16 } else { 8 };
+            let word = u64::from(self.word_size());
+            let align = match layout.store_size {
+                9.. if word == 8 => 16,
+                _ => word,
+            };
             let start = end.next_multiple_of(align);
             for piece in &layout.pieces {
-                let value = super::cells::part_of(&values[piece.slot], piece.shift, piece.size);
+                let value = match piece.narrow {
+                    true => self.number_of(state, &values[piece.slot])?,
+                    false => super::cells::part_of(&values[piece.slot], piece.shift, piece.size),
+                };
                 parts.push((start + piece.offset, piece.size, value));
             }
-            end = start + layout.store_size.next_multiple_of(8);
+            end = start + layout.store_size.next_multiple_of(word);
         }
         let mut contents = Contents::new(end, None);
         for (offset, size, value) in parts {
@@ -101,7 +117,7 @@ impl Encoder<'_> {
         if self.out.steps.len() > steps {
             return Err(unsupported("a shared struct as a variadic argument"));
         }
-        Ok((start + size).next_multiple_of(8))
+        Ok((start + size).next_multiple_of(self.word_size().into()))
     }
 
     pub(super) fn va_start(&mut self, state: &mut State, list: &Sym) -> Result<(), Stop> {
@@ -110,6 +126,11 @@ impl Encoder<'_> {
         let number = PRIVATE_THREAD << POSITION_BITS | state.private.len() as u32;
         state.private.push(area);
         let area = u64::from(number) << 32 | OFFSET_BIAS;
+        if self.is_ilp32() {
+            // On i386 the list is a pointer to the arguments.
+            let area = self.number_of(state, &Sym::constant(64, area))?;
+            return self.store(state, list, 4, &area, Order::Plain);
+        }
         let fields = [
             (0, 4, REGISTERS_END),
             (4, 4, FLOATS_END),
@@ -125,7 +146,8 @@ impl Encoder<'_> {
     }
 
     pub(super) fn va_copy(&mut self, state: &mut State, to: &Sym, from: &Sym) -> Result<(), Stop> {
-        let args = vec![to.clone(), from.clone(), Sym::constant(64, LIST_SIZE)];
+        let size = if self.is_ilp32() { 4 } else { LIST_SIZE };
+        let args = vec![to.clone(), from.clone(), Sym::constant(64, size)];
         self.copy(state, &args)
     }
 }

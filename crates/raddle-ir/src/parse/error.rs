@@ -52,7 +52,7 @@ pub enum ParseErrorKind {
     RecursiveType(Box<str>),
     /// An alias that stands for itself.
     CyclicAlias(Box<str>),
-    /// Not a 64-bit little-endian target.
+    /// Not a 64-bit little-endian target, nor i386.
     UnsupportedTarget(Box<str>),
     /// Known to LLVM but not to us.
     Unsupported(Box<str>),
@@ -82,7 +82,7 @@ impl fmt::Display for ParseErrorKind {
             Self::CyclicAlias(name) => write!(f, "the alias '@{name}' stands for itself"),
             Self::UnsupportedTarget(layout) => write!(
                 f,
-                "only 64-bit little-endian targets are supported (data layout '{layout}')"
+                "only 64-bit little-endian targets and i386 are supported (data layout '{layout}')"
             ),
             Self::Unsupported(what) => write!(f, "unsupported: {what}"),
             Self::NoBody(name) => write!(f, "the function '@{name}' is declared but not defined"),

@@ -19,6 +19,9 @@ pub(super) struct Parser<'t, 'm> {
     /// The offset of the token before it.
     last: usize,
     depth: u32,
+    /// The module's data layout, and where it stands; its triple.
+    pub(super) pointer_layout: Option<(&'t str, usize)>,
+    pub(super) triple: Option<&'t str>,
     pub(super) module: &'m mut Module,
 }
 
@@ -33,6 +36,8 @@ impl<'t, 'm> Parser<'t, 'm> {
             at,
             last: at,
             depth: 0,
+            pointer_layout: None,
+            triple: None,
             module,
         })
     }

@@ -7,7 +7,7 @@ use super::{BodySource, offset, types};
 use crate::constant::Constant;
 use crate::ids::{ConstId, FuncId, GlobalId, TypeId};
 use crate::module::{Function, Global, Module, Symbol};
-use crate::types::Type;
+use crate::types::{DataLayout, Type};
 
 /// What the first walk leaves to be read when all names are known.
 #[derive(Default)]
@@ -158,24 +158,66 @@ impl<'t> Parser<'t, '_> {
         let value = self.expect_string()?;
         if is_layout {
             self.data_layout(value, at)?;
+            self.pointer_layout = Some((value, at));
+        } else {
+            self.triple = Some(value);
+        }
+        self.check_target()
+    }
+
+    /// Of targets with pointers of four bytes, i386 is known: of others, nobody knows here what their library's objects look like.
+    fn check_target(&self) -> PResult<()> {
+        let (Some((layout, at)), Some(triple)) = (self.pointer_layout, self.triple) else {
+            return Ok(());
+        };
+        let is_i386 = ["i386", "i486", "i586", "i686"]
+            .iter()
+            .any(|arch| triple.split('-').next() == Some(arch));
+        if self.module.types.layout.is_ilp32() && !is_i386 {
+            let target = format!("{layout}' of '{triple}");
+            return fail(at, ParseErrorKind::UnsupportedTarget(target.into()));
         }
         Ok(())
     }
 
-    fn data_layout(&mut self, layout: &str, at: usize) -> PResult<()> {
-        let mut i128_align = 8;
-        for part in layout.split('-') {
-            let narrow_pointer = part
-                .strip_prefix("p:")
-                .is_some_and(|p| !p.starts_with("64:"));
-            if part == "E" || narrow_pointer {
-                return fail(at, ParseErrorKind::UnsupportedTarget(layout.into()));
-            }
-            if part == "i128:128" {
-                i128_align = 16;
+    fn data_layout(&mut self, text: &str, at: usize) -> PResult<()> {
+        let mut layout = DataLayout {
+            i128_align: 8,
+            ..DataLayout::default()
+        };
+        let pointers = text.split('-').find_map(|part| part.strip_prefix("p:"));
+        let is_narrow = pointers.is_some_and(|p| p == "32" || p.starts_with("32:"));
+        let is_wide = pointers.is_none_or(|p| p == "64" || p.starts_with("64:"));
+        if text.split('-').any(|part| part == "E") || !(is_narrow || is_wide) {
+            return fail(at, ParseErrorKind::UnsupportedTarget(text.into()));
+        }
+        if is_narrow {
+            // What LLVM takes where the text says nothing.
+            layout = DataLayout {
+                pointer_size: 4,
+                i64_align: 4,
+                i128_align: 4,
+                ..layout
+            };
+        }
+        for part in text.split('-') {
+            let Some((what, aligns)) = part.split_once(':') else {
+                continue;
+            };
+            let align = match what {
+                "i64" => &mut layout.i64_align,
+                "f64" => &mut layout.f64_align,
+                "f80" => &mut layout.f80_align,
+                "i128" if aligns == "128" || is_narrow => &mut layout.i128_align,
+                _ => continue,
+            };
+            let bits = aligns.split(':').next().and_then(|bits| bits.parse().ok());
+            match bits {
+                Some(bits @ (32 | 64 | 128)) => *align = bits / 8,
+                _ => return fail(at, ParseErrorKind::UnsupportedTarget(text.into())),
             }
         }
-        self.module.types.layout.i128_align = i128_align;
+        self.module.types.layout = layout;
         Ok(())
     }
 

@@ -198,7 +198,7 @@ impl Machine<'_> {
             at,
             source_type,
             init,
-            site: self.stack_site(code.function, result),
+            site: self.world.stack_site(code.function, result),
         };
         let (thread, counter) = (self.state.id, self.state.allocations);
         let object = self.tables.allocated(thread, counter, new)?;
@@ -240,7 +240,7 @@ impl Machine<'_> {
         if !matches!(place, Place::Shared { .. }) {
             for piece in &layout.pieces {
                 let part = self.read_here(shifted(place, piece.offset), piece.size)?;
-                put(&mut values, piece, part);
+                self.put(&mut values, piece, part);
             }
             trim(&mut values, &layout);
             let undefined = self.unwritten_slots(place, &layout);
@@ -254,9 +254,9 @@ impl Machine<'_> {
         })? {
             return Ok(Progress::Wait(op));
         }
-        let log = &self.frame().log;
-        for (piece, &part) in pieces.iter().zip(&log[usize::from(is_block)..]) {
-            put(&mut values, piece, part);
+        for (index, piece) in pieces.iter().enumerate() {
+            let part = self.frame().log[index + usize::from(is_block)];
+            self.put(&mut values, piece, part);
         }
         trim(&mut values, &layout);
         Ok(Progress::Finished((values, Mask::NONE)))
@@ -305,7 +305,8 @@ impl Machine<'_> {
         if let Place::Private { block, offset } = place {
             for piece in &layout.pieces {
                 let at = offset + piece.offset as usize;
-                self.write_here(block, at, piece.size, part_of(values, piece))?;
+                let part = self.part_of(values, piece)?;
+                self.write_here(block, at, piece.size, part)?;
                 if undefined.contains(piece.slot as usize) {
                     self.forget(block, at..at + usize::from(piece.size));
                 }
@@ -319,7 +320,7 @@ impl Machine<'_> {
         let is_block = order.is_atomic() && pieces.len() > 1;
         let op = self.block_step(is_block, pieces.len(), |machine, index| {
             let piece = &pieces[index];
-            let part = part_of(values, piece);
+            let part = machine.part_of(values, piece)?;
             machine.store_piece(address + piece.offset, piece.size, part, order)
         })?;
         Ok(op.map_or(Progress::Finished(()), Progress::Wait))
@@ -414,11 +415,11 @@ impl Machine<'_> {
             return Err(unsupported("an atomic update of this floating-point type"));
         }
         let values = if let [piece] = layout.pieces[..] {
-            let done = self.single(|machine| {
-                machine.rmw_piece(address, piece.size, kind, first(&operand), order)
-            })?;
+            let operand = self.part_of(&operand, &piece)?;
+            let done = self
+                .single(|machine| machine.rmw_piece(address, piece.size, kind, operand, order))?;
             match done {
-                Progress::Finished(old) => smallvec::smallvec![old],
+                Progress::Finished(old) => smallvec::smallvec![self.whole(&piece, old)],
                 Progress::Wait(op) => return Ok(Done::Visible(op)),
             }
         } else {
@@ -445,21 +446,32 @@ impl Machine<'_> {
         let layout = self.world.layout(ty)?;
         let mut old = if let [piece] = layout.pieces[..] {
             let place = (address, piece.size);
+            let (wanted, new) = (
+                self.part_of(&expected, &piece)?,
+                self.part_of(&new, &piece)?,
+            );
             let mut earlier = 0;
             if is_weak {
-                match self.attempt_weakly(code, place, (first(&expected), result), orders.1)? {
+                match self.attempt_weakly(code, place, (wanted, result), orders.1)? {
                     Attempt::Goes(results) => earlier = results,
                     Attempt::Visible(op) => return Ok(Done::Visible(op)),
                     Attempt::Fails(read) => {
+                        let read = self.whole(&piece, read);
                         self.set_result(code, result, &[read, 0]);
                         return Ok(Done::Next);
                     }
                 }
             }
             let done = self.single_after(earlier, |machine| {
-                machine.cas_piece(address, piece.size, (first(&expected), first(&new)), orders)
+                machine.cas_piece(address, piece.size, (wanted, new), orders)
             })?;
             match done {
+                Progress::Finished(old) if piece.narrow => {
+                    let success = u64::from(old == wanted);
+                    let old = self.whole(&piece, old);
+                    self.set_result(code, result, &[old, success]);
+                    return Ok(Done::Next);
+                }
                 Progress::Finished(old) => smallvec::smallvec![old],
                 Progress::Wait(op) => return Ok(Done::Visible(op)),
             }
@@ -519,19 +531,20 @@ impl Machine<'_> {
         if let Place::Private { block, offset } = place {
             for piece in &layout.pieces {
                 let part = self.read_here(shifted(place, piece.offset), piece.size)?;
-                put(&mut old, piece, part);
+                self.put(&mut old, piece, part);
             }
             if let Some(new) = update(&old)? {
                 for piece in &layout.pieces {
                     let at = offset + piece.offset as usize;
-                    self.write_here(block, at, piece.size, part_of(&new, piece))?;
+                    let part = self.part_of(&new, piece)?;
+                    self.write_here(block, at, piece.size, part)?;
                 }
             }
             return Ok(Progress::Finished(old));
         }
         let log = self.frame().log.clone();
         for (piece, &part) in layout.pieces.iter().zip(log.iter().skip(1)) {
-            put(&mut old, piece, part);
+            self.put(&mut old, piece, part);
         }
         let new = if log.len() > count {
             update(&old)?
@@ -550,7 +563,10 @@ impl Machine<'_> {
                 return machine.load_piece(address + piece.offset, piece.size, order);
             }
             let piece = &layout.pieces[index - count];
-            let part = new.as_ref().map_or(0, |new| part_of(new, piece));
+            let part = match &new {
+                Some(new) => machine.part_of(new, piece)?,
+                None => 0,
+            };
             machine.store_piece(address + piece.offset, piece.size, part, order)
         })?;
         Ok(step.map_or(Progress::Finished(old), Progress::Wait))
@@ -594,18 +610,6 @@ fn shifted(place: Place, by: u64) -> Place {
             offset: offset + by,
         },
     }
-}
-
-fn first(values: &Values) -> u64 {
-    values.first().copied().unwrap_or(0)
-}
-
-fn put(values: &mut Values, piece: &Piece, part: u64) {
-    values[piece.slot as usize] |= part << piece.shift;
-}
-
-fn part_of(values: &Values, piece: &Piece) -> u64 {
-    values.get(piece.slot as usize).copied().unwrap_or(0) >> piece.shift
 }
 
 /// Drops the bits that the type does not have (`i1`, `i24`, …).

@@ -11,6 +11,7 @@ use crate::fault::{Stop, Unsupported};
 use crate::models::Access;
 use crate::op::{Op, Order, RmwKind, mask};
 use raddle_ir::inst::Call;
+use raddle_ir::{Type, TypeId, TypeTable};
 
 /// What inline assembly does: for those who do not run it here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -256,6 +257,27 @@ fn number(text: &str) -> Option<u64> {
         return u64::from_str_radix(digits, 16).ok();
     }
     text.parse::<i64>().ok().map(i64::cast_unsigned)
+}
+
+/// Are there pointers in registers of a text that does something? What is done to them as numbers is not known where a pointer is more
+/// than its number.
+#[must_use]
+pub fn has_pointers_in_registers(
+    types: &TypeTable,
+    (text, constraints): (&str, &str),
+    args: &[TypeId],
+    result: Option<TypeId>,
+) -> bool {
+    if super::calls::meaning(text).is_some() {
+        return false;
+    }
+    let is_pointer = |ty: TypeId| *types.get(ty) == Type::Ptr;
+    // Arguments are what is written to indirectly, and what is read.
+    let operands = constraints
+        .split(',')
+        .filter(|part| !part.starts_with('~') && (!part.starts_with('=') || part.contains('*')));
+    let mut pairs = operands.zip(args);
+    pairs.any(|(part, &ty)| !part.contains('*') && is_pointer(ty)) || result.is_some_and(is_pointer)
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Calls, returns and inline assembly.
 
 use super::OnMainReturn;
+use super::assembly::has_pointers_in_registers;
 use super::assertion::is_assertion;
 use super::code::Code;
 use super::exec::Done;
 use super::layout::unsupported;
 use super::local::{FrameExtra, NativeFrame};
-use super::machine::{ActiveFrame, Machine, Step, Top};
+use super::machine::{ActiveFrame, Machine, Step, Top, Values};
 use super::memory::Place;
 use super::undefined::{self, Mask, Undefined};
 use super::woken::RustWait;
@@ -83,8 +84,7 @@ impl Machine<'_> {
     }
 
     fn unknown_function(&self, function: FuncId) -> Stop {
-        let name = self.world.module.function(function).name.clone();
-        Stop::Unsupported(Unsupported::UnknownFunction { name })
+        self.world.unknown_function(function)
     }
 
     /// All argument slots in order, and how many belong to fixed parameters.
@@ -113,7 +113,8 @@ impl Machine<'_> {
         let mut fixed = 0;
         let mut undefined = Mask::NONE;
         for (index, &arg) in call.args.iter().enumerate() {
-            let (values, mask) = self.copied(code, arg)?;
+            let (mut values, mask) = self.copied(code, arg)?;
+            self.suit_parameter(function, index, &mut values)?;
             undefined.replace(args.len(), values.len(), mask);
             args.extend(values);
             if index < params {
@@ -190,6 +191,9 @@ impl Machine<'_> {
         let room = params.sum::<u32>() as usize;
         let passed = args.len().min(room);
         regs[..passed].copy_from_slice(&args[..passed]);
+        if self.is_ilp32() {
+            self.suit_registers(&code, &mut regs)?;
+        }
         let mut undefined = Undefined::default();
         undefined.set(0..passed, mask);
         self.top = Top::Ir(ActiveFrame {
@@ -234,7 +238,7 @@ impl Machine<'_> {
         Ok(Step::Continue)
     }
 
-    /// The memory that `va_arg` will step over: eight bytes an argument, larger ones as they are.
+    /// The memory that `va_arg` will step over: eight bytes an argument, four on i386, larger ones as they are.
     fn varargs(
         &mut self,
         code: &Code,
@@ -259,14 +263,17 @@ impl Machine<'_> {
             }
             let values = self.copied(code, call.args[index])?.0;
             let layout = self.world.layout(call.arg_types[index])?;
-            let align = if layout.store_size > 8 { 16 } else { 8 };
+            let word = self.word_size() as usize;
+            let align = match layout.store_size {
+                9.. if !self.is_ilp32() => 16,
+                _ => word,
+            };
             bytes.resize(bytes.len().next_multiple_of(align), 0);
             let start = bytes.len();
-            let size = (layout.store_size as usize).next_multiple_of(8);
+            let size = (layout.store_size as usize).next_multiple_of(word);
             bytes.resize(start + size, 0);
             for piece in &layout.pieces {
-                let value = values.get(piece.slot as usize).copied().unwrap_or(0);
-                let part = (value >> piece.shift).to_le_bytes();
+                let part = self.part_of(&values, piece)?.to_le_bytes();
                 let (at, size) = (start + piece.offset as usize, usize::from(piece.size));
                 bytes[at..at + size].copy_from_slice(&part[..size]);
             }
@@ -286,7 +293,7 @@ impl Machine<'_> {
             return Err(unsupported("a shared struct as a variadic argument"));
         };
         bytes.extend(contents);
-        bytes.resize(bytes.len().next_multiple_of(8), 0);
+        bytes.resize(bytes.len().next_multiple_of(self.word_size() as usize), 0);
         Ok(())
     }
 
@@ -323,6 +330,16 @@ impl Machine<'_> {
         let code = Rc::clone(&frame.code);
         let (block, index) = (frame.block as usize, frame.index as usize);
         let block = &code.body.blocks[block];
+        let returned = match (block.insts.get(index), &block.terminator) {
+            (Some(inst), _) => inst.result,
+            (None, Terminator::Invoke { result, .. }) => *result,
+            _ => None,
+        };
+        let mut suited = Values::from_slice(values);
+        if let Some(result) = returned {
+            self.suit_result(code.body.value_types[result.index()], &mut suited)?;
+        }
+        let values = &suited[..];
         if let Some(inst) = block.insts.get(index) {
             self.set_copy(&code, inst.result, (values, undefined));
             self.frame().index += 1;
@@ -370,6 +387,14 @@ impl Machine<'_> {
         text: &str,
         constraints: &str,
     ) -> Result<Done, Stop> {
+        let returned = result.map(|result| code.body.value_types[result.index()]);
+        let types = &self.world.module.types;
+        let what = (text, constraints);
+        if self.is_ilp32() && has_pointers_in_registers(types, what, &call.arg_types, returned) {
+            return Err(Stop::Unsupported(Unsupported::InlineAsm {
+                text: text.into(),
+            }));
+        }
         if result.is_none()
             && let Some(done) = self.locked_update(code, call, (text, constraints))?
         {

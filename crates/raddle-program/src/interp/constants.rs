@@ -121,7 +121,7 @@ impl Machine<'_> {
                 }
                 let offset = self.gep_offset(*source, &numbers)?;
                 let base = base.first().copied().unwrap_or(0);
-                Ok((smallvec::smallvec![base.wrapping_add(offset)], same))
+                Ok((smallvec::smallvec![self.stepped(base, offset)], same))
             }
             ConstantExpr::Cast { op, value } => {
                 let from = self.constant_type(*value);
@@ -167,7 +167,12 @@ impl Machine<'_> {
                     scalar_of(&self.world.module.types, operand_ty).map_or(64, Scalar::width);
                 let (a, same_a) = self.evaluate(*lhs, depth)?;
                 let (b, same_b) = self.evaluate(*rhs, depth)?;
-                let holds = arith::compare(*predicate, width, wide(&a), wide(&b));
+                let (mut a, mut b) = (wide(&a), wide(&b));
+                if *self.world.module.types.get(operand_ty) == Type::Ptr {
+                    let (first, second) = self.comparable(*predicate, a as u64, b as u64)?;
+                    (a, b) = (first.into(), second.into());
+                }
+                let holds = arith::compare(*predicate, width, a, b);
                 Ok((smallvec::smallvec![u64::from(holds)], same_a && same_b))
             }
             ConstantExpr::FCmp {
@@ -278,8 +283,7 @@ impl Machine<'_> {
                 let layout = self.world.layout(ty)?;
                 let values = self.constant(id)?;
                 for piece in &layout.pieces {
-                    let value = values.get(piece.slot as usize).copied().unwrap_or(0);
-                    let shifted = (value >> piece.shift).to_le_bytes();
+                    let shifted = self.part_of(&values, piece)?.to_le_bytes();
                     let size = usize::from(piece.size);
                     copy_into(bytes, piece.offset as usize, &shifted[..size])?;
                 }

@@ -300,10 +300,15 @@ impl Machine<'_> {
                 let (width, step) = (scalar.width(), scalar.slots());
                 (0..count)
                     .map(|lane| {
-                        let (a, b) = (lane_of(&a, lane, step), lane_of(&b, lane, step));
-                        u64::from(arith::compare(*predicate, width, a, b))
+                        let (mut a, mut b) = (lane_of(&a, lane, step), lane_of(&b, lane, step));
+                        if scalar == Scalar::Ptr {
+                            let (first, second) =
+                                self.comparable(*predicate, a as u64, b as u64)?;
+                            (a, b) = (first.into(), second.into());
+                        }
+                        Ok(u64::from(arith::compare(*predicate, width, a, b)))
                     })
-                    .collect()
+                    .collect::<Result<Values, Stop>>()?
             }
             InstKind::FCmp {
                 predicate,
@@ -369,19 +374,25 @@ impl Machine<'_> {
                 let Some(width) = width_of(*ty) else {
                     return Ok(None);
                 };
-                let (a, b) = (self.scalar(code, *lhs)?, self.scalar(code, *rhs)?);
+                let is_pointer = *types.get(*ty) == Type::Ptr;
+                let (mut a, mut b) = (self.scalar(code, *lhs)?, self.scalar(code, *rhs)?);
+                if is_pointer {
+                    (a, b) = self.comparable(*predicate, a, b)?;
+                }
                 let (a, b) = (u128::from(a), u128::from(b));
                 Some(u64::from(arith::compare(*predicate, width, a, b)))
             }
             InstKind::Cast {
-                op: CastOp::ZExt | CastOp::Trunc | CastOp::PtrToInt | CastOp::IntToPtr,
+                op: op @ (CastOp::ZExt | CastOp::Trunc | CastOp::PtrToInt | CastOp::IntToPtr),
                 from,
                 to,
                 value,
-            } => match (width_of(*from), width_of(*to)) {
-                (Some(_), Some(width)) => Some(self.scalar(code, *value)? & low_bits(width)),
-                _ => None,
-            },
+            } if !(self.is_ilp32() && matches!(op, CastOp::PtrToInt | CastOp::IntToPtr)) => {
+                match (width_of(*from), width_of(*to)) {
+                    (Some(_), Some(width)) => Some(self.scalar(code, *value)? & low_bits(width)),
+                    _ => None,
+                }
+            }
             InstKind::Gep {
                 source,
                 base,
@@ -389,7 +400,8 @@ impl Machine<'_> {
                 ..
             } => {
                 let base = self.scalar(code, *base)?;
-                Some(base.wrapping_add(self.gep(code, *source, indices)?))
+                let offset = self.gep(code, *source, indices)?;
+                Some(self.stepped(base, offset))
             }
             _ => None,
         })
@@ -509,7 +521,12 @@ impl Machine<'_> {
         let ((source, count), (target, _)) = (self.lanes(from)?, self.lanes(to)?);
         let mut result = Values::new();
         for lane in 0..count {
-            let value = lane_of(values, lane, source.slots());
+            let mut value = lane_of(values, lane, source.slots());
+            match op {
+                CastOp::PtrToInt => value = self.number_of(value as u64)?.into(),
+                CastOp::IntToPtr => value = self.pointer_of(value as u64).into(),
+                _ => {}
+            }
             result.extend(cast_scalar(op, source, target, value)?);
         }
         Ok(result)

@@ -15,6 +15,8 @@ pub(crate) struct Piece {
     pub(crate) slot: u32,
     /// Position of the bytes in the slot.
     pub(crate) shift: u8,
+    /// Is it a pointer of four bytes? Its slot holds an address of 64 bits.
+    pub(crate) narrow: bool,
 }
 
 /// The layout of a first-class type.
@@ -83,6 +85,17 @@ fn add(types: &TypeTable, ty: TypeId, offset: u64, out: &mut Layout) -> Result<(
     let sized = |result: Result<u64, _>| result.map_err(|_| unsupported("a type without size"));
     match types.get(ty) {
         Type::Int(bits) => add_scalar(*bits, offset, out),
+        Type::Ptr if types.layout.is_ilp32() => {
+            out.pieces.push(Piece {
+                offset,
+                size: 4,
+                slot: out.slots,
+                shift: 0,
+                narrow: true,
+            });
+            out.slots += 1;
+            out.masks.push(u64::MAX);
+        }
         Type::Ptr => add_scalar(64, offset, out),
         Type::Float(kind) => add_scalar(float_bits(*kind), offset, out),
         Type::Array { element, len } => {
@@ -140,6 +153,7 @@ fn add_scalar(bits: u32, mut offset: u64, out: &mut Layout) {
                 size,
                 slot: out.slots,
                 shift,
+                narrow: false,
             });
             offset += u64::from(size);
             shift += size * 8;

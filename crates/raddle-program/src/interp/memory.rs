@@ -113,8 +113,16 @@ impl Machine<'_> {
         size: u64,
         access: AccessKind,
     ) -> Result<Place, Stop> {
+        let address = match address >> 32 {
+            0 => self.pointer_of(address),
+            _ => address,
+        };
         if address >> 32 == 0 {
-            return Err(Stop::Fault(Fault::NullDereference { access, address }));
+            return Err(Stop::Fault(if address < self.first_wild() {
+                Fault::NullDereference { access, address }
+            } else {
+                Fault::WildPointer { access, address }
+            }));
         }
         let offset = offset_of(address);
         if let Some(block) = private_position(address) {
@@ -241,12 +249,6 @@ impl Machine<'_> {
             Some(name) => (name.into(), None),
             None => ("stack variable".into(), None),
         }
-    }
-
-    /// Which stack variable an `alloca` makes: see [`NewObject::site`].
-    pub(crate) fn stack_site(&self, function: FuncId, value: ValueId) -> u64 {
-        let name = &self.world.module.function(function).name;
-        names::stable_hash([names::hash_text(name), value.index() as u64])
     }
 
     /// Gives a global its contents before its first use.
@@ -660,8 +662,13 @@ impl Machine<'_> {
     /// `argc` and `argv`.
     pub(crate) fn program_arguments(&mut self) -> Result<(u64, u64), Stop> {
         let args = self.world.options.args.clone();
-        let mut pointers = self.strings("arguments", &args)?;
-        pointers.extend([0; 8]);
+        let strings = self.strings("arguments", &args)?;
+        let word = self.word_size() as usize;
+        let mut pointers = Vec::with_capacity((args.len() + 1) * word);
+        for string in strings {
+            pointers.extend(&self.number_of(string)?.to_le_bytes()[..word]);
+        }
+        pointers.resize(pointers.len() + word, 0);
         let argv = self.initialised_global("argv", pointers.into())?;
         Ok((args.len() as u64, argv))
     }
@@ -671,7 +678,8 @@ impl Machine<'_> {
         let env = self.world.options.env.clone();
         let mut table = (env.len() as u64).to_le_bytes().to_vec();
         if !env.is_empty() {
-            table.extend(self.strings("strings of the environment", &env)?);
+            let strings = self.strings("strings of the environment", &env)?;
+            table.extend(strings.iter().flat_map(|string| string.to_le_bytes()));
         }
         table.resize(8 * (most as usize + 1), 0);
         self.initialised_global("environment", table.into())
@@ -689,7 +697,7 @@ impl Machine<'_> {
     }
 
     /// Pointers to texts, one after the other in memory of this name.
-    fn strings(&mut self, name: &'static str, texts: &[String]) -> Result<Vec<u8>, Stop> {
+    fn strings(&mut self, name: &'static str, texts: &[String]) -> Result<Vec<u64>, Stop> {
         let bytes: Vec<u8> = texts
             .iter()
             .flat_map(|text| text.bytes().chain(std::iter::once(0)))
@@ -697,7 +705,7 @@ impl Machine<'_> {
         let mut at = self.initialised_global(name, bytes.into())?;
         let mut pointers = Vec::new();
         for text in texts {
-            pointers.extend(at.to_le_bytes());
+            pointers.push(at);
             at += text.len() as u64 + 1;
         }
         Ok(pointers)
@@ -814,6 +822,12 @@ impl Machine<'_> {
 }
 
 impl World {
+    /// Which stack variable an `alloca` makes: see [`NewObject::site`].
+    pub(crate) fn stack_site(&self, function: FuncId, value: ValueId) -> u64 {
+        let name = &self.module.function(function).name;
+        names::stable_hash([names::hash_text(name), value.index() as u64])
+    }
+
     /// How many bytes the field at an offset of a variable goes on, as far as it matters for copies.
     pub(super) fn field_end(&self, ty: TypeId, offset: u64) -> Option<u64> {
         let types = &self.module.types;

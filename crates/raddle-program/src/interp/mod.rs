@@ -41,6 +41,7 @@ mod long_double;
 pub(crate) mod machine;
 pub(crate) mod memory;
 mod mentions;
+mod pointers;
 mod rearrange;
 mod taken;
 mod undefined;
@@ -202,11 +203,17 @@ pub enum LoadError {
     WhichEntry { name: String, symbols: Vec<String> },
     /// The function has parameters, and they are not those of `main`.
     EntryWithParameters { name: String },
+    /// A program of C++ or Rust has pointers of four bytes.
+    NarrowLanguage { language: &'static str },
 }
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NarrowLanguage { language } => write!(
+                f,
+                "{language} programs of the data model ILP32 (32 bits) are not known yet: only C programs are"
+            ),
             Self::NoEntry { name } => write!(f, "the program defines no function `{name}`"),
             Self::WhichEntry { name, symbols } => write!(
                 f,
@@ -239,13 +246,34 @@ impl Interpreter {
     /// The semantics alone, with the tables to start from.
     pub fn new(module: Module, options: InterpOptions) -> Result<(Self, Tables), LoadError> {
         let main = entry(&module, &options.entry)?;
+        let is_ilp32 = module.types.layout.is_ilp32();
+        if let (true, Some(language)) = (is_ilp32, mangled_language(&module)) {
+            return Err(LoadError::NarrowLanguage { language });
+        }
         let mut tables = Tables::new("main");
         tables.release_sequences = options.release_sequences;
         tables.minds_every_byte = options.check_every_byte;
         share_types(&module, &mut tables);
-        let world = World::new(module, options, main);
+        let mut world = World::new(module, options, main);
+        if is_ilp32 {
+            tables.set_layout(world.narrow_layout());
+        }
         Ok((Self { world }, tables))
     }
+}
+
+/// The language of a module whose names are mangled: C++ or Rust.
+fn mangled_language(module: &Module) -> Option<&'static str> {
+    if module.source_name.contains("-cgu.") {
+        return Some("Rust");
+    }
+    let defined = module.functions.iter().filter(|it| !it.is_declaration);
+    let mut names = defined.map(|function| &*function.name);
+    let is_mangled = |name: &str| name.starts_with("_Z") || name.starts_with("_RNv");
+    let is_source = [".cpp", ".cc", ".cxx", ".C"]
+        .iter()
+        .any(|end| module.source_name.ends_with(end));
+    (is_source || names.any(is_mangled)).then_some("C++")
 }
 
 /// The function to begin with: a symbol, or what the source calls it.

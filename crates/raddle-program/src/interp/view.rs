@@ -95,6 +95,8 @@ pub struct ValuePiece {
     pub slot: usize,
     /// Position of the bytes in the slot.
     pub shift: u8,
+    /// Is it a pointer of four bytes? Its slot holds an address of 64 bits.
+    pub narrow: bool,
 }
 
 /// How a value lies in registers and in memory.
@@ -113,6 +115,7 @@ impl From<&Piece> for ValuePiece {
             size: piece.size,
             slot: piece.slot as usize,
             shift: piece.shift,
+            narrow: piece.narrow,
         }
     }
 }
@@ -462,7 +465,7 @@ impl View {
     ) -> NewObject {
         let machine = self.machine(ThreadId::MAIN);
         let (name, source_type) = machine.variable_name(function, alloca);
-        let site = machine.stack_site(function, alloca);
+        let site = machine.world.stack_site(function, alloca);
         NewObject {
             kind: ObjectKind::Stack,
             size,
@@ -512,7 +515,7 @@ pub fn float_compare(
     Ok(float::compare(predicate, a, b))
 }
 
-pub use super::assembly::{Assembly, Locked, Source};
+pub use super::assembly::{Assembly, Locked, Source, has_pointers_in_registers};
 
 /// What inline assembly does, if that is known.
 #[must_use]

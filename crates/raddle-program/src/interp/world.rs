@@ -8,7 +8,7 @@ use super::machine::position::debug_loc;
 use super::memory::{MAX_BLOCK, THREAD_LOCALS};
 use super::woken::is_rust_wait;
 use crate::coverage::WeakOrderings;
-use crate::fault::Stop;
+use crate::fault::{Stop, Unsupported};
 use crate::ids::{ObjectId, SrcId};
 use crate::models::panics::{KnownPanic, PANIC, PanicRuntime};
 use crate::models::{self, ModelId};
@@ -175,7 +175,8 @@ impl World {
             models::overriding(&self.module, id, self.bodies.replaced)
         };
         match model {
-            Some(model) => Callee::Model(model),
+            Some(model) if !self.knows(model) && function.is_declaration => Callee::Unknown,
+            Some(model) if self.knows(model) => Callee::Model(model),
             _ if is_panic(&function.name) => self.classify_panic(id),
             _ if function.is_declaration => match &function.name {
                 name if name.starts_with("llvm.") => Callee::Intrinsic,
@@ -184,6 +185,23 @@ impl World {
             _ if is_rust_wait(&function.name) => Callee::RustWait,
             _ => Callee::Defined,
         }
+    }
+
+    /// What a call of a function is that nobody knows.
+    pub(crate) fn unknown_function(&self, function: FuncId) -> Stop {
+        let name = self.module.function(function).name.clone();
+        Stop::Unsupported(match models::lookup_function(&name) {
+            Some(_) => Unsupported::Library {
+                function: name,
+                why: "it is known in programs of the data model LP64 only".into(),
+            },
+            None => Unsupported::UnknownFunction { name },
+        })
+    }
+
+    /// Does a model know the data model of the program?
+    fn knows(&self, model: ModelId) -> bool {
+        !self.module.types.layout.is_ilp32() || models::is_known_in_ilp32(models::get(model).name)
     }
 
     /// The standard library's panics are run, but for the step at which the world is told; without it they are a fault at once.

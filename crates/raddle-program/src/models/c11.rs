@@ -54,7 +54,7 @@ fn result(error: u64) -> ModelResult {
 fn thread_create(cx: &mut Script<'_, '_>) -> ModelResult {
     let entry = Entry::Function(cx.arg(1));
     let handle = cx.new_thread(&entry)?;
-    cx.store(cx.arg(0), 8, handle, Order::Plain)?;
+    cx.store(cx.arg(0), cx.word(), handle, Order::Plain)?;
     cx.start_thread(handle, &entry, &[cx.arg(2)])?;
     int(SUCCESS)
 }

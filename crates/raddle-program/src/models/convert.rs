@@ -2,6 +2,7 @@
 
 use super::errno::{ERANGE, int};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
+use crate::op::sign_extend;
 
 pub(super) const MODELS: &[Model] = &[
     model("atoi", atoi),
@@ -101,9 +102,14 @@ fn parse(cx: &mut Script<'_, '_>, address: u64, base: u32) -> Result<Parsed, Pau
 }
 
 impl Parsed {
-    /// The value, and whether it had to be cut.
-    fn signed(&self) -> (i64, bool) {
-        let limit = u128::from(i64::MAX.cast_unsigned()) + u128::from(self.is_negative);
+    /// The value as so many bits have it, and whether it had to be cut.
+    fn signed(&self, bits: u32) -> (i64, bool) {
+        let largest = if bits == 32 {
+            0x7FFF_FFFF
+        } else {
+            i64::MAX as u128
+        };
+        let limit = largest + u128::from(self.is_negative);
         let magnitude = self.magnitude.min(limit) as u64;
         let value = if self.is_negative {
             magnitude.wrapping_neg()
@@ -114,28 +120,34 @@ impl Parsed {
     }
 
     /// Negative numbers wrap.
-    fn unsigned(&self) -> (u64, bool) {
+    fn unsigned(&self, bits: u32) -> (u64, bool) {
+        let largest = if bits == 32 {
+            u32::MAX.into()
+        } else {
+            u64::MAX
+        };
         match u64::try_from(self.magnitude) {
+            Ok(value) if value > largest => (largest, true),
             Ok(value) if self.is_negative => (value.wrapping_neg(), false),
             Ok(value) => (value, false),
-            Err(_) => (u64::MAX, true),
+            Err(_) => (largest, true),
         }
     }
 }
 
 fn atoi(cx: &mut Script<'_, '_>) -> ModelResult {
-    let (value, _) = parse(cx, cx.arg(0), 10)?.signed();
+    let (value, _) = parse(cx, cx.arg(0), 10)?.signed(64);
     int(value as i32)
 }
 
 fn atol(cx: &mut Script<'_, '_>) -> ModelResult {
-    let (value, _) = parse(cx, cx.arg(0), 10)?.signed();
+    let (value, _) = parse(cx, cx.arg(0), 10)?.signed(cx.result_bits());
     Ok(Outcome::Return(value.cast_unsigned()))
 }
 
 fn strtol(cx: &mut Script<'_, '_>) -> ModelResult {
-    string_to(cx, |parsed| {
-        let (value, is_cut) = parsed.signed();
+    string_to(cx, |parsed, bits| {
+        let (value, is_cut) = parsed.signed(bits);
         (value.cast_unsigned(), is_cut)
     })
 }
@@ -144,14 +156,16 @@ fn strtoul(cx: &mut Script<'_, '_>) -> ModelResult {
     string_to(cx, Parsed::unsigned)
 }
 
-fn string_to(cx: &mut Script<'_, '_>, value: fn(&Parsed) -> (u64, bool)) -> ModelResult {
+fn string_to(cx: &mut Script<'_, '_>, value: fn(&Parsed, u32) -> (u64, bool)) -> ModelResult {
     let base = cx.arg(2) as u32;
     if base == 1 || base > 36 {
         return Err(cx.unsupported("this base"));
     }
     let parsed = parse(cx, cx.arg(0), base)?;
-    cx.store_if_wanted(cx.arg(1), 8, cx.arg(0).wrapping_add(parsed.len))?;
-    let (value, is_cut) = value(&parsed);
+    if cx.arg(1) != 0 {
+        cx.store_pointer(cx.arg(1), cx.arg(0).wrapping_add(parsed.len))?;
+    }
+    let (value, is_cut) = value(&parsed, cx.result_bits());
     if is_cut {
         cx.set_errno(ERANGE)?;
     }
@@ -167,7 +181,9 @@ fn atof(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn strtod(cx: &mut Script<'_, '_>) -> ModelResult {
     let (value, len) = parse_float(cx, cx.arg(0))?;
-    cx.store_if_wanted(cx.arg(1), 8, cx.arg(0).wrapping_add(len))?;
+    if cx.arg(1) != 0 {
+        cx.store_pointer(cx.arg(1), cx.arg(0).wrapping_add(len))?;
+    }
     Ok(Outcome::Return(value.to_bits()))
 }
 
@@ -195,9 +211,9 @@ fn abs(cx: &mut Script<'_, '_>) -> ModelResult {
 }
 
 fn labs(cx: &mut Script<'_, '_>) -> ModelResult {
-    Ok(Outcome::Return(
-        cx.arg(0).cast_signed().wrapping_abs().cast_unsigned(),
-    ))
+    let size = (cx.result_bits() / 8) as u8;
+    let value = sign_extend(cx.arg(0), size);
+    Ok(Outcome::Return(value.wrapping_abs().cast_unsigned()))
 }
 
 // ---- characters, in the "C" locale

@@ -37,7 +37,9 @@ pub(crate) fn contents(machine: &mut Machine<'_>, name: &str) -> Result<Option<V
         _ => return machine.library_variable(name),
     };
     let address = machine.named_global(stream, FILE_SIZE)?;
-    Ok(Some(address.to_le_bytes().to_vec()))
+    let number = machine.number_of(address)?;
+    let word = machine.word_size() as usize;
+    Ok(Some(number.to_le_bytes()[..word].to_vec()))
 }
 
 /// Declares a variable of so many bytes that nobody writes to.

@@ -7,18 +7,22 @@ pub(super) enum Length {
     Short,
     #[default]
     Int,
+    /// `long`, `size_t` and `ptrdiff_t`.
     Long,
+    LongLong,
     /// `long double`.
     LongDouble,
 }
 
 impl Length {
-    pub(super) fn bytes(self) -> u8 {
+    /// Bytes of an argument, where `long` has so many.
+    pub(super) fn bytes(self, word: u8) -> u8 {
         match self {
             Self::Byte => 1,
             Self::Short => 2,
             Self::Int => 4,
-            Self::Long | Self::LongDouble => 8,
+            Self::Long => word,
+            Self::LongLong | Self::LongDouble => 8,
         }
     }
 }
@@ -73,8 +77,9 @@ impl Directive {
         let (length, size) = match rest {
             [b'h', b'h', ..] => (Length::Byte, 2),
             [b'h', ..] => (Length::Short, 1),
-            [b'l', b'l', ..] => (Length::Long, 2),
-            [b'l' | b'q' | b'j' | b'z' | b't', ..] => (Length::Long, 1),
+            [b'l', b'l', ..] => (Length::LongLong, 2),
+            [b'q' | b'j', ..] => (Length::LongLong, 1),
+            [b'l' | b'z' | b't', ..] => (Length::Long, 1),
             [b'L', ..] => (Length::LongDouble, 1),
             _ => (Length::Int, 0),
         };

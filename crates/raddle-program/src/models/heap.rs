@@ -3,7 +3,6 @@
 
 use super::errno::{EINVAL, ENOMEM};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
-use crate::op::Order;
 
 pub(super) const MODELS: &[Model] = &[
     model("malloc", malloc),
@@ -137,14 +136,14 @@ fn aligned_alloc(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn posix_memalign(cx: &mut Script<'_, '_>) -> ModelResult {
     let (align, size) = (cx.arg(1), cx.arg(2));
-    if !align.is_power_of_two() || align < 8 {
+    if !align.is_power_of_two() || align < u64::from(cx.word()) {
         return Ok(Outcome::Return(EINVAL));
     }
     let block = cx.new_block(size, align.max(MALLOC_ALIGN))?;
     if block == 0 {
         return Ok(Outcome::Return(ENOMEM));
     }
-    cx.store(cx.arg(0), 8, block, Order::Plain)?;
+    cx.store_pointer(cx.arg(0), block)?;
     Ok(Outcome::Return(0))
 }
 

@@ -81,6 +81,11 @@ fn va_start(cx: &mut Script<'_, '_>) -> ModelResult {
             .map_or(Vec::new(), |bytes| bytes.to_vec());
         machine.push_private(bytes, None)
     })?;
+    if cx.word() == 4 {
+        // On i386 the list is a pointer to the arguments.
+        cx.store_pointer(list, area)?;
+        return Ok(Outcome::Void);
+    }
     cx.store(list, 4, REGISTERS_END, Order::Plain)?;
     cx.store(list.wrapping_add(4), 4, FLOATS_END, Order::Plain)?;
     cx.store(list.wrapping_add(8), 8, area, Order::Plain)?;
@@ -90,7 +95,8 @@ fn va_start(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn va_copy(cx: &mut Script<'_, '_>) -> ModelResult {
     const LIST_SIZE: u64 = 24;
-    cx.copy(cx.arg(0), cx.arg(1), LIST_SIZE, DONE)?;
+    let size = if cx.word() == 4 { 4 } else { LIST_SIZE };
+    cx.copy(cx.arg(0), cx.arg(1), size, DONE)?;
     Ok(Outcome::Void)
 }
 

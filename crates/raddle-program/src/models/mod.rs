@@ -48,6 +48,7 @@ mod files;
 mod format;
 mod futex;
 mod heap;
+mod ilp32;
 mod iostream;
 mod jumps;
 mod keys;
@@ -80,6 +81,7 @@ mod verifier;
 mod waiting;
 
 pub(crate) use externs::{contents, is_constant, size};
+pub(crate) use ilp32::is_known as is_known_in_ilp32;
 pub use locks::{locks_several, may_fail_spuriously};
 pub(crate) use process::ENDING_STATIC;
 pub use process::runs_functions_at_exit;

@@ -69,7 +69,7 @@ fn create(cx: &mut Script<'_, '_>) -> ModelResult {
     };
     // The handle is stored before the thread runs, as libraries do: the thread may read it.
     let handle = cx.new_thread(&entry)?;
-    cx.store(cx.arg(0), 8, handle, Order::Plain)?;
+    cx.store(cx.arg(0), cx.word(), handle, Order::Plain)?;
     cx.start_thread(handle, &entry, &[cx.arg(3)])?;
     if is_detached {
         let thread = cx.thread_of(handle)?;
@@ -85,7 +85,9 @@ fn join(cx: &mut Script<'_, '_>) -> ModelResult {
         Err(leaves) => return Ok(leaves),
     };
     cx.receive_panic(value)?;
-    cx.store_if_wanted(cx.arg(1), 8, value)?;
+    if cx.arg(1) != 0 {
+        cx.store_pointer(cx.arg(1), value)?;
+    }
     Ok(Outcome::Return(0))
 }
 
@@ -143,7 +145,7 @@ fn attr_set_stack_size(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn attr_get_stack_size(cx: &mut Script<'_, '_>) -> ModelResult {
     let size = cx.load(cx.arg(0).wrapping_add(STACK_SIZE), 8, Order::Plain)?;
-    cx.store(cx.arg(1), 8, size, Order::Plain)?;
+    cx.store(cx.arg(1), cx.word(), size, Order::Plain)?;
     Ok(Outcome::Return(0))
 }
 
@@ -152,13 +154,13 @@ fn attr_get_stack_size(cx: &mut Script<'_, '_>) -> ModelResult {
 fn attr_get_stack(cx: &mut Script<'_, '_>) -> ModelResult {
     const NOWHERE: u64 = 0x10_0000;
     let size = cx.load(cx.arg(0).wrapping_add(STACK_SIZE), 8, Order::Plain)?;
-    cx.store(cx.arg(1), 8, NOWHERE, Order::Plain)?;
-    cx.store(cx.arg(2), 8, size, Order::Plain)?;
+    cx.store(cx.arg(1), cx.word(), NOWHERE, Order::Plain)?;
+    cx.store(cx.arg(2), cx.word(), size, Order::Plain)?;
     Ok(Outcome::Return(0))
 }
 
 fn attr_get_guard_size(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.store(cx.arg(1), 8, PAGE, Order::Plain)?;
+    cx.store(cx.arg(1), cx.word(), PAGE, Order::Plain)?;
     Ok(Outcome::Return(0))
 }
 

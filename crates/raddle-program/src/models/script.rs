@@ -277,6 +277,29 @@ impl<'m, 'a> Script<'m, 'a> {
         self.frame.fixed as usize
     }
 
+    /// Bytes of a pointer, of `long` and of `size_t`: 8, or 4 in the data model ILP32.
+    #[must_use]
+    pub fn word(&self) -> u8 {
+        self.machine.word_size() as u8
+    }
+
+    /// The pointer that a number of the program's memory is.
+    #[must_use]
+    pub fn pointer_of(&self, number: u64) -> u64 {
+        self.machine.pointer_of(number)
+    }
+
+    /// The number that a pointer is.
+    pub fn number_of(&self, pointer: u64) -> Result<u64, Pause> {
+        Ok(self.machine.number_of(pointer)?)
+    }
+
+    /// Writes a pointer to the program's memory.
+    pub fn store_pointer(&mut self, address: u64, pointer: u64) -> Result<(), Pause> {
+        let number = self.machine.number_of(pointer)?;
+        self.store(address, self.word(), number, Order::Plain)
+    }
+
     /// The name of the function that was called, for models of several.
     #[must_use]
     pub fn function_name(&self) -> &str {
@@ -307,7 +330,7 @@ impl<'m, 'a> Script<'m, 'a> {
         });
         match ret.map(|ret| module.types.get(ret)) {
             Some(raddle_ir::Type::Int(bits)) => (*bits).min(64),
-            Some(raddle_ir::Type::Ptr) => 64,
+            Some(raddle_ir::Type::Ptr) => module.types.layout.pointer_bits(),
             Some(raddle_ir::Type::Float(_)) => {
                 let size = ret.and_then(|ret| module.types.store_size(ret).ok());
                 size.map_or(0, |bytes| (bytes.min(8) * 8) as u32)
@@ -514,7 +537,7 @@ impl<'m, 'a> Script<'m, 'a> {
         if self.machine.tables.kind_of_mutex(cell).is_none() {
             return Ok(action.of_kind(MutexKind::Normal));
         }
-        let at = mutex.wrapping_add(MutexKind::OFFSET);
+        let at = mutex.wrapping_add(self.machine.tables.mutex_kind_offset());
         let number = self.load(at, MutexKind::SIZE, Order::Plain)?;
         Ok(action.of_kind(MutexKind::from_number(number)))
     }

@@ -64,11 +64,16 @@ impl Arguments {
     /// The list at an address. Lists are made by our own `va_start`: nothing is in registers.
     fn list(cx: &mut Script<'_, '_>, list: u64) -> Result<Self, Pause> {
         const OVERFLOW_AREA: u64 = 8;
+        if cx.word() == 4 {
+            // On i386 a list is the pointer itself.
+            return Ok(Self::Memory(list));
+        }
         let area = cx.load(list.wrapping_add(OVERFLOW_AREA), 8, Order::Plain)?;
         Ok(Self::Memory(area))
     }
 
-    fn next(&mut self, cx: &mut Script<'_, '_>) -> Result<u64, Pause> {
+    /// The next one, which has so many bytes.
+    fn next(&mut self, cx: &mut Script<'_, '_>, size: u8) -> Result<u64, Pause> {
         match self {
             Self::Slots(next) => {
                 *next += 1;
@@ -76,42 +81,58 @@ impl Arguments {
             }
             Self::Memory(address) => {
                 let at = *address;
-                *address = at.wrapping_add(8);
-                cx.load(at, 8, Order::Plain)
+                let size = size.max(cx.word());
+                *address = at.wrapping_add(size.into());
+                cx.load(at, size, Order::Plain)
             }
         }
     }
 
+    /// The next one, an address.
+    fn next_address(&mut self, cx: &mut Script<'_, '_>, use_: Use) -> Result<u64, Pause> {
+        let number = self.needed(cx, cx.word(), use_)?;
+        Ok(match self {
+            Self::Slots(_) => number,
+            Self::Memory(_) => cx.pointer_of(number),
+        })
+    }
+
     /// A number that only matters for the text.
-    fn number(&mut self, cx: &mut Script<'_, '_>, use_: Use) -> Result<u64, Pause> {
+    fn number(&mut self, cx: &mut Script<'_, '_>, size: u8, use_: Use) -> Result<u64, Pause> {
         if use_ == Use::Kept || !cx.asks() {
-            return self.next(cx);
+            return self.next(cx, size);
         }
         match self {
             Self::Slots(next) => *next += 1,
-            Self::Memory(address) => *address = address.wrapping_add(8),
+            Self::Memory(address) => {
+                *address = address.wrapping_add(size.max(cx.word()).into());
+            }
         }
         Ok(0)
     }
 
     /// A string, a count, a place to write to.
-    fn needed(&mut self, cx: &mut Script<'_, '_>, use_: Use) -> Result<u64, Pause> {
+    fn needed(&mut self, cx: &mut Script<'_, '_>, size: u8, use_: Use) -> Result<u64, Pause> {
         match self {
             Self::Slots(next) if use_ == Use::Shown && cx.asks() => {
                 *next += 1;
                 cx.asked_arg(*next - 1)
             }
-            _ => self.next(cx),
+            _ => self.next(cx, size),
         }
     }
 
     /// An x87 number, two slots wide, as near as a `double` comes.
     fn next_long_double(&mut self, cx: &mut Script<'_, '_>, use_: Use) -> Result<f64, Pause> {
         const BIAS: i32 = 16383 + 63;
-        if let Self::Memory(address) = self {
+        let is_aligned = cx.word() == 8;
+        if let Self::Memory(address) = self
+            && is_aligned
+        {
             *address = address.wrapping_add(15) & !15;
         }
-        let (mantissa, rest) = (self.number(cx, use_)?, self.number(cx, use_)?);
+        let mantissa = self.number(cx, 8, use_)?;
+        let rest = self.number(cx, cx.word(), use_)?;
         let (is_negative, exponent) = (rest >> 15 & 1 == 1, (rest & 0x7FFF) as i32);
         let magnitude = if exponent == 0x7FFF {
             if mantissa << 1 == 0 {
@@ -160,43 +181,43 @@ fn directed(
     text: &mut Vec<u8>,
 ) -> Result<(), Pause> {
     if directive.width == Some(Count::Argument) {
-        let width = arguments.needed(cx, use_)? as u32 as i32;
+        let width = arguments.needed(cx, 4, use_)? as u32 as i32;
         directive.left |= width < 0;
         directive.width = Some(Count::Number(width.unsigned_abs() as usize));
     }
     if directive.precision == Some(Count::Argument) {
-        let precision = arguments.needed(cx, use_)? as u32 as i32;
+        let precision = arguments.needed(cx, 4, use_)? as u32 as i32;
         directive.precision = usize::try_from(precision).ok().map(Count::Number);
     }
-    let size = directive.length.bytes();
+    let size = directive.length.bytes(cx.word());
     match directive.letter {
         b'%' => text.push(b'%'),
         b'd' | b'i' => {
-            let value = arguments.number(cx, use_)?;
+            let value = arguments.number(cx, size, use_)?;
             text.extend(directive.signed(sign_extend(value, size)));
         }
         b'u' | b'x' | b'X' | b'o' => {
-            let value = arguments.number(cx, use_)?;
+            let value = arguments.number(cx, size, use_)?;
             text.extend(directive.unsigned(value & mask(size)));
         }
         b'c' => {
-            let value = arguments.number(cx, use_)?;
+            let value = arguments.number(cx, 4, use_)?;
             text.extend(directive.pad_text(&[value as u8]));
         }
         b's' if directive.length == Length::Int => {
-            let address = arguments.needed(cx, use_)?;
+            let address = arguments.next_address(cx, use_)?;
             let part = limited_string(cx, address, directive.precision(), use_)?;
             text.extend(directive.pad_text(&part));
         }
         b'p' => {
-            let value = arguments.number(cx, use_)?;
-            text.extend(directive.pointer(value));
+            let value = arguments.number(cx, cx.word(), use_)?;
+            text.extend(directive.pointer(cx.number_of(value)?));
         }
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
             let value = if directive.length == Length::LongDouble {
                 arguments.next_long_double(cx, use_)?
             } else {
-                f64::from_bits(arguments.number(cx, use_)?)
+                f64::from_bits(arguments.number(cx, 8, use_)?)
             };
             text.extend(directive.float(value));
         }
@@ -204,7 +225,7 @@ fn directed(
             if use_ == Use::Shown && cx.asks() {
                 return Err(cx.unsupported("the directive %n (not supported by bmc)"));
             }
-            let address = arguments.next(cx)?;
+            let address = arguments.next_address(cx, Use::Kept)?;
             cx.store(address, size, text.len() as u64, Order::Plain)?;
         }
         b'm' => text.extend_from_slice(b"error"),

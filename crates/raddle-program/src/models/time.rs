@@ -11,7 +11,7 @@
 //! All of this a real clock may do, so what goes wrong is real. How long things take beyond that is not explored.
 
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
-use crate::op::Order;
+use crate::op::{Order, sign_extend};
 
 pub(super) const MODELS: &[Model] = &[
     model("time", time),
@@ -118,10 +118,24 @@ impl Script<'_, '_> {
         self.frame.args.last().copied().unwrap_or(0)
     }
 
+    /// The seconds and their parts at an address (a `timespec` or `timeval`).
+    fn load_time(&mut self, address: u64) -> Result<(u64, u64), Pause> {
+        let word = self.word();
+        let seconds = self.load(address, word, Order::Plain)?;
+        let parts = self.load(address.wrapping_add(word.into()), word, Order::Plain)?;
+        let seconds = sign_extend(seconds, word).cast_unsigned();
+        Ok((seconds, sign_extend(parts, word).cast_unsigned()))
+    }
+
+    fn store_time(&mut self, address: u64, seconds: u64, parts: u64) -> Result<(), Pause> {
+        let word = self.word();
+        self.store(address, word, seconds, Order::Plain)?;
+        self.store(address.wrapping_add(word.into()), word, parts, Order::Plain)
+    }
+
     /// The deadline at an address (a `timespec`) has passed.
     pub(super) fn pass_deadline(&mut self, deadline: u64) -> Result<(), Pause> {
-        let seconds = self.load(deadline, 8, Order::Plain)?;
-        let nanoseconds = self.load(deadline.wrapping_add(8), 8, Order::Plain)?;
+        let (seconds, nanoseconds) = self.load_time(deadline)?;
         self.pass_time(seconds, nanoseconds)
     }
 
@@ -154,8 +168,7 @@ impl Script<'_, '_> {
         if !looks_at_clocks(&self.machine.world.module) {
             return Ok(());
         }
-        let seconds = self.load(duration, 8, Order::Plain)?;
-        let nanoseconds = self.load(duration.wrapping_add(8), 8, Order::Plain)?;
+        let (seconds, nanoseconds) = self.load_time(duration)?;
         self.sleep(seconds.saturating_mul(SECOND).saturating_add(nanoseconds))
     }
 }
@@ -205,15 +218,14 @@ fn processor_time(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn clock_resolution(cx: &mut Script<'_, '_>) -> ModelResult {
     if cx.arg(1) != 0 {
-        cx.store(cx.arg(1), 8, 0, Order::Plain)?;
-        cx.store(cx.arg(1).wrapping_add(8), 8, 1, Order::Plain)?;
+        cx.store_time(cx.arg(1), 0, 1)?;
     }
     Ok(Outcome::Return(0))
 }
 
 fn time(cx: &mut Script<'_, '_>) -> ModelResult {
     let now = cx.now()? / SECOND;
-    cx.store_if_wanted(cx.arg(0), 8, now)?;
+    cx.store_if_wanted(cx.arg(0), cx.word(), now)?;
     Ok(Outcome::Return(now))
 }
 
@@ -238,9 +250,7 @@ fn halves_of_cycles(cx: &mut Script<'_, '_>) -> ModelResult {
 fn tell(cx: &mut Script<'_, '_>, address: u64, parts: u64, result: u64) -> ModelResult {
     if address != 0 {
         let now = cx.now()?;
-        cx.store(address, 8, now / SECOND, Order::Plain)?;
-        let rest = now % SECOND / (SECOND / parts);
-        cx.store(address.wrapping_add(8), 8, rest, Order::Plain)?;
+        cx.store_time(address, now / SECOND, now % SECOND / (SECOND / parts))?;
     }
     Ok(Outcome::Return(result))
 }

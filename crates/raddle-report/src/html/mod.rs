@@ -224,7 +224,11 @@ impl Builder<'_> {
             summary,
             hints,
             newest: outcome.memory == MemoryModel::C11,
-            subline: format!("{} · {}", self.report.file, circumstances(outcome)),
+            subline: format!(
+                "{} · {}",
+                self.report.file,
+                circumstances(self.report.program, outcome)
+            ),
             statistics: self.statistics(),
             coverage,
             files: self.texts(),

@@ -175,7 +175,7 @@ impl Names<'_> {
                 _ => continue,
             };
             if let Some(SourceType::Pointer { to: Some(ty) }) = self.leaf(loc)
-                && let Some((object, 0)) = self.tables.resolve(value)
+                && let Some((object, 0)) = self.tables.resolve(self.wide(value, 32))
                 && self.heap.contains_key(&object)
                 && is_wanted(self, *ty)
                 && self.agrees(uses, object, *ty)

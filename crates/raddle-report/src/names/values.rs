@@ -50,7 +50,9 @@ impl Names<'_> {
             Some(ty @ (SourceType::Scalar { .. } | SourceType::Enum { .. })) => {
                 self.typed(ty, value, bits.len)
             }
-            Some(SourceType::Pointer { to }) if bits.len == 64 => self.pointer_to(value, *to),
+            Some(SourceType::Pointer { to }) if bits.len == self.pointer_bits() => {
+                self.pointer_to(self.wide(value, bits.len), *to)
+            }
             _ => self.untyped(value, bits.len.div_ceil(8) as u8),
         }
     }
@@ -58,7 +60,7 @@ impl Names<'_> {
     /// A value of so many bits in the notation of a type.
     fn typed(&self, ty: &SourceType, value: Value, bits: u32) -> String {
         match ty {
-            SourceType::Pointer { to } => self.pointer_to(value, *to),
+            SourceType::Pointer { to } => self.pointer_to(self.wide(value, bits), *to),
             SourceType::Scalar { name, .. } if matches!(&**name, "_Bool" | "bool") => match value {
                 0 => "false".to_owned(),
                 1 => "true".to_owned(),
@@ -127,8 +129,11 @@ impl Names<'_> {
 
     pub(crate) fn untyped(&self, value: Value, size: u8) -> String {
         const SMALL: i64 = -0x1_0000;
-        if size == 8 && self.is_address(value) {
-            return self.pointer(value);
+        if u32::from(size) * 8 == self.pointer_bits() {
+            let address = self.wide(value, u32::from(size) * 8);
+            if self.is_address(address) {
+                return self.pointer(address);
+            }
         }
         match sign_extend(value, size.max(1)) {
             signed @ SMALL..0 => signed.to_string(),
@@ -143,6 +148,18 @@ impl Names<'_> {
             self.pointer(value)
         } else {
             format!("{value:#x}")
+        }
+    }
+
+    fn pointer_bits(&self) -> u32 {
+        if self.tables.is_ilp32() { 32 } else { 64 }
+    }
+
+    /// The address that a value of so many bits in memory is.
+    pub(super) fn wide(&self, value: Value, bits: u32) -> u64 {
+        match u32::try_from(value) {
+            Ok(number) if bits == 32 && self.tables.is_ilp32() => self.tables.widen(number),
+            _ => value,
         }
     }
 

@@ -126,7 +126,7 @@ impl Clang {
             super::tell(&output.stderr);
             return Err(CompileError::DoesNotCompile {
                 file: unit.file.clone(),
-                because: Complaint::of(&messages),
+                because: Complaint::of(&messages, &unit.args),
             });
         }
     }

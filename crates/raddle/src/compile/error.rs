@@ -126,13 +126,22 @@ impl RustComplaint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Complaint {
     MissingHeader,
+    /// One of the C library's for 32-bit programs.
+    MissingNarrowHeader,
     UnknownArgument,
     Other,
 }
 
 impl Complaint {
-    pub(super) fn of(messages: &str) -> Self {
-        if messages.contains("file not found") {
+    pub(super) fn of(messages: &str, args: &[OsString]) -> Self {
+        let is_missing = messages.contains("file not found");
+        // Those that the C library's headers include.
+        let is_library = ["'bits/", "'gnu/stubs-32.h'", "'asm/", "'sys/cdefs.h'"]
+            .iter()
+            .any(|name| messages.contains(name));
+        if is_missing && is_library && args.iter().any(|arg| arg == "-m32") {
+            Self::MissingNarrowHeader
+        } else if is_missing {
             Self::MissingHeader
         } else if messages.contains("unknown argument") || messages.contains("invalid value '") {
             Self::UnknownArgument
@@ -251,6 +260,10 @@ impl CompileError {
                     "say where the header lies: `raddle check {} -- -IDIRECTORY`",
                     file.display()
                 ),
+                Complaint::MissingNarrowHeader => {
+                    "install the C library's headers for 32-bit programs (`apt-get install libc6-dev-i386`, or gcc-multilib); a .i file that is preprocessed needs none"
+                        .to_owned()
+                }
                 Complaint::UnknownArgument => {
                     "what follows `--` goes to clang, and it does not know that".to_owned()
                 }

@@ -6,7 +6,7 @@
 mod database;
 mod gather;
 
-use crate::cli::CheckArgs;
+use crate::cli::{CheckArgs, DataModel};
 use crate::compile::{Cache, CompileError, Unit};
 use database::Database;
 use raddle_ir::LinkSymbols;
@@ -121,6 +121,8 @@ pub(crate) struct Project {
     pub(crate) env: Vec<String>,
     /// For every source.
     clang_args: Vec<OsString>,
+    /// What the user says that the program has.
+    pub(crate) data_model: Option<DataModel>,
     cache: Option<Cache>,
     /// What all of it is, once somebody has asked.
     gathered: Arc<Mutex<Option<Arc<Gathered>>>>,
@@ -133,6 +135,7 @@ pub(crate) struct Named<'a> {
     pub(crate) build: Option<&'a Path>,
     pub(crate) clang_args: &'a [OsString],
     pub(crate) entry: Option<&'a str>,
+    pub(crate) data_model: Option<DataModel>,
     pub(crate) args: &'a [String],
     pub(crate) env: &'a [String],
     pub(crate) cache: bool,
@@ -144,6 +147,7 @@ impl Project {
             files: &args.files,
             build: args.build.as_deref(),
             clang_args: &args.clang_args,
+            data_model: args.data_model,
             entry: args.entry.as_deref(),
             args: &args.args,
             env: &args.env,
@@ -161,6 +165,7 @@ impl Project {
             args: named.args.to_vec(),
             env: named.env.to_vec(),
             clang_args: named.clang_args.to_vec(),
+            data_model: named.data_model,
             cache: named.cache.then(Cache::of_user).flatten(),
             gathered: Arc::default(),
         };

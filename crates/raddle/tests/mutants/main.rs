@@ -90,6 +90,8 @@ fn compiled(file: &Path) -> String {
         let mut command = Command::new(&clang);
         command.args(["-S", "-emit-llvm", "-O0", "-w", "-DRADDLE"]);
         command.args(["-fno-discard-value-names", "-Xclang", "-disable-O0-optnone"]);
+        let is_narrow = file.parent().is_some_and(|it| it.ends_with("ilp32"));
+        command.args(is_narrow.then_some("-m32"));
         let output = command.args(more).args(["-o", "-"]).arg(file).output();
         let output = output.expect("clang can be run");
         let text = output.status.success().then_some(output.stdout)?;

@@ -43,10 +43,37 @@ fn newer_layouts_align_i128_to_16() {
 
 #[test]
 fn other_targets_are_refused() {
-    for layout in ["E-m:e-i64:64", "e-m:e-p:32:32-p270:32:32"] {
+    for layout in ["E-m:e-i64:64", "e-m:e-p:16:16-p270:32:32", "e-i64:16"] {
         let message = error(&format!("target datalayout = \"{layout}\""));
         assert!(message.contains("64-bit little-endian"), "{message}");
     }
+    let layout = "target datalayout = \"e-m:e-p:32:32-i64:64\"\n";
+    for triple in ["armv7-unknown-linux-gnueabihf", "x86_64-pc-linux-gnux32"] {
+        let triple = format!("target triple = \"{triple}\"\n");
+        for text in [format!("{layout}{triple}"), format!("{triple}{layout}")] {
+            let message = error(&text);
+            assert!(message.contains("i386"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn the_layout_of_i386_is_known() {
+    let module = module(
+        r#"target datalayout = "e-m:e-p:32:32-p270:32:32-p271:32:32-p272:64:64-f64:32:64-f80:32-n8:16:32-S128"
+target triple = "i386-pc-linux-gnu"
+%s = type { i8, i64, ptr, double, x86_fp80, i16 }
+@s = global %s zeroinitializer
+"#,
+    );
+    let types = &module.types;
+    assert!(types.layout.is_ilp32());
+    let Symbol::Global(id) = module.symbols["s"] else {
+        panic!("a global");
+    };
+    let layout = types.struct_layout(module.global(id).ty).unwrap();
+    assert_eq!(layout.offsets, [0, 4, 12, 16, 24, 36]);
+    assert_eq!((layout.size, layout.align), (40, 4));
 }
 
 #[test]

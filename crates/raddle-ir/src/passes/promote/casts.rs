@@ -32,13 +32,17 @@ pub(super) fn cast(
     let is_ptr = |ty| *module.types.get(ty) == Type::Ptr;
     let steps = if is_ptr(from) {
         // There is no cast between pointers and floats but through an integer.
-        let int = module.types.intern(Type::Int(64));
+        let int = module
+            .types
+            .intern(Type::Int(module.types.layout.pointer_bits()));
         vec![(CastOp::PtrToInt, int), (CastOp::Bitcast, to)]
     } else if is_ptr(to) {
         let int = if is_int(from) {
             from
         } else {
-            module.types.intern(Type::Int(64))
+            module
+                .types
+                .intern(Type::Int(module.types.layout.pointer_bits()))
         };
         vec![(CastOp::Bitcast, int), (CastOp::IntToPtr, to)]
     } else {

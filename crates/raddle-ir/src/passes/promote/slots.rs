@@ -186,7 +186,7 @@ fn settle_copy(candidates: &mut [Candidate], copy: CopyEvent) -> bool {
 fn castable(module: &Module, a: TypeId, b: TypeId) -> bool {
     let bits = |ty| match module.types.get(ty) {
         Type::Int(width @ 8..=128) if width % 8 == 0 => Some(*width),
-        Type::Ptr => Some(64),
+        Type::Ptr => Some(module.types.layout.pointer_bits()),
         Type::Float(kind) => super::casts::float_bits(*kind),
         _ => None,
     };
