@@ -170,12 +170,12 @@ impl Script<'_, '_> {
         let kind = self.load(file.kind(), 8, Order::Relaxed)?;
         let written = self.load(file.written(), 8, Order::Relaxed)?;
         let state = match kind {
-            EVENT => READABLE * u64::from(written > 0) | WRITABLE,
+            EVENT => (READABLE * u64::from(written > 0)) | WRITABLE,
             PIPE if flags & (super::files::WRITE_ONLY | READ_WRITE) != 0 => WRITABLE,
             PIPE => {
                 let taken = self.load(file.taken(), 8, Order::Relaxed)?;
                 let has_ended = self.load(file.writers(), 8, Order::Relaxed)? == 0;
-                READABLE * u64::from(written > taken) | HUNG_UP * u64::from(has_ended)
+                (READABLE * u64::from(written > taken)) | (HUNG_UP * u64::from(has_ended))
             }
             EPOLL => return Err(self.unsupported("waiting for what epoll_create made")),
             _ => READABLE | WRITABLE,
