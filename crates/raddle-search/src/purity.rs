@@ -8,6 +8,8 @@
 //! leads elsewhere. This is the rewrite of loads, exchanges and compare-exchanges followed by `assume` in the paper's
 //! section III, found in the automaton instead of the text, so that the shape of the loop does not matter.
 
+mod stores;
+
 use raddle_memory::Machine;
 use raddle_memory::access::sync_mode;
 use raddle_memory::sync::SyncStep;
@@ -15,6 +17,7 @@ use raddle_program::{
     ChoiceOf, LocId, Op, Order, Program, RmwKind, StateId, SyncAction, ThreadId, Value,
 };
 use smallvec::SmallVec;
+use stores::Stores;
 
 /// An operation that changes memory only if it succeeds.
 #[derive(Clone, Copy, Debug)]
@@ -93,8 +96,8 @@ pub(crate) fn changes_nothing(program: &Program, op: &Op, value: Value) -> bool 
     }
 }
 
-/// Is the operation of `state` a store to memory that no other thread accesses at the same time? In an iteration it counts as pure, if it stores
-/// what is there already: [`completes_iteration`] sees to that.
+/// Is the operation of `state` a store to memory that no other thread accesses at the same time? In an iteration it counts as pure, if such memory holds
+/// in the end what it held before: [`completes_iteration`] sees to that.
 pub(crate) fn is_private_store(program: &Program, state: StateId) -> bool {
     matches!(*program.op(state), Op::Store { loc, .. } if program.is_private(loc))
 }
@@ -108,92 +111,6 @@ pub(crate) fn fails_or_not(program: &Program, state: StateId) -> bool {
             ..
         }
     )
-}
-
-/// Stores of an iteration that is walked backwards, of which it is not known yet whether they changed anything. No other thread accesses the
-/// locations meanwhile, so what they held is what the thread's last access before found or left there.
-#[derive(Default)]
-struct Stores {
-    /// Those of which it is not known yet.
-    open: SmallVec<[(LocId, Value); 2]>,
-    /// Is there any?
-    any: bool,
-}
-
-/// So far back is looked for what a location held.
-const FARTHEST: usize = 4096;
-
-impl Stores {
-    /// The step before: from `left` to `after`. False if a store has changed something, or that cannot be told.
-    fn step_back(&mut self, program: &Program, left: StateId, after: StateId) -> bool {
-        if !self.look_back(program, left, after) {
-            return false;
-        }
-        if let Op::Store { loc, value, .. } = *program.op(left) {
-            // Other locations share bytes with it: somebody may have written these.
-            if program.tables().loc_info(loc).mixed {
-                return false;
-            }
-            self.open.push((loc, value));
-            self.any = true;
-        }
-        true
-    }
-
-    /// The same for a step before the iteration, which may change what it likes.
-    fn look_back(&mut self, program: &Program, left: StateId, after: StateId) -> bool {
-        let (loc, found) = match *program.op(left) {
-            Op::Store { loc, value, .. } => (loc, Some(value)),
-            Op::Load { loc, .. } if !self.open.is_empty() => (loc, program.returned(left, after)),
-            Op::Rmw { loc, .. } | Op::Cas { loc, .. } => {
-                return self.open.iter().all(|&(stored, _)| stored != loc);
-            }
-            _ => return true,
-        };
-        if let Some(at) = self.open.iter().position(|&(stored, _)| stored == loc) {
-            match found {
-                Some(value) if value == self.open[at].1 => {
-                    self.open.swap_remove(at);
-                }
-                Some(_) => return false,
-                // It found the same as the access before it.
-                None => {}
-            }
-        }
-        true
-    }
-
-    /// Did all of them store what was there? The last step of the iteration leads from one state to the other; `after` is where it
-    /// began, `history` tells of what was before.
-    fn are_silent(
-        mut self,
-        program: &Program,
-        (state, next): (StateId, StateId),
-        mut after: StateId,
-        history: impl Iterator<Item = (StateId, bool)>,
-    ) -> bool {
-        if self.any && !program.leads_back(state, next) {
-            return false;
-        }
-        if self.open.is_empty() {
-            return true;
-        }
-        for (left, is_pure) in history.take(FARTHEST) {
-            // Others may access the location before a thread is started, and behind its end; and what an atomic block did is not told.
-            let is_access = matches!(
-                program.op(left),
-                Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } | Op::Cas { .. }
-            );
-            if !(is_access || is_pure) || !self.look_back(program, left, after) {
-                return false;
-            }
-            if self.open.is_empty() {
-                return true;
-            }
-            after = left;
-        }
-        false
-    }
 }
 
 /// What an event of a thread did to memory.
@@ -460,6 +377,10 @@ impl Changes {
         publishes || is_update
     }
 
+    fn touch(&self, loc: LocId) -> bool {
+        self.locs.iter().any(|changed| changed.loc == loc)
+    }
+
     /// Is everything as it was before the first change? Then begins another iteration.
     fn come_to_nothing(&mut self) -> bool {
         let is_back = |changed: &Changed| {
@@ -572,17 +493,31 @@ impl Effects {
     ) -> bool {
         match did {
             Did::Nothing => self.stores.step_back(program, left, after),
+            Did::Change(change) if self.is_of_stores(program, left, change) => {
+                match program.op(left) {
+                    Op::Store { .. } => self.stores.step_back(program, left, after),
+                    _ => self.stores.change_back(program, change),
+                }
+            }
             Did::Change(change) => {
-                let is_stored = |&(loc, _): &(LocId, Value)| loc == change.loc;
-                !self.stores.open.iter().any(is_stored)
-                    && self.changes.step_back(program, left, change)
+                !self.stores.touches(change.loc) && self.changes.step_back(program, left, change)
             }
             Did::Other => false,
         }
     }
 
+    /// Does a change belong to what is stored in private memory? It is known of locations that are stored to on a cycle whether they are; of others nobody has found
+    /// it out. What was there before a blind addition may not be known either.
+    fn is_of_stores(&self, program: &Program, left: StateId, change: Change) -> bool {
+        let Change { loc, is_blind, .. } = change;
+        let is_store = matches!(program.op(left), Op::Store { .. });
+        program.is_private(loc)
+            && !is_blind
+            && (self.stores.touches(loc) || is_store && !self.changes.touch(loc))
+    }
+
     fn come_to_nothing(&mut self) -> bool {
-        self.changes.come_to_nothing()
+        self.stores.begin() && self.changes.come_to_nothing()
     }
 
     fn are_none(
@@ -595,7 +530,7 @@ impl Effects {
         self.stores.any |= self.changes.any && !self.ends_with_change;
         let history = history.map(|(state, did)| (state, matches!(did, Did::Nothing)));
         self.stores
-            .are_silent(program, ends, after, history)
+            .come_to_nothing(program, ends, after, history)
             .then_some(self.changes.meanwhile)
     }
 }

@@ -222,15 +222,24 @@ pub(crate) fn glancing(seed: u64) -> BuiltProgram {
 
 /// A program whose threads wait in loops that keep what they have seen in a variable of their own, and look at it again.
 pub(crate) fn caching(seed: u64) -> BuiltProgram {
+    keeping(seed, ("caching", 10))
+}
+
+/// The same, and loops that change a variable of their own and take that back.
+pub(crate) fn setting(seed: u64) -> BuiltProgram {
+    keeping(seed, ("setting", 14))
+}
+
+fn keeping(seed: u64, (name, kinds): (&str, u64)) -> BuiltProgram {
     let mut random = Random::new(seed);
-    let mut b = ProgramBuilder::new(&format!("caching {seed}"));
+    let mut b = ProgramBuilder::new(&format!("{name} {seed}"));
     let vars = [b.var("x", 4), b.var("y", 4)];
     let threads = 2 + random.below(4) / 3;
     for i in 0..threads {
         let own = [b.var(&format!("c{i}"), 4), b.var(&format!("d{i}"), 4)];
         let count = 1 + random.below(if threads == 2 { 4 } else { 2 });
         let plan: Vec<[u64; 4]> = (0..count)
-            .map(|_| [10, 2, 3, 2].map(|below| random.below(below)))
+            .map(|_| [kinds, 2, 3, 2].map(|below| random.below(below)))
             .collect();
         b.thread(&format!("t{i}"), |t| {
             for [kind, var, value, cache] in plan {
@@ -274,6 +283,41 @@ pub(crate) fn caching(seed: u64) -> BuiltProgram {
                         let found = t.load(y);
                         t.store_plain(d, found);
                         t.if_(found.is(2), ThreadBuilder::break_);
+                    }),
+                    // A flag that is set and taken back in each round, as in assertions that nobody else is inside.
+                    10 => t.loop_(|t| {
+                        let found = t.load_plain(c);
+                        t.store_plain(c, 1);
+                        let seen = t.load(x);
+                        t.store_plain(c, found);
+                        t.if_(seen.is(value), ThreadBuilder::break_);
+                    }),
+                    // The way out does not take it back.
+                    11 => t.loop_(|t| {
+                        t.store_plain(c, value);
+                        let seen = t.load(x);
+                        t.if_(seen.is(1), ThreadBuilder::break_);
+                        t.store_plain(c, 2);
+                        t.store_plain(c, 0);
+                    }),
+                    // One is taken back, the other one keeps what was seen.
+                    12 => t.loop_(|t| {
+                        t.store_plain(c, 1);
+                        let seen = t.load(x);
+                        t.store_plain(d, seen);
+                        t.store_plain(c, 0);
+                        let seen = t.load(y);
+                        t.if_(seen.is(value), ThreadBuilder::break_);
+                    }),
+                    // It takes back only what one of them was.
+                    13 => t.loop_(|t| {
+                        let (found, other) = (t.load_plain(c), t.load_plain(d));
+                        t.store_plain(c, other);
+                        t.store_plain(d, found);
+                        let seen = t.load(x);
+                        t.if_(seen.is(value), ThreadBuilder::break_);
+                        t.store_plain(c, found);
+                        t.if_(seen.is(0), |t| t.store_plain(d, other));
                     }),
                     _ => t.while_(|t| t.load(x).differs(value), |_| {}),
                 }

@@ -37,7 +37,7 @@ const POSITION_BITS: u32 = 20;
 /// Private blocks from this position on are the thread's copies of private thread-local variables.
 pub(crate) const THREAD_LOCALS: usize = 0xF_0000;
 /// Objects that models ask for by name come before the thread-local variables of the program, and after its globals.
-const NAMED_OBJECTS: [&str; 24] = [
+const NAMED_OBJECTS: [&str; 25] = [
     "errno",
     "standard input",
     "standard output",
@@ -62,6 +62,7 @@ const NAMED_OBJECTS: [&str; 24] = [
     "environment",
     "strings of the environment",
     "tables of string streams",
+    "version of the C library",
 ];
 /// What Rust's count of all panics always is: not zero, and not the flag in its highest bit.
 pub(crate) const PANIC_COUNT: u64 = 1;

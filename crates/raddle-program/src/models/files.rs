@@ -1,11 +1,11 @@
-//! Files in memory, on a disk that is empty at first, and pipes.
+//! Files in memory, on a disk that is empty at first, and pipes. ([`super::events`]: who waits for several of them.)
 //!
 //! A file is known by a hash of its path, which is taken as it is: there are no directories. Its contents, and the bytes under way in a pipe, lie in an object that has a
 //! lock of its own, taken by whoever reads or writes. So those who use the same file are ordered, as by the kernel's locks; users of different files are not.
 //! Engines that predict what a thread could read may have it read what does not fit together, so no number that was read is relied on.
 //! Descriptors are never given out twice: whoever uses a closed one is told so (`EBADF`), whatever was opened since.
 
-use super::errno::{EBADF, EEXIST, ENOENT, ESPIPE, int};
+use super::errno::{EAGAIN, EBADF, EEXIST, EINVAL, ENOENT, ESPIPE, int};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::names::hash_text;
 use crate::op::{MutexKind, Order, RmwKind, SyncAction};
@@ -22,7 +22,7 @@ pub(super) const MODELS: &[Model] = &[
     model("lseek", seek),
     model("lseek64", seek),
     model("pipe", pipe),
-    model("pipe2", pipe),
+    model("pipe2", pipe_with_flags),
     model("unlink", remove),
     model("remove", remove),
     model("access", access),
@@ -41,36 +41,38 @@ pub(super) const CREATE: u64 = 0o100;
 const EXCLUSIVE: u64 = 0o200;
 pub(super) const TRUNCATE: u64 = 0o1000;
 pub(super) const APPEND: u64 = 0o2000;
+/// Who would have to wait fails instead.
+pub(super) const DOES_NOT_WAIT: u64 = 0o4000;
 
-const LOCK: SyncAction = SyncAction::Lock {
+pub(super) const LOCK: SyncAction = SyncAction::Lock {
     kind: Some(MutexKind::Normal),
 };
-const UNLOCK: SyncAction = SyncAction::Unlock {
+pub(super) const UNLOCK: SyncAction = SyncAction::Unlock {
     kind: Some(MutexKind::Normal),
 };
 
 /// A file or a pipe, by its address. What is in it is only touched with its lock in hand.
 #[derive(Clone, Copy)]
-struct File(u64);
+pub(super) struct File(pub(super) u64);
 
 impl File {
-    /// 0: not there, 1: a file, 2: a pipe. The lock is there, too.
-    fn kind(self) -> u64 {
+    /// 0: not there, or what it is. The lock is there, too.
+    pub(super) fn kind(self) -> u64 {
         self.0
     }
 
     /// The condition variable of those who wait for bytes.
-    fn changed(self) -> u64 {
+    pub(super) fn changed(self) -> u64 {
         self.0 + 8
     }
 
-    /// Its size; in a pipe how many bytes were ever written.
-    fn written(self) -> u64 {
+    /// Its size; in a pipe how many bytes were ever written; what an event counts.
+    pub(super) fn written(self) -> u64 {
         self.0 + 16
     }
 
-    /// In a pipe: how many bytes were ever read.
-    fn taken(self) -> u64 {
+    /// In a pipe: how many bytes were ever read. Of an event: is it read one by one?
+    pub(super) fn taken(self) -> u64 {
         self.0 + 24
     }
 
@@ -78,28 +80,37 @@ impl File {
         self.0 + 32
     }
 
-    fn writers(self) -> u64 {
+    pub(super) fn writers(self) -> u64 {
         self.0 + 40
     }
 
-    fn byte(self, at: u64) -> u64 {
-        self.0 + 48 + at % MOST_BYTES
+    /// Who is to be told when something can be read: 0, or what `epoll_create` made.
+    pub(super) fn watched_by(self) -> u64 {
+        self.0 + 48
+    }
+
+    pub(super) fn byte(self, at: u64) -> u64 {
+        self.0 + HEADER + at % MOST_BYTES
     }
 }
 
+const HEADER: u64 = 56;
 const FILE: u64 = 1;
-const PIPE: u64 = 2;
+pub(super) const PIPE: u64 = 2;
+/// What `eventfd` and `epoll_create` make.
+pub(super) const EVENT: u64 = 3;
+pub(super) const EPOLL: u64 = 4;
 
 /// An open file, by the address of what is known of it: the file, the position, and how it was opened, plus 1.
 #[derive(Clone, Copy)]
-struct Descriptor(u64);
+pub(super) struct Descriptor(u64);
 
 impl Descriptor {
     fn position(self) -> u64 {
         self.0 + 8
     }
 
-    fn flags(self) -> u64 {
+    pub(super) fn flags(self) -> u64 {
         self.0 + 16
     }
 }
@@ -184,19 +195,22 @@ fn seek(cx: &mut Script<'_, '_>) -> ModelResult {
     }
 }
 
-/// `(two descriptors, flags)`.
 fn pipe(cx: &mut Script<'_, '_>) -> ModelResult {
+    make_pipe(cx, 0)
+}
+
+/// `(two descriptors, flags)`.
+fn pipe_with_flags(cx: &mut Script<'_, '_>) -> ModelResult {
+    make_pipe(cx, cx.arg(1) & DOES_NOT_WAIT)
+}
+
+fn make_pipe(cx: &mut Script<'_, '_>, flags: u64) -> ModelResult {
     if cx.asks() {
         return Err(cx.refuse_files());
     }
-    let count = cx.library_object("number of pipes", 0, 8)?;
-    let number = cx.rmw(count, 8, RmwKind::Add, 1, Order::Relaxed)?;
-    let pipe = File(cx.library_object("pipe", number, 48 + MOST_BYTES)?);
-    cx.store(pipe.kind(), 8, PIPE, Order::Relaxed)?;
-    cx.store(pipe.readers(), 8, 1, Order::Relaxed)?;
-    cx.store(pipe.writers(), 8, 1, Order::Relaxed)?;
-    let reads = cx.new_descriptor(pipe, 0)?;
-    let writes = cx.new_descriptor(pipe, WRITE_ONLY)?;
+    let pipe = cx.new_file("pipe", PIPE)?;
+    let reads = cx.new_descriptor(pipe, flags)?;
+    let writes = cx.new_descriptor(pipe, WRITE_ONLY | flags)?;
     cx.store(cx.arg(0), 4, reads, Order::Plain)?;
     cx.store(cx.arg(0).wrapping_add(4), 4, writes, Order::Plain)?;
     int(0)
@@ -238,6 +252,17 @@ impl Script<'_, '_> {
         self.unsupported("files are for engines that explore executions")
     }
 
+    /// A new pipe, or something like it.
+    pub(super) fn new_file(&mut self, name: &str, kind: u64) -> Result<File, Pause> {
+        let count = self.library_object(&format!("number of {name}s"), 0, 8)?;
+        let number = self.rmw(count, 8, RmwKind::Add, 1, Order::Relaxed)?;
+        let file = File(self.library_object(name, number, HEADER + MOST_BYTES)?);
+        self.store(file.kind(), 8, kind, Order::Relaxed)?;
+        self.store(file.readers(), 8, 1, Order::Relaxed)?;
+        self.store(file.writers(), 8, 1, Order::Relaxed)?;
+        Ok(file)
+    }
+
     fn library_object(&mut self, name: &str, number: u64, size: u64) -> Result<u64, Pause> {
         let tables = self.tables();
         let object = tables.library_object(name, number, size)?;
@@ -250,7 +275,7 @@ impl Script<'_, '_> {
     }
 
     fn file_of(&mut self, path: &str) -> Result<File, Pause> {
-        let file = self.library_object("file", hash_text(path), 48 + MOST_BYTES)?;
+        let file = self.library_object("file", hash_text(path), HEADER + MOST_BYTES)?;
         Ok(File(file))
     }
 
@@ -278,7 +303,7 @@ impl Script<'_, '_> {
         }
     }
 
-    fn new_descriptor(&mut self, file: File, flags: u64) -> Result<u64, Pause> {
+    pub(super) fn new_descriptor(&mut self, file: File, flags: u64) -> Result<u64, Pause> {
         let count = self.library_object("number of open files", 0, 8)?;
         let made = self.rmw(count, 8, RmwKind::Add, 1, Order::Relaxed)?;
         let number = FIRST.saturating_add(made);
@@ -297,7 +322,7 @@ impl Script<'_, '_> {
     }
 
     /// What a number stands for, and how it was opened.
-    fn opened(&mut self, number: u64) -> Result<Option<(Descriptor, File, u64)>, Pause> {
+    pub(super) fn opened(&mut self, number: u64) -> Result<Option<(Descriptor, File, u64)>, Pause> {
         let number = number & 0xFFFF_FFFF;
         if !(FIRST..FIRST + MOST_DESCRIPTORS).contains(&number) {
             return Ok(None);
@@ -332,6 +357,8 @@ impl Script<'_, '_> {
             self.sync(file.changed(), SyncAction::Broadcast)?;
         }
         self.sync(file.kind(), UNLOCK)?;
+        self.forget_watched(file, number)?;
+        self.tell_watcher(file)?;
         Ok(true)
     }
 
@@ -361,13 +388,30 @@ impl Script<'_, '_> {
         if flags & (WRITE_ONLY | READ_WRITE) == WRITE_ONLY {
             return Ok(Err(EBADF));
         }
-        let lock = self.cell(file.kind())?;
         self.sync(file.kind(), LOCK)?;
-        let is_pipe = self.load(file.kind(), 8, Order::Relaxed)? == PIPE;
-        let at = match is_pipe {
-            true => file.taken(),
-            false => descriptor.position(),
+        let kind = self.load(file.kind(), 8, Order::Relaxed)?;
+        let bytes = match kind {
+            EPOLL => Err(EINVAL),
+            EVENT => self.read_event(file, (flags, len))?,
+            _ => {
+                let at = match kind {
+                    PIPE => file.taken(),
+                    _ => descriptor.position(),
+                };
+                self.read_bytes((file, kind == PIPE), at, (flags, len))?
+            }
         };
+        self.sync(file.kind(), UNLOCK)?;
+        Ok(bytes)
+    }
+
+    /// With the lock in hand: bytes from the position at an address.
+    fn read_bytes(
+        &mut self,
+        (file, is_pipe): (File, bool),
+        at: u64,
+        (flags, len): (u64, u64),
+    ) -> Result<Result<Vec<u8>, u64>, Pause> {
         let (from, count) = loop {
             let from = self.load(at, 8, Order::Relaxed)?;
             let there = self
@@ -377,17 +421,26 @@ impl Script<'_, '_> {
             if !waits || self.load(file.writers(), 8, Order::Relaxed)? == 0 {
                 break (from, there.min(len).min(MOST_BYTES));
             }
-            self.sync(file.changed(), SyncAction::CondRelease { mutex: lock })?;
-            self.sync(file.changed(), SyncAction::CondAwait)?;
-            self.sync(file.kind(), LOCK)?;
+            if flags & DOES_NOT_WAIT != 0 {
+                return Ok(Err(EAGAIN));
+            }
+            self.wait_for_change(file)?;
         };
         let mut bytes = Vec::new();
         for index in 0..count {
             bytes.push(self.load(file.byte(from.wrapping_add(index)), 1, Order::Relaxed)? as u8);
         }
         self.store(at, 8, from.wrapping_add(count), Order::Relaxed)?;
-        self.sync(file.kind(), UNLOCK)?;
         Ok(Ok(bytes))
+    }
+
+    /// Gives the lock of a file away until it has changed.
+    pub(super) fn wait_for_change(&mut self, file: File) -> Result<(), Pause> {
+        let mutex = self.cell(file.kind())?;
+        self.sync(file.changed(), SyncAction::CondRelease { mutex })?;
+        self.sync(file.changed(), SyncAction::CondAwait)?;
+        self.sync(file.kind(), LOCK)?;
+        Ok(())
     }
 
     pub(super) fn write_file(&mut self, number: u64, bytes: &[u8]) -> Result<Moved, Pause> {
@@ -405,7 +458,14 @@ impl Script<'_, '_> {
             return Ok(Moved::Failed(EBADF));
         }
         self.sync(file.kind(), LOCK)?;
-        let is_pipe = self.load(file.kind(), 8, Order::Relaxed)? == PIPE;
+        let kind = self.load(file.kind(), 8, Order::Relaxed)?;
+        if kind == EVENT {
+            let moved = self.write_event(file, bytes)?;
+            self.sync(file.kind(), UNLOCK)?;
+            self.tell_watcher(file)?;
+            return Ok(moved);
+        }
+        let is_pipe = kind == PIPE;
         let written = self.load(file.written(), 8, Order::Relaxed)?;
         let (from, kept_from) = if is_pipe {
             if self.load(file.readers(), 8, Order::Relaxed)? == 0 {
@@ -436,6 +496,9 @@ impl Script<'_, '_> {
             self.store(descriptor.position(), 8, end, Order::Relaxed)?;
         }
         self.sync(file.kind(), UNLOCK)?;
+        if is_pipe {
+            self.tell_watcher(file)?;
+        }
         Ok(Moved::Bytes(bytes.len() as u64))
     }
 

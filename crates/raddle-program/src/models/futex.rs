@@ -6,7 +6,7 @@
 //! the next byte and is held inside of blocks only. How many threads wait without having been woken is counted by a
 //! semaphore at the byte after that, since who wakes is told how many it woke.
 
-use super::errno::{EAGAIN, ENOSYS, ETIMEDOUT, int};
+use super::errno::{EAGAIN, EBADF, ENOSYS, ETIMEDOUT, int};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::op::{MutexKind, Order, SyncAction};
 
@@ -33,6 +33,7 @@ pub(super) const MODELS: &[Model] = &[
 /// System calls by number.
 const FUTEX: u64 = 202;
 const GETTID: u64 = 186;
+const CLOSE: u64 = 3;
 const SCHED_YIELD: u64 = 24;
 const GETRANDOM: u64 = 318;
 const MEMBARRIER: u64 = 324;
@@ -45,6 +46,11 @@ fn syscall(cx: &mut Script<'_, '_>) -> ModelResult {
             Ok(Outcome::Return(cx.tables().handle_of_thread(thread)))
         }
         SCHED_YIELD => Ok(Outcome::Return(0)),
+        CLOSE if cx.asks() => Err(cx.refuse_files()),
+        CLOSE => match cx.close_file(cx.arg(1))? {
+            true => Ok(Outcome::Return(0)),
+            false => fail(cx, EBADF),
+        },
         // Who is told that the kernel does not know them does without. (A fence of the caller alone would order less than `membarrier` does, and show races that
         // do not exist.)
         GETRANDOM | MEMBARRIER => fail(cx, ENOSYS),

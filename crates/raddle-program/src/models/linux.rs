@@ -5,7 +5,6 @@ use super::{Model, ModelResult, Outcome, Script, model};
 use crate::op::Order;
 
 pub(super) const MODELS: &[Model] = &[
-    model("poll", zero),
     model("sigaction", sigaction),
     model("sigaltstack", sigaltstack),
     model("getauxval", zero),

@@ -42,6 +42,7 @@ mod convert;
 mod cxx;
 mod environment;
 mod errno;
+mod events;
 mod exceptions;
 mod externs;
 mod files;
@@ -289,6 +290,7 @@ const TABLES: &[&[Model]] = &[
     math::MODELS,
     environment::MODELS,
     files::MODELS,
+    events::MODELS,
     heap::MODELS,
     jumps::MODELS,
     stdio::MODELS,
@@ -309,6 +311,10 @@ const TABLES: &[&[Model]] = &[
     linux::MODELS,
     unix::MODELS,
     openmp::MODELS,
+    openmp::loops::MODELS,
+    openmp::ordered::MODELS,
+    openmp::tasks::MODELS,
+    openmp::dependences::MODELS,
     rust::MODELS,
     rust::OUTPUT_MODELS,
 ];

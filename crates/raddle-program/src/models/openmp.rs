@@ -7,14 +7,18 @@
 //! The runtime's own counters order nothing (they are relaxed): only what OpenMP says orders what the program does. Tasks are threads of
 //! their own, which are joined where OpenMP waits for them; whoever creates a task goes on at once, or not, as the scheduler likes.
 
+pub(super) mod dependences;
+pub(super) mod loops;
+pub(super) mod ordered;
+pub(super) mod tasks;
+
 use super::errno::zero;
 use super::{Entry, Model, ModelResult, Outcome, Pause, Script, model};
-use crate::op::{MutexKind, Op, Order, RmwKind, SyncAction};
+use crate::op::{MutexKind, Op, Order, SyncAction};
 
 pub(super) const MODELS: &[Model] = &[
     model("__kmpc_fork_call", fork).capturing(&PASSED_ON),
     model(WORKER, worker),
-    model(TASK, run_task),
     model("__kmpc_global_thread_num", thread_number),
     model("__kmpc_push_num_threads", push_size),
     model("__kmpc_serialized_parallel", begin_serial),
@@ -30,32 +34,12 @@ pub(super) const MODELS: &[Model] = &[
     model("__kmpc_end_reduce_nowait", end_critical).capturing(&[2]),
     model("__kmpc_single", single),
     model("__kmpc_end_single", zero),
+    model("__kmpc_copyprivate", copy_private).capturing(&[3]),
     model("__kmpc_master", master),
     model("__kmpc_end_master", zero),
     model("__kmpc_masked", master),
     model("__kmpc_end_masked", zero),
     model("__kmpc_flush", flush),
-    model("__kmpc_for_static_init_4", static_loop),
-    model("__kmpc_for_static_init_4u", static_loop),
-    model("__kmpc_for_static_init_8", static_loop),
-    model("__kmpc_for_static_init_8u", static_loop),
-    model("__kmpc_for_static_fini", zero),
-    model("__kmpc_dispatch_init_4", begin_dynamic),
-    model("__kmpc_dispatch_init_4u", begin_dynamic),
-    model("__kmpc_dispatch_init_8", begin_dynamic),
-    model("__kmpc_dispatch_init_8u", begin_dynamic),
-    model("__kmpc_dispatch_next_4", next_chunk),
-    model("__kmpc_dispatch_next_4u", next_chunk),
-    model("__kmpc_dispatch_next_8", next_chunk),
-    model("__kmpc_dispatch_next_8u", next_chunk),
-    model("__kmpc_omp_task_alloc", task_alloc),
-    model("__kmpc_omp_task", start_task).capturing(&[2]),
-    model("__kmpc_omp_task_begin_if0", zero),
-    model("__kmpc_omp_task_complete_if0", zero),
-    model("__kmpc_omp_taskwait", wait_for_tasks),
-    model("__kmpc_omp_taskyield", zero),
-    model("__kmpc_taskgroup", begin_group),
-    model("__kmpc_end_taskgroup", end_group),
     model("omp_get_thread_num", thread_number),
     model("omp_get_num_threads", team_size),
     model("omp_get_max_threads", most_threads),
@@ -86,9 +70,8 @@ const PASSED_ON: [u8; 40] = {
     params
 };
 
-/// What the other threads of a team run, and what tasks run.
+/// What the other threads of a team run.
 const WORKER: &str = "OpenMP::worker";
-const TASK: &str = "OpenMP::task";
 
 /// Kind of thread values.
 const TEAM: u32 = 13;
@@ -104,6 +87,11 @@ const LOWER: u64 = 5;
 const UPPER: u64 = 6;
 const STEP: u64 = 7;
 const CHUNK: u64 = 8;
+/// How it is scheduled, if its iterations have an order; how many chunks the thread has taken of it, which iteration it does, and whether that has had its turn.
+const KIND: u64 = 9;
+const TAKEN: u64 = 10;
+const TURN: u64 = 11;
+const PASSED: u64 = 12;
 const VALUES_OF_A_TEAM: u64 = 16;
 /// How many teams are around the present one.
 const NESTING: u64 = 1 << 16;
@@ -114,13 +102,19 @@ const EVERY_SIZE: u64 = NESTING + 2;
 const TASKS: u64 = 1 << 20;
 /// Where the present group of tasks begins.
 const GROUP: u64 = NESTING + 3;
+/// Did the thread have a team before?
+const HAD_TEAM: u64 = NESTING + 4;
 
-/// A team in memory: its barrier, which `single` is next, and the next chunk of each loop.
+/// A team in memory: its barrier, what a thread passes to the others, which `single` is next, the next chunk of each loop; and, where loops have an order, the turns of
+/// their iterations.
 const BARRIER: u64 = 0;
+const PASSED_COPY: u64 = 56;
 const NEXT_SINGLE: u64 = 64;
 const NEXT_CHUNKS: u64 = 72;
 const MOST_LOOPS: u64 = 32;
-const TEAM_BYTES: u64 = NEXT_CHUNKS + 8 * MOST_LOOPS;
+const TURNS: u64 = NEXT_CHUNKS + 8 * MOST_LOOPS;
+const MOST_ORDERED_LOOPS: u64 = 8;
+const MOST_TURNS: u64 = 64;
 
 const THREADS: u64 = 2;
 const MOST_THREADS: u64 = 64;
@@ -162,6 +156,23 @@ impl Script<'_, '_> {
         }
     }
 
+    /// The threads of a team keep their thread-local variables from one region to the next, where the next one has as many. Here they are new ones.
+    fn keeps_thread_locals(&mut self) -> Result<(), Pause> {
+        if self.thread_value(TEAM, HAD_TEAM)? == 0 {
+            return self.set_thread_value(TEAM, HAD_TEAM, 1);
+        }
+        let globals = &self.machine.world.module.globals;
+        match globals
+            .iter()
+            .any(|global| global.thread_local && global.initializer.is_some())
+        {
+            true => Err(self.unsupported(
+                "thread-local variables (threadprivate) that last from one region to the next",
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// Calls a region's function with the places of the thread's number and its arguments.
     fn run_region(&mut self, function: u64, args: &[u64]) -> Result<(), Pause> {
         let number = self.of_team(NUMBER)?;
@@ -184,7 +195,10 @@ impl Script<'_, '_> {
             count -= 1;
             self.set_thread_value(TEAM, TASKS, count)?;
         }
-        Ok(())
+        match first {
+            0 => self.forget_dependences(),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -211,7 +225,11 @@ fn fork(cx: &mut Script<'_, '_>) -> ModelResult {
         cx.leave_team()?;
         return Ok(Outcome::Void);
     }
-    let team = cx.allocate(TEAM_BYTES, 16)?;
+    cx.keeps_thread_locals()?;
+    let module = &cx.machine.world.module;
+    let has_order = module.function_named("__kmpc_ordered").is_some();
+    let turns = u64::from(has_order) * 8 * MOST_ORDERED_LOOPS * MOST_TURNS;
+    let team = cx.allocate(TURNS + turns, 16)?;
     let count = size as u32;
     cx.sync(team + BARRIER, SyncAction::BarrierInit { count })?;
     let entry = Entry::Model(WORKER);
@@ -362,6 +380,26 @@ fn single(cx: &mut Script<'_, '_>) -> ModelResult {
     Ok(Outcome::Return(u64::from(next == own)))
 }
 
+/// `(place, thread, size, data, function, did it?)`: the thread that did a `single` passes its values to the others.
+fn copy_private(cx: &mut Script<'_, '_>) -> ModelResult {
+    cx.refuse_formulas()?;
+    let team = cx.of_team(ADDRESS)?;
+    if team == 0 {
+        return Ok(Outcome::Void);
+    }
+    let did_it = cx.arg(5) & 0xFFFF_FFFF != 0;
+    if did_it {
+        cx.store(team + PASSED_COPY, 8, cx.arg(3), Order::Plain)?;
+    }
+    pass_barrier(cx)?;
+    if !did_it {
+        let from = cx.load(team + PASSED_COPY, 8, Order::Plain)?;
+        cx.call(cx.arg(4), &[cx.arg(3), from])?;
+    }
+    pass_barrier(cx)?;
+    Ok(Outcome::Void)
+}
+
 fn master(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.refuse_formulas()?;
     Ok(Outcome::Return(u64::from(cx.of_team(NUMBER)? == 0)))
@@ -371,205 +409,6 @@ fn flush(cx: &mut Script<'_, '_>) -> ModelResult {
     cx.op(Op::Fence {
         order: Order::SeqCst,
     })?;
-    Ok(Outcome::Void)
-}
-
-// ---- loops
-
-/// What the name of a function says about the numbers that it works with.
-struct Numbers {
-    size: u8,
-    signed: bool,
-}
-
-impl Numbers {
-    fn of(name: &str) -> Self {
-        let bare = name.trim_end_matches('u');
-        Self {
-            size: if bare.ends_with('4') { 4 } else { 8 },
-            signed: bare.len() == name.len(),
-        }
-    }
-
-    fn read(&self, bits: u64) -> i128 {
-        match (self.size, self.signed) {
-            (4, true) => i128::from(bits as u32 as i32),
-            (4, false) => i128::from(bits as u32),
-            (_, true) => i128::from(bits as i64),
-            (_, false) => i128::from(bits),
-        }
-    }
-
-    /// Steps are signed whatever the numbers are.
-    fn step(&self, bits: u64) -> i128 {
-        match self.size {
-            4 => i128::from(bits as u32 as i32),
-            _ => i128::from(bits as i64),
-        }
-    }
-}
-
-/// How many iterations there are from `lower` to `upper`.
-fn trips(lower: i128, upper: i128, step: i128) -> i128 {
-    match step {
-        0 => 0,
-        _ => ((upper - lower) / step + 1).max(0) * i128::from((upper - lower) * step.signum() >= 0),
-    }
-}
-
-/// `(place, thread, schedule, last?, lower, upper, stride, step, chunk)`: bounds become those of the thread's part.
-fn static_loop(cx: &mut Script<'_, '_>) -> ModelResult {
-    const CHUNKED: u64 = 33;
-    const KIND: u64 = 0xFFFF;
-    cx.refuse_formulas()?;
-    let numbers = Numbers::of(cx.function_name());
-    let (last_at, lower_at, upper_at, stride_at) = (cx.arg(3), cx.arg(4), cx.arg(5), cx.arg(6));
-    let size = numbers.size;
-    let lower = numbers.read(cx.load(lower_at, size, Order::Plain)?);
-    let upper = numbers.read(cx.load(upper_at, size, Order::Plain)?);
-    let (step, chunk) = (numbers.step(cx.arg(7)), numbers.step(cx.arg(8)).max(1));
-    let number = i128::from(cx.of_team(NUMBER)?);
-    let threads = i128::from(cx.of_team(SIZE)?.max(1));
-    let trips = trips(lower, upper, step);
-    let (from, to, stride, is_last) = match (trips, cx.arg(2) & KIND) {
-        (0, _) => (lower, upper, step, false),
-        (_, CHUNKED) => {
-            // Chunks that no loop has may be as long as numbers go; of the results 64 bits are stored.
-            let length = chunk.wrapping_mul(step);
-            let from = lower.wrapping_add(number.wrapping_mul(length));
-            let last = (trips - 1) / chunk % threads;
-            let to = from.wrapping_add(length).wrapping_sub(step);
-            (from, to, length.wrapping_mul(threads), number == last)
-        }
-        _ => {
-            let (part, rest) = (trips / threads, trips % threads);
-            let first = number * part + number.min(rest);
-            let count = part + i128::from(number < rest);
-            let from = lower + first * step;
-            let to = from + (count - 1) * step;
-            let last = trips.min(threads) - 1;
-            (from, to, trips * step, number == last)
-        }
-    };
-    cx.store_if_wanted(last_at, 4, u64::from(is_last))?;
-    cx.store(lower_at, size, from as u64, Order::Plain)?;
-    cx.store(upper_at, size, to as u64, Order::Plain)?;
-    cx.store(stride_at, size, stride as u64, Order::Plain)?;
-    Ok(Outcome::Void)
-}
-
-/// `(place, thread, schedule, lower, upper, step, chunk)`: whoever asks first gets the next chunk.
-fn begin_dynamic(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.refuse_formulas()?;
-    let number = cx.of_team(LOOPS)?;
-    if number >= MOST_LOOPS {
-        return Err(cx.unsupported("so many loops with a schedule in one region"));
-    }
-    cx.set_of_team(LOOPS, number + 1)?;
-    for (key, argument) in [(LOWER, 3), (UPPER, 4), (STEP, 5), (CHUNK, 6)] {
-        cx.set_of_team(key, cx.arg(argument))?;
-    }
-    Ok(Outcome::Void)
-}
-
-/// `(place, thread, last?, lower, upper, stride)`: 0 if there is none left.
-fn next_chunk(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.refuse_formulas()?;
-    let numbers = Numbers::of(cx.function_name());
-    let lower = numbers.read(cx.of_team(LOWER)?);
-    let upper = numbers.read(cx.of_team(UPPER)?);
-    let step = numbers.step(cx.of_team(STEP)?);
-    let chunk = numbers.step(cx.of_team(CHUNK)?).max(1);
-    let team = cx.of_team(ADDRESS)?;
-    let trips = trips(lower, upper, step);
-    let first = match team {
-        // All at once.
-        0 => {
-            let begun = cx.of_team(SINGLES)?;
-            cx.set_of_team(SINGLES, 1 - begun.min(1))?;
-            if begun == 0 { 0 } else { trips }
-        }
-        _ => {
-            let place = team + NEXT_CHUNKS + 8 * (cx.of_team(LOOPS)?.saturating_sub(1));
-            let begun = cx.rmw(place, 8, RmwKind::Add, 1, Order::Relaxed)?;
-            i128::from(begun).saturating_mul(chunk)
-        }
-    };
-    if first >= trips {
-        return Ok(Outcome::Return(0));
-    }
-    let count = match team {
-        0 => trips,
-        _ => chunk.min(trips - first),
-    };
-    let (from, size) = (lower + first * step, numbers.size);
-    let to = from + (count - 1) * step;
-    cx.store_if_wanted(cx.arg(2), 4, u64::from(first + count == trips))?;
-    cx.store(cx.arg(3), size, from as u64, Order::Plain)?;
-    cx.store(cx.arg(4), size, to as u64, Order::Plain)?;
-    cx.store_if_wanted(cx.arg(5), size, step as u64)?;
-    Ok(Outcome::Return(1))
-}
-
-// ---- tasks
-
-/// `(place, thread, flags, size, size of what it shares, function)`: a block that begins with where the shared part is, and the function.
-fn task_alloc(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.refuse_formulas()?;
-    let own = cx.arg(3).checked_next_multiple_of(16);
-    let sizes = own.and_then(|own| Some((own, own.checked_add(cx.arg(4))?)));
-    let (own, size) = sizes.ok_or_else(|| cx.unsupported("a task of that size"))?;
-    let task = cx.allocate(size, 16)?;
-    cx.store(task, 8, task + own, Order::Plain)?;
-    cx.store(task + 8, 8, cx.arg(5), Order::Plain)?;
-    Ok(Outcome::Return(task))
-}
-
-/// `(place, thread, task)`.
-fn start_task(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.refuse_formulas()?;
-    let entry = Entry::Model(TASK);
-    let handle = cx.new_thread(&entry)?;
-    cx.start_thread(handle, &entry, &[cx.arg(2)])?;
-    let count = cx.thread_value(TEAM, TASKS)? + 1;
-    cx.set_thread_value(TEAM, TASKS, count)?;
-    cx.set_thread_value(TEAM, TASKS + count, handle)?;
-    Ok(Outcome::Return(0))
-}
-
-fn run_task(cx: &mut Script<'_, '_>) -> ModelResult {
-    let task = cx.arg(0);
-    let function = cx.load(task.wrapping_add(8), 8, Order::Plain)?;
-    cx.call(function, &[0, task])?;
-    // Its own tasks may outlive it; who waits for them then is not modelled.
-    if cx.thread_value(TEAM, TASKS)? != 0 {
-        return Err(cx.unsupported("a task that ends without having waited for its own tasks"));
-    }
-    cx.free(task)?;
-    cx.run_destructors()?;
-    Ok(Outcome::ExitThread(0))
-}
-
-fn wait_for_tasks(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.refuse_formulas()?;
-    cx.join_tasks(0)?;
-    Ok(Outcome::Return(0))
-}
-
-fn begin_group(cx: &mut Script<'_, '_>) -> ModelResult {
-    cx.refuse_formulas()?;
-    let count = cx.thread_value(TEAM, TASKS)?;
-    if cx.thread_value(TEAM, GROUP)? != 0 {
-        return Err(cx.unsupported("a group of tasks in another one"));
-    }
-    cx.set_thread_value(TEAM, GROUP, count + 1)?;
-    Ok(Outcome::Void)
-}
-
-fn end_group(cx: &mut Script<'_, '_>) -> ModelResult {
-    let first = cx.thread_value(TEAM, GROUP)?.saturating_sub(1);
-    cx.join_tasks(first)?;
-    cx.set_thread_value(TEAM, GROUP, 0)?;
     Ok(Outcome::Void)
 }
 

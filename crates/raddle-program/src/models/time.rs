@@ -151,7 +151,7 @@ impl Script<'_, '_> {
     }
 
     /// So many nanoseconds pass, and a little more.
-    fn sleep(&mut self, nanoseconds: u64) -> Result<(), Pause> {
+    pub(super) fn sleep(&mut self, nanoseconds: u64) -> Result<(), Pause> {
         if !looks_at_clocks(&self.machine.world.module) {
             return Ok(());
         }

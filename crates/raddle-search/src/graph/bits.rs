@@ -26,6 +26,13 @@ impl Numbers {
         self.first[event.of()] as usize + event.at()
     }
 
+    /// The numbers of a thread's events: the first one, and the one behind the last.
+    #[inline]
+    pub(super) fn of_thread(&self, graph: &Graph, thread: usize) -> (usize, usize) {
+        let first = self.first(thread);
+        (first, first + graph.threads[thread].events.len())
+    }
+
     /// The number of a thread's first event.
     pub(super) fn first(&self, thread: usize) -> usize {
         self.first[thread] as usize
@@ -85,6 +92,42 @@ impl Matrix {
         &self.words[row * self.width..(row + 1) * self.width]
     }
 
+    #[inline]
+    pub(super) fn remove(&mut self, row: usize, member: usize) {
+        self.words[row * self.width + member / 64] &= !(1 << (member % 64));
+    }
+
+    /// Takes away what another row does not have.
+    pub(super) fn keep(&mut self, row: usize, other: &[u64]) {
+        let own = &mut self.words[row * self.width..(row + 1) * self.width];
+        for (own, other) in own.iter_mut().zip(other) {
+            *own &= other;
+        }
+    }
+
+    /// Adds what two rows of other matrices of the same size have in common.
+    pub(super) fn add_common(&mut self, row: usize, one: &[u64], other: &[u64]) {
+        let own = &mut self.words[row * self.width..(row + 1) * self.width];
+        for (own, (one, other)) in own.iter_mut().zip(one.iter().zip(other)) {
+            *own |= one & other;
+        }
+    }
+
+    /// The last member of `from..to` in a row.
+    pub(super) fn last_between(&self, row: usize, from: usize, to: usize) -> Option<usize> {
+        let mut end = to;
+        while end > from {
+            let first = from.max((end - 1) / 64 * 64);
+            let ones = u64::MAX >> (64 - (end - first)) << (first % 64);
+            let word = self.word(row, first / 64) & ones;
+            if word != 0 {
+                return Some(first / 64 * 64 + 63 - word.leading_zeros() as usize);
+            }
+            end = first;
+        }
+        None
+    }
+
     /// Adds a row of another matrix of the same size.
     #[inline]
     pub(super) fn add_row(&mut self, row: usize, other: &[u64]) {
@@ -129,7 +172,21 @@ mod tests {
         matrix.insert_range(1, 3, 3);
         assert!(members(matrix.row(1)).eq(60..130));
         assert!(members(matrix.row(0)).next().is_none());
+        assert_eq!(matrix.last_between(1, 0, 200), Some(129));
+        assert_eq!(matrix.last_between(1, 0, 64), Some(63));
+        assert_eq!(matrix.last_between(1, 65, 128), Some(127));
+        assert_eq!(matrix.last_between(1, 130, 200), None);
+        assert_eq!(matrix.last_between(1, 0, 60), None);
+        assert_eq!(matrix.last_between(1, 7, 7), None);
         matrix.add_own_row(0, 1);
+        matrix.remove(0, 129);
+        assert!(members(matrix.row(0)).eq(60..129));
+        matrix.keep(1, &[0, 3, 0, 0]);
+        assert!(members(matrix.row(1)).eq([64, 65]));
+        matrix.add_common(0, &[0b111, 0, 2, 0], &[0b101, 1, 2, 0]);
+        assert!(members(matrix.row(0)).eq([0, 2].into_iter().chain(60..130)));
+        matrix.remove(0, 0);
+        matrix.remove(0, 2);
         matrix.clear_row(1);
         assert!(members(matrix.row(0)).eq(60..130));
         assert!(members(matrix.row(1)).next().is_none());

@@ -7,6 +7,7 @@ use super::bits::{Matrix, Numbers, members};
 use super::event::{Ev, Event, Kind, Place};
 use super::store::Graph;
 use raddle_program::{Op, Order, Program};
+use std::ops::Range;
 
 /// Memory to work in.
 #[derive(Default)]
@@ -19,6 +20,10 @@ pub(super) struct Psc {
     sb: Matrix,
     sb_elsewhere: Matrix,
     hb: Matrix,
+    /// By event: what is before it, or before an earlier event of its thread, in program order and at another place than that one.
+    begins: Matrix,
+    /// One row: the events of the model.
+    steps: Matrix,
     /// By event: what leads to it. Only of events that matter.
     eco: Matrix,
     scb: Matrix,
@@ -29,11 +34,31 @@ pub(super) struct Psc {
     strong: Vec<u32>,
     fences: Vec<u32>,
     left: Vec<u32>,
+    /// The events at places, place after place, in modification order: reads behind the write that they read from.
+    here: Vec<Here>,
+    /// By event: where a write stands in the modification order of the present place.
+    positions: Vec<u32>,
 }
 
 const HAPPENED: usize = 0;
 const COLLECTED: usize = 1;
 const RELATED: usize = 2;
+const BEFORE: usize = 3;
+const AT_PLACE: usize = 4;
+
+/// An event at a place: a write at an even position, reads of it at the odd one behind it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Here {
+    place: usize,
+    position: u32,
+    number: u32,
+}
+
+impl Here {
+    fn is_write(self) -> bool {
+        self.position.is_multiple_of(2)
+    }
+}
 
 /// Is it an event of the model? Choices, allocations and the like are not: that a program has one must forbid nothing.
 fn is_step(program: &Program, event: &Event) -> bool {
@@ -48,7 +73,8 @@ impl Psc {
         for matrix in [&mut self.eco, &mut self.scb, &mut self.psc] {
             matrix.clear(count, count);
         }
-        self.scratch.clear(3, count);
+        self.scratch.clear(5, count);
+        self.relate_at_places(graph);
         for index in 0..self.strong.len() {
             let y = self.strong[index] as usize;
             self.lead_to(graph, y);
@@ -114,11 +140,20 @@ impl Psc {
                 self.events.push(Ev::new(index, at));
             }
         }
-        for matrix in [&mut self.sb, &mut self.hb, &mut self.sb_elsewhere] {
+        for matrix in [
+            &mut self.sb,
+            &mut self.hb,
+            &mut self.sb_elsewhere,
+            &mut self.begins,
+        ] {
             matrix.clear(count, count);
         }
+        self.steps.clear(1, count);
         for number in 0..count {
             let event = self.events[number];
+            if is_step(program, graph.event(event)) {
+                self.steps.insert(0, number);
+            }
             let known = graph.event(event).known;
             for thread in 0..graph.threads.len() {
                 let first = self.numbers.first(thread);
@@ -165,14 +200,27 @@ impl Psc {
                 self.sb.insert(number, earlier);
             }
         }
-        if !is_step(program, e) {
+        if self.steps.has(0, number) {
+            self.sb_elsewhere.add_row(number, self.sb.row(number));
+            self.sb_elsewhere.keep(number, self.steps.row(0));
+            self.forget_here(graph, number, e.place);
+        }
+        self.begins.add_row(number, self.sb_elsewhere.row(number));
+        if event.at() > 0 {
+            self.begins.add_own_row(number, number - 1);
+        }
+    }
+
+    /// Takes the events at a place away from what is before an event elsewhere.
+    fn forget_here(&mut self, graph: &Graph, number: usize, place: Place) {
+        if place == Place::NOWHERE {
             return;
         }
-        for earlier in members(self.sb.row(number)) {
-            let other = graph.event(self.events[earlier]);
-            let is_here = e.place != Place::NOWHERE && other.place == e.place;
-            if !is_here && is_step(program, other) {
-                self.sb_elsewhere.insert(number, earlier);
+        for thread in 0..graph.threads.len() {
+            let mut at = graph.last_here(place, thread);
+            while let Some(here) = at {
+                self.sb_elsewhere.remove(number, self.numbers.of(here));
+                at = graph.before_here(here);
             }
         }
     }
@@ -183,56 +231,96 @@ impl Psc {
             return;
         }
         self.scratch.insert(RELATED, number);
-        self.relate_at_place(graph, number);
         self.scb.add_row(number, self.sb.row(number));
-        // sb|≠loc; hb; sb|≠loc
+        // sb|≠loc; hb; sb|≠loc: the last event of each thread says it for those before it, of what happens before it and of where that begins.
         self.scratch.clear_row(HAPPENED);
-        for middle in members(self.sb_elsewhere.row(number)) {
-            self.scratch.add_row(HAPPENED, self.hb.row(middle));
+        for thread in 0..graph.threads.len() {
+            let (first, end) = self.numbers.of_thread(graph, thread);
+            if let Some(middle) = self.sb_elsewhere.last_between(number, first, end) {
+                self.scratch.add_row(HAPPENED, self.hb.row(middle));
+            }
         }
-        for begin in members(self.scratch.row(HAPPENED)) {
-            self.scb.add_row(number, self.sb_elsewhere.row(begin));
+        for thread in 0..graph.threads.len() {
+            let (first, end) = self.numbers.of_thread(graph, thread);
+            if let Some(begin) = self.scratch.last_between(HAPPENED, first, end) {
+                self.scb.add_row(number, self.begins.row(begin));
+            }
         }
     }
 
-    /// What leads to an event from others at the same place: `mo`, `rb`, `rf` and what they make, and `hb`.
-    fn relate_at_place(&mut self, graph: &Graph, number: usize) {
-        let this = self.events[number];
-        let e = graph.event(this);
-        if e.place == Place::NOWHERE || e.waits() {
-            return;
+    /// What leads to events from others at the same place: `mo`, `rb`, `rf` and what they make, and `hb`.
+    fn relate_at_places(&mut self, graph: &Graph) {
+        self.here.clear();
+        for (number, &event) in self.events.iter().enumerate() {
+            let e = graph.event(event);
+            if matches!(e.kind, Kind::Read | Kind::Write) && !e.waits() && e.place != Place::NOWHERE
+            {
+                self.here.push(Here {
+                    place: e.place.index(),
+                    position: 0,
+                    number: number as u32,
+                });
+            }
         }
-        let is_write = e.kind == Kind::Write;
-        let own = match is_write {
-            true => graph.position(e.place, this),
-            false => graph.position(e.place, e.source),
-        };
-        for thread in 0..graph.threads.len() {
-            let mut at = graph.last_here(e.place, thread);
-            while let Some(from) = at {
-                at = graph.before_here(from);
-                let other = self.numbers.of(from);
-                let f = graph.event(from);
-                if other == number || f.waits() {
-                    continue;
-                }
-                if self.hb.has(number, other) {
-                    self.scb.insert(number, other);
-                }
-                let position = match f.kind {
-                    Kind::Write => graph.position(f.place, from),
-                    _ => graph.position(f.place, f.source),
-                };
-                match (f.kind, is_write) {
-                    (Kind::Write, true) | (Kind::Read, true) if position < own => {
-                        self.scb.insert(number, other);
-                        self.eco.insert(number, other);
-                    }
-                    (Kind::Write, false) if position <= own => self.eco.insert(number, other),
-                    // A read before another: there is a write between them.
-                    (Kind::Read, false) if position < own => self.eco.insert(number, other),
-                    _ => {}
-                }
+        self.here.sort_unstable();
+        self.positions.clear();
+        self.positions.resize(self.events.len(), 0);
+        let mut first = 0;
+        while first < self.here.len() {
+            let place = self.here[first].place;
+            let rest = &self.here[first..];
+            let end = first + rest.partition_point(|here| here.place == place);
+            self.put_in_order(graph, first..end);
+            self.relate_in_order(first..end);
+            first = end;
+        }
+    }
+
+    fn put_in_order(&mut self, graph: &Graph, range: Range<usize>) {
+        let place = graph
+            .event(self.events[self.here[range.start].number as usize])
+            .place;
+        for (position, &write) in (1..).zip(graph.writes(place)) {
+            self.positions[self.numbers.of(write)] = position;
+        }
+        for here in &mut self.here[range.clone()] {
+            let event = graph.event(self.events[here.number as usize]);
+            here.position = match (event.kind, event.source) {
+                (Kind::Write, _) => 2 * self.positions[here.number as usize],
+                (_, Ev::INIT) => 1,
+                (_, source) => 2 * self.positions[self.numbers.of(source)] + 1,
+            };
+        }
+        self.here[range].sort_unstable();
+    }
+
+    fn relate_in_order(&mut self, range: Range<usize>) {
+        self.scratch.clear_row(BEFORE);
+        self.scratch.clear_row(AT_PLACE);
+        let mut first = range.start;
+        while first < range.end {
+            let position = self.here[first].position;
+            let rest = &self.here[first..range.end];
+            let end = first + rest.partition_point(|here| here.position == position);
+            // Reads of the same write are in no order.
+            for here in &self.here[first..end] {
+                self.eco
+                    .add_row(here.number as usize, self.scratch.row(BEFORE));
+            }
+            for here in &self.here[first..end] {
+                self.scratch.insert(BEFORE, here.number as usize);
+            }
+            first = end;
+        }
+        for here in &self.here[range.clone()] {
+            self.scratch.insert(AT_PLACE, here.number as usize);
+        }
+        for here in &self.here[range] {
+            let number = here.number as usize;
+            self.scb
+                .add_common(number, self.hb.row(number), self.scratch.row(AT_PLACE));
+            if here.is_write() {
+                self.scb.add_row(number, self.eco.row(number));
             }
         }
     }
