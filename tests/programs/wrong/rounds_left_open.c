@@ -1,5 +1,4 @@
 // engines: dpor, rf
-// bmc: inconclusive
 // Three threads that go round a loop which takes a lock of its own, looks, and gives it back. Whether they do so for good takes too many steps to find
 // out where nobody lets them out, and is left open there; that another execution fails an assertion is found all the same.
 #include <assert.h>
