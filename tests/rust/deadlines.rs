@@ -1,6 +1,6 @@
 //! Waiting with a time limit comes to an end, and so does looking at the clock until a time has come.
 
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,4 +19,31 @@ fn main() {
         rounds += 1;
     }
     assert!(rounds > 0);
+    takes_as_long_as_it_says();
+}
+
+// Who waits with a limit in vain is late, and not much: whatever woke it before.
+fn takes_as_long_as_it_says() {
+    let (mutex, condition) = (Mutex::new(()), Condvar::new());
+    let limit = Duration::from_millis(10);
+    let start = Instant::now();
+    let (guard, result) = condition
+        .wait_timeout_while(mutex.lock().unwrap(), limit, |_| true)
+        .unwrap();
+    assert!(result.timed_out());
+    drop(guard);
+    assert!(start.elapsed() >= limit && start.elapsed() < limit * 3);
+    let (sender, receiver) = mpsc::channel::<()>();
+    let start = Instant::now();
+    assert!(receiver.recv_timeout(limit).is_err());
+    assert!(start.elapsed() >= limit && start.elapsed() < limit * 3);
+    drop(sender);
+    let start = Instant::now();
+    thread::sleep(limit);
+    assert!(start.elapsed() >= limit && start.elapsed() < limit * 3);
+    // A loop of short waits comes to its end all the same.
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(500) {
+        thread::park_timeout(Duration::from_millis(1));
+    }
 }

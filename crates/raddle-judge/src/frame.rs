@@ -26,8 +26,8 @@ use crate::options::{InternalError, Opinion, Progress, SearchOptions};
 use crate::replay::{self, Mismatch, Schedule};
 use crate::simplify;
 use crate::verdict::{
-    BlockedBy, BlockedCounts, Bound, Check, Checks, EngineKind, MemoryModel, Outcome, Reason,
-    Statistics, Verdict, Violation, ViolationKind, Waiting, Work,
+    BlockedBy, BlockedCounts, Bound, Check, Checks, EngineKind, LeftOut, MemoryModel, Outcome,
+    Reason, Statistics, Verdict, Violation, ViolationKind, Waiting, Work,
 };
 use crate::watch::{Phase, Watch, peak_memory_bytes};
 use raddle_memory::{BLOCK_BUDGET, Machine, RaceDetector, Readiness, StepEnd, UninitDetector};
@@ -224,6 +224,13 @@ impl Frame {
             self.thread_limit
                 .get_or_insert(Reason::NotLookedFor { what });
         }
+    }
+
+    /// Whether threads go round for good was not found out for some execution. Others may still go wrong.
+    fn leaves_going_round_open(&mut self) {
+        self.noted |= self.thread_limit.is_none();
+        self.thread_limit
+            .get_or_insert(Reason::NotLookedFor { what: GOING_ROUND });
     }
 
     /// There is an execution in which the process exits, whatever its other threads are at.
@@ -651,6 +658,9 @@ impl Frame {
         self.statistics.peak_memory_bytes = peak_memory_bytes();
         let verdict = if !self.violations.is_empty() {
             coverage.unfinished = unfinished;
+            if program.has_several_clocks() {
+                coverage.left_out.push(LeftOut::TimeOfOthers);
+            }
             Verdict::Violation(self.violations)
         } else if !coverage.unsupported.is_empty() {
             coverage.unfinished = unfinished;
@@ -779,7 +789,7 @@ impl Listener for Frame {
                 is_open,
             } = ending::blockade(program, machine);
             if is_open {
-                return self.stop(Reason::NotLookedFor { what: GOING_ROUND });
+                self.leaves_going_round_open();
             }
             self.count(Some(cause));
             self.gathered.blocked(program, machine);

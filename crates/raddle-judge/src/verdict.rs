@@ -371,7 +371,7 @@ pub enum MemoryReason {
     LockAttempts,
 }
 
-/// Behaviour that the standards allow.
+/// Behaviour that the standards allow, and what else answers leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOut {
     /// Operations that fail for no reason (`--no-spurious-failures`).
@@ -384,6 +384,8 @@ pub enum LeftOut {
     RacesAsRelaxed,
     /// The same, since sequential consistency was explored.
     RacesAsSc,
+    /// That time which passes for one thread passes for others, too: a violation may be one of clocks that contradict each other.
+    TimeOfOthers,
 }
 
 /// What engine `mcr` did besides running executions.

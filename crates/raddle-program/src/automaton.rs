@@ -102,6 +102,11 @@ pub trait Semantics {
         WeakOrderings::default()
     }
 
+    /// Did a thread look at its clock so far while time passed for another one?
+    fn has_several_clocks(&self) -> bool {
+        false
+    }
+
     /// What the code takes the memory for that the operation at `local` accesses or allocates.
     fn taken_for(&self, _local: &Self::Local) -> Option<TakenFor> {
         None
@@ -137,6 +142,7 @@ trait Expand {
     fn taken_for(&self, state: StateId) -> Option<TakenFor>;
     fn coverage(&mut self, tables: &mut Tables) -> Option<CodeCoverage>;
     fn weak_orderings(&self) -> WeakOrderings;
+    fn has_several_clocks(&self) -> bool;
 }
 
 const NO_EDGE: u32 = u32::MAX;
@@ -519,6 +525,10 @@ impl<S: Semantics + 'static> Expand for Expander<S> {
     fn weak_orderings(&self) -> WeakOrderings {
         self.semantics.weak_orderings()
     }
+
+    fn has_several_clocks(&self) -> bool {
+        self.semantics.has_several_clocks()
+    }
 }
 
 /// A program: the automata of all its threads.
@@ -784,6 +794,12 @@ impl Program {
     #[must_use]
     pub fn weak_orderings(&self) -> WeakOrderings {
         self.expander.weak_orderings()
+    }
+
+    /// Did a thread look at its clock so far while time passed for another one? Clocks know nothing of each other.
+    #[must_use]
+    pub fn has_several_clocks(&self) -> bool {
+        self.expander.has_several_clocks()
     }
 
     /// The thread that `state` is a state of.

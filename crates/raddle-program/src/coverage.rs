@@ -3,7 +3,7 @@
 //! Code is run when an edge of an automaton is walked for the first time, so this costs nothing while executions are explored.
 //! Code of libraries is nobody's business here.
 
-use crate::ids::SrcId;
+use crate::ids::{SrcId, ThreadId};
 use crate::op::{Op, Order};
 
 /// A place where an assertion is decided.
@@ -31,6 +31,50 @@ pub struct CodeCoverage {
     pub unreached_lines: Vec<SrcId>,
     /// Calls of functions that nobody knows, in code that was not run: it may lie behind what could not be run.
     pub unknown_calls: Vec<NamedPlace>,
+}
+
+/// Which threads look at clocks, and for which of them time passes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clocks {
+    looked: Users,
+    moved: Users,
+}
+
+/// Threads: none, one, or more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Users {
+    #[default]
+    None,
+    One(ThreadId),
+    Several,
+}
+
+impl Users {
+    fn add(&mut self, thread: ThreadId) {
+        *self = match *self {
+            Self::None => Self::One(thread),
+            Self::One(other) if other == thread => *self,
+            _ => Self::Several,
+        };
+    }
+}
+
+impl Clocks {
+    pub(crate) fn looks(&mut self, thread: ThreadId) {
+        self.looked.add(thread);
+    }
+
+    pub(crate) fn moves(&mut self, thread: ThreadId) {
+        self.moved.add(thread);
+    }
+
+    /// Does a thread look at its clock while time passes for another one?
+    pub(crate) fn are_several(&self) -> bool {
+        match (self.looked, self.moved) {
+            (Users::None, _) | (_, Users::None) => false,
+            (looked, moved) => looked == Users::Several || looked != moved,
+        }
+    }
 }
 
 /// The first operations with an ordering weaker than `seq_cst` that threads came to.

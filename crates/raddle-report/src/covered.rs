@@ -32,6 +32,7 @@ pub(crate) fn notes(report: &Report<'_>, sources: &Sources) -> Vec<Note> {
     }
     if let Verdict::Violation(_) = outcome.verdict {
         notes.extend(first_bytes(report, sources));
+        notes.extend(left_out(outcome).filter(|note| note.kind == TIME_OF_OTHERS));
     }
     notes.extend(unfinished(outcome));
     notes.extend(endless(report, sources));
@@ -205,7 +206,10 @@ fn not_checked(outcome: &Outcome) -> impl Iterator<Item = Note> {
     })
 }
 
-/// What the user did not want to be explored.
+/// The kind of a note that matters where something is wrong.
+const TIME_OF_OTHERS: &str = "time-of-others";
+
+/// What the user did not want to be explored, and what else is left out.
 fn left_out(outcome: &Outcome) -> impl Iterator<Item = Note> {
     outcome.coverage.left_out.iter().map(|what| match what {
         LeftOut::SpuriousWakeups => Note {
@@ -226,6 +230,13 @@ fn left_out(outcome: &Outcome) -> impl Iterator<Item = Note> {
         LeftOut::RacesAsRelaxed => Note {
             kind: "races-as-relaxed",
             text: "races were not looked for: plain accesses count as relaxed atomics".to_owned(),
+            at: SrcId::NOWHERE,
+        },
+        LeftOut::TimeOfOthers => Note {
+            kind: TIME_OF_OTHERS,
+            text: "a thread looks at its clock while time passes for another one, and each has a clock of its own: if what goes wrong depends on how late it is, look \
+                   whether it can be (`raddle explain time`)"
+                .to_owned(),
             at: SrcId::NOWHERE,
         },
         LeftOut::RacesAsSc => Note {

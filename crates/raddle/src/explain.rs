@@ -175,6 +175,14 @@ const TOPICS: &[Topic] = &[
                changes to memory in every round, are not found.",
     },
     Topic {
+        names: &["time", "clocks"],
+        text: "How long things take is not known, so a wait with a deadline may be given up at any moment, also where another thread would have been \
+               in time on most machines: `assert_eq!(recv_timeout(…), Ok(…))` does fail. Each thread has a clock of its own. It stands still but for what the thread \
+               sleeps and waits, and for loops that go round until it is late enough. Clocks know nothing of each other: who joins a thread that has slept does not find \
+               it to be later. So where a thread looks at its clock while time passes for another one, a violation that needs little time to have passed may be none, \
+               and the answer says so. What needs much time to have passed can happen.",
+    },
+    Topic {
         names: &["blocked"],
         text: "An execution is blocked if some thread does not come to its end in it. An answer says why:\n\
                \n\
@@ -531,6 +539,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "abstraction",
             "spurious-wakeups",
             "spurious-failures",
+            "time",
             "reductions",
         ],
     ),

@@ -191,6 +191,7 @@ fn a_loom_suite_runs_as_it_is() {
             "test a_test_that_should_fail_and_does_not - should panic ... FAILED (",
             "the test should panic, and no execution of its model does",
             "test futures_run_to_their_end ... ok (",
+            "test there_are_as_many_threads_as_loom_allows ... ok (",
             "1 failed",
         ],
     );
@@ -287,15 +288,22 @@ fn the_toolchain_is_looked_at() {
     let project = Project::new("broken");
     let fine = project.run(&["setup"]);
     says(&fine, 0, &["rustc: ", "project: ", "All is there"]);
-    let fake = |version: &str| {
-        let script = format!(
-            "#!/bin/sh\necho 'rustc {version}'\necho 'host: x86_64-unknown-linux-gnu'\necho 'release: {version}'\n"
-        );
-        let file = project.scratch.file(&format!("rustc-{version}"), &script);
+    let script_of = |name: &str, script: &str| {
+        let file = project
+            .scratch
+            .file(name, &format!("#!/bin/sh\n{script}\n"));
         let mut permissions = fs::metadata(&file).unwrap().permissions();
         std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
         fs::set_permissions(&file, permissions).unwrap();
         file
+    };
+    let fake = |version: &str| {
+        let said = ["rustc ", "host: x86_64-unknown-linux-gnu\nrelease: "]
+            .map(|it| format!("{it}{version}"));
+        script_of(
+            &format!("rustc-{version}"),
+            &format!("echo '{}'", said.join("\n")),
+        )
     };
     let with = |rustc: PathBuf| {
         let mut command = project.cargo_raddle(&["setup"]);
@@ -310,6 +318,18 @@ fn the_toolchain_is_looked_at() {
         &with(fake("1.999.0")),
         0,
         &["warning: rustc 1.999.0 is newer than all"],
+    );
+    let missing = script_of(
+        "rustc-missing",
+        "echo \"error: toolchain '1.70.0' is not installed\" >&2\nexit 1",
+    );
+    says(
+        &with(missing),
+        2,
+        &[
+            ": toolchain '1.70.0' is not installed",
+            "help: install it with `rustup toolchain install`",
+        ],
     );
     says(
         &with(PathBuf::from("/no/such/rustc")),

@@ -172,6 +172,20 @@ fn waiting_with_a_limit_comes_to_an_end() {
 }
 
 #[test]
+fn clocks_that_know_nothing_of_each_other_are_told() {
+    let output = common::check(&programs().join("time_of_others.rs"), &[]);
+    says(
+        &output,
+        1,
+        &["note: a thread looks at its clock while time passes for another one"],
+    );
+    // Those of one thread are no matter.
+    let output = common::check(&programs().join("deadlines.rs"), &[]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(!said.contains("looks at its clock"), "{said}");
+}
+
+#[test]
 fn a_thread_that_waits_for_ever_ends_with_main() {
     let (status, answer) = check("daemon.rs");
     assert_eq!(status, Some(0), "{answer}");

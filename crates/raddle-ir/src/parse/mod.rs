@@ -140,7 +140,8 @@ impl Module {
             let rest = &text[at + mention.len()..];
             let line = &text[text[..at].rfind('\n').map_or(0, |end| end + 1)..at];
             let is_longer = |letter: char| letter.is_alphanumeric() || "_.$-".contains(letter);
-            if rest.starts_with(is_longer) || line.starts_with("define ") {
+            let is_head = line.starts_with("define ") || line.starts_with("declare ");
+            if rest.starts_with(is_longer) || is_head {
                 continue;
             }
             let behind = bodies.partition_point(|&(start, ..)| start as usize <= at);

@@ -1,6 +1,6 @@
 //! Executions that are graphs: there is no machine that runs them, so their engine says what became of them.
 
-use super::{EVENTS_BETWEEN_LOOKS, Frame, GOING_ROUND};
+use super::{EVENTS_BETWEEN_LOOKS, Frame};
 use crate::checks::ViolationKey;
 use crate::ending;
 use crate::replay::{self, Found, Mismatch, Schedule};
@@ -179,7 +179,7 @@ impl Frame {
             is_open,
         } = ending::blockade(program, machine);
         if is_open {
-            return self.stop(Reason::NotLookedFor { what: GOING_ROUND });
+            self.leaves_going_round_open();
         }
         self.count(Some(cause));
         self.gathered.blocked(program, machine);

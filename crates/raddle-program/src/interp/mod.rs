@@ -450,6 +450,10 @@ impl Semantics for Interpreter {
         self.world.weak
     }
 
+    fn has_several_clocks(&self) -> bool {
+        self.world.clocks.are_several()
+    }
+
     fn ignores_result(&self, local: &Local) -> bool {
         if !matches!(local.op, crate::op::Op::Rmw { .. }) {
             return false;

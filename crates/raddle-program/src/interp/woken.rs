@@ -13,7 +13,7 @@
 use super::iterations::leaves_memory;
 use super::local::{Local, ThreadState};
 use super::machine::Machine;
-use crate::models::ModelId;
+use crate::models::{ModelId, WAITED, looks_at_clocks};
 use crate::op::{ChoiceOf, Op, Value};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
@@ -82,6 +82,9 @@ impl Machine<'_> {
             Some(0) => RustWait::Goes,
             Some(_) => {
                 self.state.slots.insert(place, 1);
+                if looks_at_clocks(&self.world.module) {
+                    self.state.slots.insert((WAITED, 0), 1);
+                }
                 RustWait::Wakes
             }
         }

@@ -7,7 +7,7 @@ use super::layout::{self, Layout};
 use super::machine::position::debug_loc;
 use super::memory::{MAX_BLOCK, THREAD_LOCALS};
 use super::woken::is_rust_wait;
-use crate::coverage::WeakOrderings;
+use crate::coverage::{Clocks, WeakOrderings};
 use crate::fault::{Stop, Unsupported};
 use crate::ids::{ObjectId, SrcId};
 use crate::models::panics::{KnownPanic, PANIC, PanicRuntime};
@@ -61,6 +61,9 @@ pub(crate) struct World {
     called: FxHashMap<(SrcId, SrcId), SrcId>,
     /// The first weak orderings that threads came to.
     pub(crate) weak: WeakOrderings,
+    pub(crate) clocks: Clocks,
+    /// May the program change its environment? Found out when it first looks at it.
+    pub(crate) changes_environment: Option<bool>,
     /// May threads try to lock a mutex, and see that another one has it?
     pub(crate) has_try_locks: bool,
     /// Does the program have weak compare-exchanges?
@@ -113,6 +116,8 @@ impl World {
             sources: FxHashMap::default(),
             called: FxHashMap::default(),
             weak: WeakOrderings::default(),
+            clocks: Clocks::default(),
+            changes_environment: None,
             has_try_locks,
             has_weak_exchanges,
             weak_callees: FxHashMap::default(),

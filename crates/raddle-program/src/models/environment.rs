@@ -5,7 +5,10 @@
 
 use super::errno::{EINVAL, ENOMEM, int};
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
+use crate::interp::machine::Machine;
 use crate::op::Order;
+use raddle_ir::{FuncId, Module};
+use rustc_hash::FxHashSet;
 
 pub(super) const MODELS: &[Model] = &[
     model("getenv", get),
@@ -28,15 +31,51 @@ struct Variable {
     value: u64,
 }
 
+/// Is there no variable, and none that the program could make?
+pub(super) fn is_empty_for_good(machine: &mut Machine<'_>) -> bool {
+    let world = &mut machine.world;
+    if !world.options.env.is_empty() {
+        return false;
+    }
+    let module = &world.module;
+    !*world
+        .changes_environment
+        .get_or_insert_with(|| may_change(module))
+}
+
+/// Does anything mention a function that changes the environment? Those of Rust's library that do are there whether the program has a use for them or not, so it
+/// is asked who mentions these.
+fn may_change(module: &Module) -> bool {
+    let mut known: FxHashSet<FuncId> = FxHashSet::default();
+    let mut open: Vec<FuncId> = CHANGES
+        .iter()
+        .filter_map(|name| module.function_named(name))
+        .collect();
+    while let Some(function) = open.pop() {
+        for by in module.mentioned_by(&module.function(function).name) {
+            match by {
+                Some(by) if is_of_rusts_library(&module.function(by).name) => {
+                    if known.insert(by) {
+                        open.push(by);
+                    }
+                }
+                _ => return true,
+            }
+        }
+    }
+    false
+}
+
+fn is_of_rusts_library(symbol: &str) -> bool {
+    rustc_demangle::try_demangle(symbol).is_ok_and(|name| {
+        let name = name.to_string();
+        name.trim_start_matches('<').starts_with("std::")
+    })
+}
+
 fn get(cx: &mut Script<'_, '_>) -> ModelResult {
-    let module = &cx.machine.world.module;
-    let changes = || {
-        CHANGES
-            .iter()
-            .any(|name| module.function_named(name).is_some())
-    };
     // Who asks for each step is refused where the environment is changed, so it is empty.
-    if cx.machine.world.options.env.is_empty() && (cx.asks() || !changes()) {
+    if is_empty_for_good(cx.machine) || (cx.asks() && cx.machine.world.options.env.is_empty()) {
         return Ok(Outcome::Return(0));
     }
     let name = cx.string(cx.arg(0))?;

@@ -5,7 +5,7 @@ use crate::interp::machine::Machine;
 use raddle_ir::module::{Global, Symbol};
 use raddle_ir::{FuncId, Function, GlobalId, Module, Type, TypeId};
 
-/// Room for a `FILE`. Nobody looks inside.
+/// Room for a `FILE`, where nobody looks inside, and for the end of a list, of zeros.
 const FILE_SIZE: u64 = 216;
 
 /// Does nobody ever write to this variable?
@@ -33,6 +33,7 @@ pub(crate) fn contents(machine: &mut Machine<'_>, name: &str) -> Result<Option<V
         "__libc_single_threaded" => return Ok(Some(Vec::new())),
         // What `std::call_once` hands to the function that it calls in a roundabout way.
         "_ZSt15__once_callable" | "_ZSt11__once_call" => return Ok(Some(Vec::new())),
+        "environ" | "__environ" if super::environment::is_empty_for_good(machine) => "environment",
         super::rust::OUTPUT_TABLE => return Ok(Some(machine.output_table())),
         _ => return machine.library_variable(name),
     };

@@ -26,6 +26,7 @@ pub(super) const MODELS: &[Model] = &[
     model("unlink", remove),
     model("remove", remove),
     model("access", access),
+    model("poll", poll),
 ];
 
 /// How long a file may be, and how much may be under way in a pipe.
@@ -43,6 +44,13 @@ pub(super) const TRUNCATE: u64 = 0o1000;
 pub(super) const APPEND: u64 = 0o2000;
 /// Who would have to wait fails instead.
 pub(super) const DOES_NOT_WAIT: u64 = 0o4000;
+
+/// Of descriptors that read random numbers: zeros ([`Script::random_bytes`]). Who asks the system for them has this as a last way.
+const RANDOM: u64 = 1 << 40;
+
+fn is_random(path: &str) -> bool {
+    matches!(path, "/dev/random" | "/dev/urandom")
+}
 
 pub(super) const LOCK: SyncAction = SyncAction::Lock {
     kind: Some(MutexKind::Normal),
@@ -138,13 +146,16 @@ fn create(cx: &mut Script<'_, '_>) -> ModelResult {
 
 fn open_with(cx: &mut Script<'_, '_>, path: usize, flags: Option<u64>) -> ModelResult {
     let flags = flags.unwrap_or_else(|| cx.arg(path + 1) & 0xFFFF_FFFF);
-    if cx.asks() {
-        return match flags & CREATE {
-            0 => cx.fail(ENOENT),
-            _ => Err(cx.refuse_files()),
-        };
+    if cx.asks() && flags & CREATE != 0 {
+        return Err(cx.refuse_files());
     }
     let path = cx.text(cx.arg(path))?;
+    if cx.asks() {
+        return match is_random(&path) {
+            false => cx.fail(ENOENT),
+            true => Err(cx.refuse_files()),
+        };
+    }
     match cx.open_file(&path, flags)? {
         Ok(descriptor) => int(descriptor as i32),
         Err(error) => cx.fail(error),
@@ -247,6 +258,27 @@ fn access(cx: &mut Script<'_, '_>) -> ModelResult {
     }
 }
 
+/// `(descriptors, how many, how long)`. Those that read random numbers are ready; nothing is known of others.
+fn poll(cx: &mut Script<'_, '_>) -> ModelResult {
+    if cx.asks() {
+        return int(0);
+    }
+    let mut ready = 0;
+    for index in 0..cx.arg(1) {
+        let entry = cx.arg(0).wrapping_add(8 * index);
+        let number = cx.load(entry, 4, Order::Plain)?;
+        let Some((_, _, flags)) = cx.opened(number)? else {
+            continue;
+        };
+        if flags & RANDOM != 0 {
+            let events = cx.load(entry.wrapping_add(4), 2, Order::Plain)?;
+            cx.store(entry.wrapping_add(6), 2, events, Order::Plain)?;
+            ready += 1;
+        }
+    }
+    int(ready)
+}
+
 impl Script<'_, '_> {
     pub(super) fn refuse_files(&self) -> Pause {
         self.unsupported("files are for engines that explore executions")
@@ -282,6 +314,9 @@ impl Script<'_, '_> {
     /// A descriptor, or an error number.
     pub(super) fn open_file(&mut self, path: &str, flags: u64) -> Result<Result<u64, u64>, Pause> {
         let file = self.file_of(path)?;
+        if is_random(path) {
+            return self.new_descriptor(file, flags | RANDOM).map(Ok);
+        }
         self.sync(file.kind(), LOCK)?;
         let is_there = self.load(file.kind(), 8, Order::Relaxed)? != 0;
         let error = match (is_there, flags & CREATE != 0) {
@@ -387,6 +422,9 @@ impl Script<'_, '_> {
         };
         if flags & (WRITE_ONLY | READ_WRITE) == WRITE_ONLY {
             return Ok(Err(EBADF));
+        }
+        if flags & RANDOM != 0 {
+            return Ok(Ok(vec![0; len.min(MOST_BYTES) as usize]));
         }
         self.sync(file.kind(), LOCK)?;
         let kind = self.load(file.kind(), 8, Order::Relaxed)?;

@@ -53,7 +53,9 @@ fn syscall(cx: &mut Script<'_, '_>) -> ModelResult {
         },
         // Who is told that the kernel does not know them does without. (A fence of the caller alone would order less than `membarrier` does, and show races that
         // do not exist.)
-        GETRANDOM | MEMBARRIER => fail(cx, ENOSYS),
+        MEMBARRIER => fail(cx, ENOSYS),
+        // `(318, buffer, length, flags)`.
+        GETRANDOM => cx.random_bytes(cx.arg(1), cx.arg(2)),
         number => {
             let why = format!("system call {number}");
             Err(cx.unsupported(&why))
@@ -79,7 +81,12 @@ fn futex(cx: &mut Script<'_, '_>) -> ModelResult {
         operation @ (WAIT | WAIT_BITSET) => {
             let timeout = cx.arg(4);
             match cx.futex_wait(word, value, timeout != 0)? {
-                0 => return Ok(Outcome::Return(0)),
+                0 => {
+                    if timeout != 0 {
+                        cx.has_waited()?;
+                    }
+                    return Ok(Outcome::Return(0));
+                }
                 // Of the two, one has a deadline and the other a duration.
                 ETIMEDOUT if operation == WAIT_BITSET => cx.pass_deadline(timeout)?,
                 ETIMEDOUT => cx.sleep_duration(timeout)?,

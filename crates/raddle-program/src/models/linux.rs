@@ -3,12 +3,13 @@
 use super::errno::{ENOENT, int, zero};
 use super::{Model, ModelResult, Outcome, Script, model};
 use crate::op::Order;
+use crate::tables::Tables;
 
 pub(super) const MODELS: &[Model] = &[
     model("sigaction", sigaction),
     model("sigaltstack", sigaltstack),
     model("getauxval", zero),
-    model("dlsym", zero),
+    model("dlsym", look_up),
     model("getrandom", getrandom),
     model("getcwd", zero),
     model("writev", writev),
@@ -72,11 +73,33 @@ fn sigaltstack(cx: &mut Script<'_, '_>) -> ModelResult {
     int(0)
 }
 
-/// Zeros. Hash tables ask for these to be unpredictable; what depends on the order in such a table is left out.
+/// `(buffer, length, flags)`.
 fn getrandom(cx: &mut Script<'_, '_>) -> ModelResult {
-    const DONE: usize = 0;
-    cx.fill(cx.arg(0), 0, cx.arg(1), DONE)?;
-    Ok(Outcome::Return(cx.arg(1)))
+    cx.random_bytes(cx.arg(0), cx.arg(1))
+}
+
+impl Script<'_, '_> {
+    /// Zeros. Hash tables ask for these to be unpredictable; what depends on the order in such a table is left out.
+    pub(super) fn random_bytes(&mut self, to: u64, len: u64) -> ModelResult {
+        const DONE: usize = 0;
+        self.fill(to, 0, len, DONE)?;
+        Ok(Outcome::Return(len))
+    }
+}
+
+/// `(library, name)`. Who asks whether the system has a function does without, but for random numbers, which are there in any case: nobody has to be prepared
+/// for them to be missing.
+fn look_up(cx: &mut Script<'_, '_>) -> ModelResult {
+    const RANDOM: &str = "getrandom";
+    let module = &cx.machine.world.module;
+    let Some(index) = module.function_named(RANDOM) else {
+        return Ok(Outcome::Return(0));
+    };
+    let address = match cx.text(cx.arg(1))? == RANDOM {
+        true => Tables::function_address(index.0),
+        false => 0,
+    };
+    Ok(Outcome::Return(address))
 }
 
 /// `(file, list of (address, length), how many)`.

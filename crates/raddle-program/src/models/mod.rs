@@ -93,6 +93,7 @@ pub(crate) use rust::{is_first_attempt, is_next_attempt};
 pub use script::{Access, Entry, ModelResult, Outcome, Pause, Request, Script};
 pub(crate) use stdexcept::declare as declare_library_classes;
 pub(crate) use time::CYCLES;
+pub(crate) use time::WAITED;
 pub use time::looks_at_clocks;
 
 use raddle_ir::{FuncId, Module};

@@ -1,5 +1,6 @@
 //! Strings: copying, comparing, searching. Strings are accessed byte by byte, as programs do.
 
+use super::errno::ERANGE;
 use super::{Model, ModelResult, Outcome, Pause, Script, model};
 use crate::op::Order;
 
@@ -38,6 +39,7 @@ pub(super) const MODELS: &[Model] = &[
     model("strndup", strndup),
     model("__strndup", strndup),
     model("strerror", strerror),
+    model("__xpg_strerror_r", strerror_into),
     model("memcmp", memcmp),
     model("bcmp", memcmp),
     model("memchr", memchr).returning(0),
@@ -371,8 +373,18 @@ fn next_token(cx: &mut Script<'_, '_>, place: u64) -> ModelResult {
 }
 
 /// Some text: what exactly it says is up to the library.
+const ERROR_TEXT: &[u8] = b"error\0";
+
 fn strerror(cx: &mut Script<'_, '_>) -> ModelResult {
-    const TEXT: &[u8] = b"error\0";
-    let address = cx.constant_bytes("text of an error", TEXT)?;
+    let address = cx.constant_bytes("text of an error", ERROR_TEXT)?;
     Ok(Outcome::Return(address))
+}
+
+/// `(error, buffer, size)`, which is what POSIX has under the name `strerror_r`.
+fn strerror_into(cx: &mut Script<'_, '_>) -> ModelResult {
+    if cx.arg(2) < ERROR_TEXT.len() as u64 {
+        return Ok(Outcome::Return(ERANGE));
+    }
+    cx.put_bytes(cx.arg(1), ERROR_TEXT)?;
+    Ok(Outcome::Return(0))
 }

@@ -7,6 +7,8 @@
 //! - A thread that looks at its clock from where it looked before, without time having passed since, finds it to have moved: by
 //!   a second, then by ten, and so on up to a day. Whoever waits for a time thereby sees it come after a few rounds, and a loop
 //!   that looks once in each round goes round once at least: where the thread looks for the first time again, time stands still.
+//! - If the thread has slept or waited since, with a deadline, the second and third look at a place find what that took, and no more: whoever waits until
+//!   a deadline and looks again is not late. From the fourth look on the clock moves all the same, so that a loop of short waits comes to its end.
 //!
 //! All of this a real clock may do, so what goes wrong is real. How long things take beyond that is not explored.
 
@@ -63,11 +65,16 @@ const START: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
 /// Kinds of thread values: the nanoseconds since the start; those slept since the last look; where the thread looked since
-/// time last passed by itself; how often that happened.
+/// time last passed by itself, and how often; how often that happened; has the clock been moved by a wait since?
 const CLOCK: u32 = 5;
 const LOOKED: u32 = 6;
 const SLEPT: u32 = 7;
 const PASSED: u32 = 8;
+pub(crate) const WAITED: u32 = 19;
+
+/// So often a thread looks from one place before the clock moves by itself, if waits and sleeping are what passed in between: at first, after a wait that
+/// ended for no reason, and when time is up.
+const MOST_LOOKS: u64 = 3;
 
 /// Nobody sleeps that long, however often.
 const VERY_LATE: u64 = 365 * 24 * 3600 * SECOND;
@@ -81,13 +88,17 @@ const LATEST: u64 = u32::MAX as u64 * SECOND;
 impl Script<'_, '_> {
     /// Looks at this thread's clock: nanoseconds.
     fn now(&mut self) -> Result<u64, Pause> {
+        let thread = self.thread();
+        self.machine.world.clocks.looks(thread);
         let here = self.place_of_call()?;
         let mut passed = self.thread_value(SLEPT, 0)?;
         if passed > 0 {
             self.set_thread_value(SLEPT, 0, 0)?;
         }
-        if self.thread_value(LOOKED, here)? == 0 {
-            self.set_thread_value(LOOKED, here, 1)?;
+        let looks = self.thread_value(LOOKED, here)?;
+        let time_stands_still = passed == 0 && self.thread_value(WAITED, 0)? == 0;
+        if looks == 0 || (looks < MOST_LOOKS && !time_stands_still) {
+            self.set_thread_value(LOOKED, here, looks + 1)?;
         } else {
             let before = self.thread_value(PASSED, 0)?;
             self.set_thread_value(PASSED, 0, (before + 1).min(MOST_GROWTH))?;
@@ -107,7 +118,7 @@ impl Script<'_, '_> {
         loop {
             place = self.next_thread_key(LOOKED, place)?;
             if place == 0 {
-                return Ok(());
+                return self.set_thread_value(WAITED, 0, 0);
             }
             self.set_thread_value(LOOKED, place, 0)?;
         }
@@ -139,13 +150,24 @@ impl Script<'_, '_> {
         self.pass_time(seconds, nanoseconds)
     }
 
+    /// A wait that had a deadline has ended otherwise.
+    pub(super) fn has_waited(&mut self) -> Result<(), Pause> {
+        match looks_at_clocks(&self.machine.world.module) {
+            true => self.set_thread_value(WAITED, 0, 1),
+            false => Ok(()),
+        }
+    }
+
     /// So long after the beginning of time has passed: it is later than that.
     pub(super) fn pass_time(&mut self, seconds: u64, nanoseconds: u64) -> Result<(), Pause> {
+        let thread = self.thread();
+        self.machine.world.clocks.moves(thread);
         let time = seconds.saturating_mul(SECOND).saturating_add(nanoseconds);
         let since_start = time.saturating_sub(START * SECOND);
         let since_start = since_start.saturating_add(1).min(LATEST);
         if since_start > self.thread_value(CLOCK, 0)? {
             self.set_thread_value(CLOCK, 0, since_start)?;
+            self.set_thread_value(WAITED, 0, 1)?;
         }
         Ok(())
     }
@@ -155,6 +177,8 @@ impl Script<'_, '_> {
         if !looks_at_clocks(&self.machine.world.module) {
             return Ok(());
         }
+        let thread = self.thread();
+        self.machine.world.clocks.moves(thread);
         let slept = nanoseconds.saturating_add(1).min(LATEST);
         let slept = match self.thread_value(SLEPT, 0)? {
             0 => slept,

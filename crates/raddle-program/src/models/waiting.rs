@@ -132,6 +132,7 @@ impl Script<'_, '_> {
         self.sync(cond, SyncAction::CondRelease { mutex: released })?;
         if self.wakes_spuriously()? {
             self.wake_spuriously(cond, mutex)?;
+            self.has_waited()?;
             return Ok(0);
         }
         let action = if self.choice(2)? == 0 {

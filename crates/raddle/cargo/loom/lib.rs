@@ -27,6 +27,9 @@ pub mod hint {
 #[doc(inline)]
 pub use model::model;
 
+/// How many threads loom allows: tests that start as many as there may be ask for it.
+pub const MAX_THREADS: usize = 5;
+
 /// Everything is explored anyway.
 pub fn explore() {}
 

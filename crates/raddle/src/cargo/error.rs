@@ -100,6 +100,10 @@ impl fmt::Display for CargoError {
 impl CargoError {
     pub(crate) fn hint(&self) -> Option<String> {
         Some(match self {
+            // What rustup says in place of a compiler that `+NAME`, a file or a variable asks for.
+            Self::NoRustc { error, .. } if error.ends_with("is not installed") => {
+                "install it with `rustup toolchain install`, or take another one: `cargo +stable raddle …`".to_owned()
+            }
             Self::NoCargo { .. } | Self::NoRustc { .. } => {
                 "install Rust from https://rustup.rs".to_owned()
             }

@@ -49,7 +49,9 @@ impl Toolchain {
             .map_err(|error| failed(error.to_string()))?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
-            return Err(failed(said.lines().next().unwrap_or_default().to_owned()));
+            let first = said.lines().next().unwrap_or_default();
+            let first = first.strip_prefix("error: ").unwrap_or(first);
+            return Err(failed(first.to_owned()));
         }
         Self::read(&String::from_utf8_lossy(&output.stdout))
             .ok_or_else(|| failed("`-vV` does not tell its version".to_owned()))

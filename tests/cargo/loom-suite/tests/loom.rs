@@ -76,3 +76,12 @@ fn futures_run_to_their_end() {
         loom::skip_branch();
     });
 }
+
+#[test]
+fn there_are_as_many_threads_as_loom_allows() {
+    loom::model(|| {
+        let threads: Vec<_> = (1..loom::MAX_THREADS).map(|number| thread::spawn(move || number)).collect();
+        let sum: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+        assert_eq!(sum, 10);
+    });
+}
