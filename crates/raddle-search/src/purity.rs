@@ -116,8 +116,6 @@ pub(crate) fn fails_or_not(program: &Program, state: StateId) -> bool {
 struct Stores {
     /// Those of which it is not known yet.
     open: SmallVec<[(LocId, Value); 2]>,
-    /// Is there any?
-    any: bool,
 }
 
 /// So far back is looked for what a location held.
@@ -135,7 +133,6 @@ impl Stores {
                 return false;
             }
             self.open.push((loc, value));
-            self.any = true;
         }
         true
     }
@@ -163,18 +160,13 @@ impl Stores {
         true
     }
 
-    /// Did all of them store what was there? The last step of the iteration leads from one state to the other; `after` is where it
-    /// began, `history` tells of what was before.
+    /// Did all of them store what was there? `after` is where the iteration began, `history` tells of what was before.
     fn are_silent(
         mut self,
         program: &Program,
-        (state, next): (StateId, StateId),
         mut after: StateId,
         history: impl Iterator<Item = (StateId, bool)>,
     ) -> bool {
-        if self.any && !program.leads_back(state, next) {
-            return false;
-        }
         if self.open.is_empty() {
             return true;
         }
@@ -493,11 +485,9 @@ pub(crate) fn completes_iteration(
 /// because of what the thread does later: other iterations need not make that access. Once is enough: of an execution with a
 /// race, all pure iterations can be left out but the one that the race is about, and then no state is left for the third time.
 ///
-/// An iteration that stores, or changes something and takes it back, is recognised at a step that leads back to a state which was known before the step was
-/// ([`Program::leads_back`]). Where several steps lead to a state in the middle of a loop, whether it is one that threads come back to is found out
-/// late; an engine that goes the same way again must find the thread blocked, or not, where it was before. If the step itself takes back what was changed, it
-/// does not matter what is known of the automaton: that the thread was there before is told by its history alone. (Of two threads that wait with a lock in hand, but for a
-/// moment, each has what the other does inside of that moment.)
+/// That the thread comes back to `next` is told by its history alone: at whichever state of a loop that is first, there an iteration is complete. What else is known of the
+/// automaton must not matter, which edges were walked before others, say: an engine that goes the same way again, and another worker that goes there, must find the thread
+/// blocked, or not, where it was before. (Of two threads that wait with a lock in hand, but for a moment, each has what the other does inside of that moment.)
 ///
 /// The first access of an iteration, the one at `next`, makes no difference. Whenever the thread goes on it makes that access
 /// again; what was not ordered after the first access is not ordered after the second, nor before it unless the thread learnt
@@ -512,17 +502,12 @@ pub(crate) fn comes_to_nothing(
     mut history: impl Iterator<Item = (StateId, Did)>,
 ) -> Option<Meanwhiles> {
     let mut effects = Effects::default();
-    if matches!(did, Did::Change(_)) {
-        effects.ends_with_change = true;
-    } else if !program.is_reentered(next) {
-        return None;
-    }
     if !effects.step_back(program, (state, did), next) {
         return None;
     }
     if next == state {
         return match effects.come_to_nothing() {
-            true => effects.are_none(program, (state, next), state, history),
+            true => effects.are_none(program, state, history),
             false => None,
         };
     }
@@ -542,7 +527,7 @@ pub(crate) fn comes_to_nothing(
                 return None;
             }
             if was_left || !may_race {
-                return effects.are_none(program, (state, next), left, history);
+                return effects.are_none(program, left, history);
             }
             was_left = true;
         } else if !was_left {
@@ -560,7 +545,6 @@ const LONGEST_OF_CHANGES: usize = 1024;
 struct Effects {
     stores: Stores,
     changes: Changes,
-    ends_with_change: bool,
 }
 
 impl Effects {
@@ -586,16 +570,14 @@ impl Effects {
     }
 
     fn are_none(
-        mut self,
+        self,
         program: &Program,
-        ends: (StateId, StateId),
         after: StateId,
         history: impl Iterator<Item = (StateId, Did)>,
     ) -> Option<Meanwhiles> {
-        self.stores.any |= self.changes.any && !self.ends_with_change;
         let history = history.map(|(state, did)| (state, matches!(did, Did::Nothing)));
         self.stores
-            .are_silent(program, ends, after, history)
+            .are_silent(program, after, history)
             .then_some(self.changes.meanwhile)
     }
 }
