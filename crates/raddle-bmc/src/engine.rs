@@ -1,5 +1,9 @@
 //! Encode, ask, raise the bound: from a module to an answer.
 
+mod early;
+
+pub use early::{Again, Workers};
+
 use crate::coverage::Ends;
 use crate::encode::{
     Answered, Counted, EncodeOptions, Encoder, LAST_BOUND, LATE, LONG, Open, RETRY, Shapes,
@@ -8,6 +12,8 @@ use crate::events::Encoding;
 use crate::facts::Facts;
 use crate::guide::Guide;
 use crate::problem::{Found, Problem, Unsettled};
+use early::{Board, Early, Execution, Full, Recorder, next_after, share_of};
+use raddle_judge::guided::Guide as Leads;
 use raddle_judge::options::{InternalError, SearchOptions};
 use raddle_judge::{
     Bound, Coverage, EngineKind, MemoryModel, Outcome, Phase, Reason, Statistics, Trace,
@@ -74,15 +80,16 @@ pub fn check(
     options: BmcOptions,
     search: SearchOptions,
 ) -> Result<Outcome, InternalError> {
-    check_proving(view, program, options, search, None)
+    check_with(view, program, options, search, None, None)
 }
 
-/// As [`check`], writing down what `verified` rests on.
-pub fn check_proving(
+/// As [`check`]: with others who may help, which changes no answer, and writing down what `verified` rests on.
+pub fn check_with(
     mut view: View,
     program: &mut Program,
     options: BmcOptions,
     search: SearchOptions,
+    workers: Option<Workers>,
     proof: Option<ProofFile>,
 ) -> Result<Outcome, InternalError> {
     let mut run = Run {
@@ -106,6 +113,9 @@ pub fn check_proving(
             .map(|conflicts| AtomicU64::new(conflicts.saturating_mul(PROPAGATIONS))),
         proof,
         answered: Vec::new(),
+        workers,
+        execution: None,
+        board: None,
     };
     run.watch.set_engine(EngineKind::Bmc);
     let verdict = run.verdict(&mut view, program)?;
@@ -117,6 +127,10 @@ pub fn check_proving(
     }
     run.statistics.elapsed = run.started.elapsed();
     run.statistics.peak_memory_bytes = raddle_judge::peak_memory_bytes();
+    // An answer for all executions is cut nowhere, whichever bounds led to it.
+    if verdict == Verdict::Verified(Bound::Complete) {
+        run.cuts.clear();
+    }
     let coverage = Coverage {
         ended: run.ended(&verdict),
         cuts: [run.cuts, run.crowds].concat(),
@@ -154,6 +168,12 @@ struct Run {
     proof: Option<ProofFile>,
     /// The formulas of which every question was answered by no, where proofs are written.
     answered: Vec<FormulaNumber>,
+    /// Who may help; none on the side that helps.
+    workers: Option<Workers>,
+    /// What that side has found last.
+    execution: Option<Execution>,
+    /// Where the two sides meet, while they are at work.
+    board: Option<Arc<Board>>,
 }
 
 /// What is spent on a formula. What was asked for by [`BmcOptions::effort`] holds besides.
@@ -163,12 +183,6 @@ enum Patience {
     Endless,
     /// The formula must not be large, and no question may take more conflicts than this.
     Short(Conflicts),
-}
-
-/// How far bounds on every loop have come.
-struct Early {
-    open: Open,
-    rounds: Rounds,
 }
 
 /// Which rounds of loops a formula has.
@@ -241,13 +255,7 @@ impl Run {
             counted: Counted::Undecided,
             bound,
         };
-        let mut early = Early {
-            open: open.clone(),
-            rounds: Rounds {
-                counted: Counted::Early,
-                bound: 1,
-            },
-        };
+        let mut early = Early::new(open);
         self.patience = Patience::Short(Conflicts::MAX);
         let mut problem = match self.formula(view, program, rounds, open) {
             Ok(problem) => problem,
@@ -268,12 +276,21 @@ impl Run {
                         && !self.is_exhausted() => {}
                 outcome => return Ok(outcome),
             }
-            self.patience = Patience::Short(PATIENCE.max(conflicts / SHARE_OF_EARLY));
+            let mut full = Full {
+                view,
+                problem: &mut problem,
+                rounds,
+                conflicts,
+            };
+            if let Some(outcome) = self.ask_both_sides(program, &mut full, open)? {
+                return Ok(outcome);
+            }
+            self.patience = share_of(conflicts);
             match self.ask_about_early(view, program, &mut early)? {
                 Verdict::Inconclusive(Reason::Effort) | Verdict::Unsupported(_) => {}
                 verdict => return Ok(BoundOutcome::Done(verdict)),
             }
-            conflicts = PATIENCE.max(conflicts).saturating_mul(4);
+            conflicts = next_after(conflicts);
         }
     }
 
@@ -329,6 +346,7 @@ impl Run {
             propagations: self.propagations.as_ref(),
             deadline: self.watch.deadline(),
             interrupt: Some(self.watch.flag()),
+            needless: self.board.as_deref().map(Board::has_answer),
         }
     }
 
@@ -338,10 +356,19 @@ impl Run {
         left.is_some_and(|left| left.load(Ordering::Relaxed) == 0)
     }
 
+    fn is_needless(&self) -> bool {
+        let board = self.board.as_deref();
+        board.is_some_and(|it| it.has_answer().load(Ordering::Relaxed))
+    }
+
     /// The answer of a solver that was stopped.
     fn stopped(&self, why: Stopped) -> Verdict {
         match why {
             Stopped::Conflicts => Verdict::Inconclusive(Reason::Effort),
+            // The other side has it.
+            Stopped::Interrupted if self.is_needless() && !self.watch.is_over() => {
+                Verdict::Inconclusive(Reason::Effort)
+            }
             Stopped::Deadline | Stopped::Interrupted => self.late(),
         }
     }
@@ -631,12 +658,35 @@ impl Run {
         problem: &Problem,
         found: Found,
     ) -> Result<Verdict, InternalError> {
+        // What is not told must leave no trace in the program.
+        if let Some(board) = &self.board
+            && board.is_overtaken(&self.watch)
+        {
+            return Ok(Verdict::Inconclusive(Reason::Effort));
+        }
         self.watch.enter(Phase::Replaying);
         program.assume_first_bytes(found.first_bytes.clone());
         if problem.encoding.reads_kinds {
             program.read_kinds();
         }
         let mut guide = Guide::new(&problem.encoding, view.tables(), found);
+        let mut recorder = Recorder {
+            guide: &mut guide,
+            steps: Vec::new(),
+        };
+        let verdict = self.judge(program, &mut recorder)?;
+        self.keep(program, recorder);
+        let lost = guide.lost;
+        let lost = lost.unwrap_or_else(|| "nothing went wrong".to_owned());
+        self.confirmed(program, verdict, lost)
+    }
+
+    /// Runs an execution, and says what is wrong with it.
+    fn judge(
+        &mut self,
+        program: &mut Program,
+        guide: &mut impl Leads,
+    ) -> Result<Verdict, InternalError> {
         let options = SearchOptions {
             checks: self.search.checks,
             memory: self.options.memory,
@@ -644,25 +694,31 @@ impl Run {
             reproduced: self.search.reproduced.take(),
             ..SearchOptions::default()
         };
-        let outcome = guided::run(program, EngineKind::Bmc, options, &mut guide)?;
-        match outcome.verdict {
-            Verdict::Violation(_) => {
-                self.statistics.blocked = 1;
-                self.statistics.max_events = outcome.statistics.max_events;
-                self.statistics.states = outcome.statistics.states;
-                Ok(outcome.verdict)
-            }
+        let outcome = guided::run(program, EngineKind::Bmc, options, guide)?;
+        if let Verdict::Violation(_) = outcome.verdict {
+            self.statistics.blocked = 1;
+            self.statistics.max_events = outcome.statistics.max_events;
+            self.statistics.states = outcome.statistics.states;
+        }
+        Ok(outcome.verdict)
+    }
+
+    /// What is made of an execution that should be a violation.
+    fn confirmed(
+        &self,
+        program: &Program,
+        verdict: Verdict,
+        lost: String,
+    ) -> Result<Verdict, InternalError> {
+        match verdict {
+            Verdict::Violation(_) => Ok(verdict),
             Verdict::Inconclusive(_) if self.watch.is_raised() => Ok(self.late()),
             // An address that the formula has for an object need not be the program's: what nobody has written may be one by chance.
             _ if !program.first_bytes().is_empty() => {
                 let what = "what depends on memory that nobody has written";
                 Ok(Verdict::Inconclusive(Reason::NotLookedFor { what }))
             }
-            _ => Err(InternalError::Diverged {
-                what: guide
-                    .lost
-                    .unwrap_or_else(|| "nothing went wrong".to_owned()),
-            }),
+            _ => Err(InternalError::Diverged { what: lost }),
         }
     }
 }

@@ -61,5 +61,5 @@ mod sums;
 mod value;
 mod waits;
 
-pub use engine::{BmcOptions, Conflicts, PATIENCE, check, check_proving};
+pub use engine::{Again, BmcOptions, Conflicts, PATIENCE, Workers, check, check_with};
 pub use raddle_order::proof::ProofFile;

@@ -18,7 +18,6 @@ use raddle_order::proof::Origin;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// States that are looked at for each conflict that the solver may have.
@@ -281,8 +280,7 @@ impl Problem {
 }
 
 fn is_over(limits: &Limits<'_>) -> bool {
-    let is_raised = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-    limits.interrupt.is_some_and(is_raised)
+    limits.is_interrupted()
         || limits
             .deadline
             .is_some_and(|deadline| Instant::now() >= deadline)

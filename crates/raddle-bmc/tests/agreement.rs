@@ -121,7 +121,7 @@ fn proved(
         memory,
         ..SearchOptions::default()
     };
-    match raddle_bmc::check_proving(view, &mut program, options, search, proof) {
+    match raddle_bmc::check_with(view, &mut program, options, search, None, proof) {
         Ok(outcome) => outcome,
         Err(error) => panic!("{error} under {}\n{text}", memory.name()),
     }

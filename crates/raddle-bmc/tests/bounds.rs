@@ -6,13 +6,15 @@
 //! An assumption, or a test, ends each loop after a few rounds, so that there is an end to the enumeration; a nondeterministic value
 //! may end it before.
 
-use raddle_bmc::{BmcOptions, Conflicts, PATIENCE};
+use raddle_bmc::{BmcOptions, Conflicts, PATIENCE, Workers};
+use raddle_program::Program;
 use raddle_program::interp::view::View;
 use raddle_program::interp::{InterpOptions, Interpreter};
 use raddle_random::Random32 as Rng;
 use raddle_search::driver::{Limits, Reductions, SearchOptions};
 use raddle_search::{Bound, Checks, EngineKind, MemoryModel, Outcome, Reason, Verdict};
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// Programs with more executions are left out.
 const MOST_EXECUTIONS: u64 = 3_000;
@@ -514,19 +516,34 @@ fn by_enumeration(text: &str, unroll: Option<u32>, search: SearchOptions) -> Out
     outcome.expect("violations are reproduced")
 }
 
+fn made(text: &str) -> (View, Program) {
+    let looked_at = InterpOptions {
+        unroll: Some(1),
+        ..InterpOptions::default()
+    };
+    let view = View::new(parse(text), looked_at).expect("it has a main");
+    let program = Interpreter::load(parse(text), InterpOptions::default());
+    (view, program.expect("it has a main"))
+}
+
 fn by_formula(
     text: &str,
     unroll: Option<u32>,
     patience: Conflicts,
     search: SearchOptions,
 ) -> Outcome {
-    let looked_at = InterpOptions {
-        unroll: Some(1),
-        ..InterpOptions::default()
-    };
-    let view = View::new(parse(text), looked_at).expect("it has a main");
-    let mut program =
-        Interpreter::load(parse(text), InterpOptions::default()).expect("it has a main");
+    by_workers(text, unroll, patience, search, None).0
+}
+
+/// With so many workers, if any are to have views of their own.
+fn by_workers(
+    text: &str,
+    unroll: Option<u32>,
+    patience: Conflicts,
+    search: SearchOptions,
+    jobs: Option<usize>,
+) -> (Outcome, Program) {
+    let (view, mut program) = made(text);
     let options = BmcOptions {
         threads: None,
         memory: search.memory,
@@ -540,8 +557,14 @@ fn by_formula(
         may_be_large: false,
         patience,
     };
-    raddle_bmc::check(view, &mut program, options, search)
-        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+    let workers = jobs.map(|jobs| {
+        let text = text.to_owned();
+        let again = Arc::new(move || Some(made(&text)));
+        Workers { again, jobs }
+    });
+    let outcome = raddle_bmc::check_with(view, &mut program, options, search, workers, None)
+        .unwrap_or_else(|error| panic!("{error}\n{text}"));
+    (outcome, program)
 }
 
 fn number(name: &str, default: u64) -> u64 {
@@ -586,7 +609,9 @@ fn bounds_cover_every_execution() {
         };
         // Without patience, formulas in which every loop is bounded come first wherever there is anything to search for.
         let patience = if seed.is_multiple_of(2) { PATIENCE } else { 0 };
-        let solved = by_formula(&text, None, patience, search(memory, checks, true));
+        let jobs = (seed % 4 < 3).then_some(1 + seed as usize % 3);
+        let search = search(memory, checks, true);
+        let (solved, _) = by_workers(&text, None, patience, search, jobs);
         let found = match solved.verdict {
             Verdict::Verified(Bound::Complete)
             | Verdict::Inconclusive(Reason::NothingEnds { bound: None }) => true,
@@ -652,4 +677,58 @@ fn a_bound_means_the_same_to_both() {
         }
     }
     assert_eq!(met.len(), 4, "{met:?}");
+}
+
+/// All that an answer says but for times, in names that mean the same in every program.
+fn told((outcome, program): &(Outcome, Program)) -> String {
+    let tables = program.tables();
+    let place = |at| tables.source_loc(at).map(|loc| (loc.line, loc.column));
+    let verdict = match &outcome.verdict {
+        Verdict::Violation(found) => {
+            let found = found.iter();
+            let all = found.map(|it| (place(it.at), it.schedule.named(tables)));
+            format!("{:?}", all.collect::<Vec<_>>())
+        }
+        Verdict::Unsupported(all) => {
+            let all = all.iter().map(|it| (&it.what, place(it.at)));
+            format!("{:?}", all.collect::<Vec<_>>())
+        }
+        other => format!("{other:?}"),
+    };
+    let (counted, coverage) = (&outcome.statistics, &outcome.coverage);
+    let cuts: Vec<_> = coverage.cuts.iter().map(|&at| place(at)).collect();
+    format!(
+        "{verdict} {} blocked, {} threads, {} events, {} states, {:?} ended, cut {cuts:?}, {:?}",
+        counted.blocked,
+        counted.threads,
+        counted.max_events,
+        counted.states,
+        coverage.ended,
+        (
+            coverage.weak.user.map(place),
+            coverage.weak.library.map(place)
+        ),
+    )
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_number_of_workers() {
+    let (mut violations, mut verified) = (0, 0);
+    for seed in seeds(150) {
+        let text = generate(seed);
+        let (memory, checks) = circumstances(seed);
+        // The two sides take turns wherever there is anything to search for.
+        let with = |jobs| by_workers(&text, None, 0, search(memory, checks, true), Some(jobs));
+        let one = with(1);
+        for jobs in [2, 8] {
+            assert_eq!(
+                told(&with(jobs)),
+                told(&one),
+                "seed {seed}, {jobs} workers\n{text}"
+            );
+        }
+        violations += u32::from(matches!(one.0.verdict, Verdict::Violation(_)));
+        verified += u32::from(matches!(one.0.verdict, Verdict::Verified(_)));
+    }
+    assert!(violations > 0 && verified > 0);
 }

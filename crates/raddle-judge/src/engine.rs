@@ -141,6 +141,7 @@ engines! {
         counts_executions: false,
         models: &[Sc, Tso, Pso],
         whole_models: &[],
+        has_workers: true,
         lacks: &[Check::Livelock],
         refuses: &["--keep-going", "--max-executions", "--malloc-may-fail", "--reuse-addresses"],
     }

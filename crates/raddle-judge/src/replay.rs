@@ -44,7 +44,7 @@ pub enum ScheduleStep<T = ThreadId> {
 
 impl<T> ScheduleStep<T> {
     /// The same event with the thread said in another way, if it has one.
-    fn with_thread<U>(&self, say: impl FnOnce(&T) -> Option<U>) -> Option<ScheduleStep<U>> {
+    pub fn with_thread<U>(&self, say: impl FnOnce(&T) -> Option<U>) -> Option<ScheduleStep<U>> {
         Some(match self {
             Self::Run { thread, choices } => ScheduleStep::Run {
                 thread: say(thread)?,

@@ -153,8 +153,6 @@ struct Edge {
     target: StateId,
     /// The next edge of the same state.
     next: u32,
-    /// Was the target known before the edge was?
-    is_back: bool,
 }
 
 /// What is kept of every state for good.
@@ -269,7 +267,7 @@ impl Skeleton {
     }
 
     /// Appends, so that the values met first stay at the front of the list.
-    fn connect(&mut self, state: StateId, value: Value, target: StateId, is_back: bool) {
+    fn connect(&mut self, state: StateId, value: Value, target: StateId) {
         let new = self.edges.len() as u32;
         let mut edge = self.first_edge[state.index()];
         let mut steps = 0;
@@ -294,7 +292,6 @@ impl Skeleton {
             value,
             target,
             next: NO_EDGE,
-            is_back,
         });
     }
 }
@@ -497,11 +494,10 @@ impl<S: Semantics + 'static> Expand for Expander<S> {
             skeleton.results[state.index()].only_waits = true;
             target = state;
         }
-        let is_back = target.index() < known;
-        if is_back {
+        if target.index() < known {
             skeleton.reentered[target.index()] = true;
         }
-        skeleton.connect(state, value, target, is_back);
+        skeleton.connect(state, value, target);
         target
     }
 
@@ -714,9 +710,8 @@ impl Program {
 
     /// Do several edges lead to `state`? Every state that a thread can come back to is such a one, once an edge back to it
     /// was walked.
-    #[inline]
     #[must_use]
-    pub fn is_reentered(&self, state: StateId) -> bool {
+    pub(crate) fn is_reentered(&self, state: StateId) -> bool {
         self.skeleton.reentered[state.index()]
     }
 
@@ -836,22 +831,6 @@ impl Program {
         }
         // The rest of a long list is elsewhere.
         found.filter(|_| edges + 1 < LONG_LIST)
-    }
-
-    /// Was `next` known before the first edge that leads there from `state`? Every cycle has such an edge: the one that was met last. What is answered
-    /// once is answered for good.
-    #[must_use]
-    pub fn leads_back(&self, state: StateId, next: StateId) -> bool {
-        let skeleton = &self.skeleton;
-        let mut edge = skeleton.first_edge[state.index()];
-        while edge != NO_EDGE {
-            let found = skeleton.edges[edge as usize];
-            if found.target == next {
-                return found.is_back;
-            }
-            edge = found.next;
-        }
-        false
     }
 
     /// Is this the state that a thread starts in?

@@ -414,11 +414,9 @@ pub(crate) fn completes_iteration(
 /// because of what the thread does later: other iterations need not make that access. Once is enough: of an execution with a
 /// race, all pure iterations can be left out but the one that the race is about, and then no state is left for the third time.
 ///
-/// An iteration that stores, or changes something and takes it back, is recognised at a step that leads back to a state which was known before the step was
-/// ([`Program::leads_back`]). Where several steps lead to a state in the middle of a loop, whether it is one that threads come back to is found out
-/// late; an engine that goes the same way again must find the thread blocked, or not, where it was before. If the step itself takes back what was changed, it
-/// does not matter what is known of the automaton: that the thread was there before is told by its history alone. (Of two threads that wait with a lock in hand, but for a
-/// moment, each has what the other does inside of that moment.)
+/// That the thread comes back to `next` is told by its history alone: at whichever state of a loop that is first, there an iteration is complete. What else is known of the
+/// automaton must not matter, which edges were walked before others, say: an engine that goes the same way again, and another worker that goes there, must find the thread
+/// blocked, or not, where it was before. (Of two threads that wait with a lock in hand, but for a moment, each has what the other does inside of that moment.)
 ///
 /// The first access of an iteration, the one at `next`, makes no difference. Whenever the thread goes on it makes that access
 /// again; what was not ordered after the first access is not ordered after the second, nor before it unless the thread learnt
@@ -433,17 +431,12 @@ pub(crate) fn comes_to_nothing(
     mut history: impl Iterator<Item = (StateId, Did)>,
 ) -> Option<Meanwhiles> {
     let mut effects = Effects::default();
-    if matches!(did, Did::Change(_)) {
-        effects.ends_with_change = true;
-    } else if !program.is_reentered(next) {
-        return None;
-    }
     if !effects.step_back(program, (state, did), next) {
         return None;
     }
     if next == state {
         return match effects.come_to_nothing() {
-            true => effects.are_none(program, (state, next), state, history),
+            true => effects.are_none(program, state, history),
             false => None,
         };
     }
@@ -463,7 +456,7 @@ pub(crate) fn comes_to_nothing(
                 return None;
             }
             if was_left || !may_race {
-                return effects.are_none(program, (state, next), left, history);
+                return effects.are_none(program, left, history);
             }
             was_left = true;
         } else if !was_left {
@@ -481,7 +474,6 @@ const LONGEST_OF_CHANGES: usize = 1024;
 struct Effects {
     stores: Stores,
     changes: Changes,
-    ends_with_change: bool,
 }
 
 impl Effects {
@@ -521,16 +513,14 @@ impl Effects {
     }
 
     fn are_none(
-        mut self,
+        self,
         program: &Program,
-        ends: (StateId, StateId),
         after: StateId,
         history: impl Iterator<Item = (StateId, Did)>,
     ) -> Option<Meanwhiles> {
-        self.stores.any |= self.changes.any && !self.ends_with_change;
         let history = history.map(|(state, did)| (state, matches!(did, Did::Nothing)));
         self.stores
-            .come_to_nothing(program, ends, after, history)
+            .come_to_nothing(program, after, history)
             .then_some(self.changes.meanwhile)
     }
 }

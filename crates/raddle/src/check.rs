@@ -15,7 +15,7 @@ use crate::proof;
 use crate::supervise::{Ended, Job};
 use crate::turns;
 use crate::unwritten;
-use raddle_bmc::{BmcOptions, Conflicts};
+use raddle_bmc::{BmcOptions, Conflicts, Workers};
 use raddle_program::interp::SpuriousFailures;
 use raddle_program::{Program, Unsupported};
 use raddle_report::source::Sources;
@@ -324,7 +324,11 @@ pub(crate) fn solve(
         .map(proof::Begun::new)
         .transpose()?;
     let file = proof.as_ref().map(|proof| proof.file.clone());
-    let outcome = raddle_bmc::check_proving(view, &mut loaded.program, bmc, search, file)
+    let workers = Some(Workers {
+        again: compiled.view_again(&source),
+        jobs: options.jobs,
+    });
+    let outcome = raddle_bmc::check_with(view, &mut loaded.program, bmc, search, workers, file)
         .map_err(|error| Error::Internal(error.to_string()))?;
     if let Some(proof) = proof {
         proof.finish(&outcome.verdict)?;

@@ -201,7 +201,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub memory_limit: Option<u64>,
 
-    /// Worker threads of engines `graph`, `dpor`, `rf`, `rvf` and `mcr`; the others have one. The answer does not depend on it [default: one for each processor]
+    /// Worker threads of engines `graph`, `dpor`, `rf`, `rvf`, `mcr` and `bmc`; the others have one. The answer does not depend on it [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
 

@@ -180,7 +180,7 @@ impl fmt::Display for Error {
             ),
             Self::SingleWorker { engine } => write!(
                 f,
-                "engine `{engine}` has one worker only: `--jobs` is for engines `graph`, `dpor`, `rf`, `rvf` and `mcr`"
+                "engine `{engine}` has one worker only: `--jobs` is for engines `graph`, `dpor`, `rf`, `rvf`, `mcr` and `bmc`"
             ),
             Self::NoCheckpoints { engine } => write!(
                 f,

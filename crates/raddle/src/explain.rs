@@ -62,7 +62,7 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         names: &["jobs", "parallel", "checkpoint", "resume"],
-        text: "Engines `graph`, `dpor`, `rf`, `rvf` and `mcr` have several workers: `--jobs N`, by default one for each processor. Counts, verdict and \
+        text: "Engines `graph`, `dpor`, `rf`, `rvf`, `mcr` and `bmc` (two at most) have several workers: `--jobs N`, by default one for each processor. Counts, verdict and \
                violation are those of one worker; where several workers of `dpor`, `rf` or `rvf` find something, one explores again and tells of it. With `graph`, `dpor`, `rf` and `rvf`, also where `auto` chooses them, `--checkpoint FILE` keeps what is left of a search every \
                minute and when it is stopped (Ctrl-C, SIGTERM, a limit), and `raddle resume FILE` goes on with any number of \
                workers, to the same counts. A checkpoint that is damaged, or of another program or version, is refused.",

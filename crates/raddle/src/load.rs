@@ -108,6 +108,23 @@ impl Compiled {
         Ok((self.load(source)?, view))
     }
 
+    /// The same again, in any thread.
+    pub(crate) fn view_again(&self, source: &Source<'_>) -> raddle_bmc::Again {
+        let explored = source.interpretation(&self.gathered);
+        let looked_at = InterpOptions {
+            unroll: Some(source.unroll.unwrap_or(1)),
+            keeps_unwritten: source.keeps_unwritten,
+            ..explored.clone()
+        };
+        let ir = Arc::clone(&self.gathered.ir);
+        Arc::new(move || {
+            // It was read once: its name is for messages about what cannot be read.
+            let module = raddle_ir::parse_module(Arc::clone(&ir), "LLVM IR").ok()?;
+            let view = View::new(module.clone(), looked_at.clone()).ok()?;
+            Some((view, Interpreter::load(module, explored.clone()).ok()?))
+        })
+    }
+
     fn loaded(&self, source: &Source<'_>, module: Module) -> Result<Loaded, Error> {
         let options = source.interpretation(&self.gathered);
         Ok(Loaded {

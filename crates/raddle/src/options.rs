@@ -493,7 +493,7 @@ mod tests {
         for (args, message) in [
             (
                 vec!["--engine", "icb", "--jobs", "2"],
-                "engine `icb` has one worker only: `--jobs` is for engines `graph`, `dpor`, `rf`, `rvf` and `mcr`",
+                "engine `icb` has one worker only: `--jobs` is for engines `graph`, `dpor`, `rf`, `rvf`, `mcr` and `bmc`",
             ),
             (
                 vec!["--engine", "mcr", "--checkpoint", "search.checkpoint"],

@@ -31,7 +31,7 @@ use crate::theory::{Consequences, Theory};
 use clause::{Arena, ClauseRef};
 use heap::VarHeap;
 use restart::Restarts;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 /// What a call to [`Solver::solve`] found out.
@@ -64,6 +64,17 @@ pub struct Limits<'a> {
     pub deadline: Option<Instant>,
     /// Set by another thread to stop the search soon.
     pub interrupt: Option<&'a AtomicBool>,
+    /// Set by another thread when nobody needs the answer any more.
+    pub needless: Option<&'a AtomicBool>,
+}
+
+impl Limits<'_> {
+    /// Does another thread want the search to stop?
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        let is_raised = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        self.interrupt.is_some_and(is_raised) || self.needless.is_some_and(is_raised)
+    }
 }
 
 /// Counters over the life of a solver.

@@ -118,10 +118,7 @@ impl<T: Theory> Solver<T> {
         if !(*steps).is_multiple_of(STEPS_BETWEEN_LOOKS) {
             return None;
         }
-        if limits
-            .interrupt
-            .is_some_and(|flag| flag.load(Ordering::Relaxed))
-        {
+        if limits.is_interrupted() {
             return Some(Stopped::Interrupted);
         }
         limits

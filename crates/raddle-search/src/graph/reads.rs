@@ -267,7 +267,7 @@ impl Search {
             part: 0,
             halt: Halt::No,
         };
-        if self.rules.reductions.purity && program.is_reentered(next) {
+        if self.rules.reductions.purity {
             let before = Before {
                 graph: &self.graph,
                 events: &self.graph.threads[thread].events[..index],

@@ -217,6 +217,7 @@ impl Search {
                 conflicts: None,
                 deadline: watch.deadline(),
                 interrupt: Some(watch.flag()),
+                needless: None,
             },
             known_races: &known_races,
             cancelled: &cancelled,

@@ -139,7 +139,11 @@ impl Question {
                 every: Duration::from_millis(1),
             });
             let several = self.ask(source, Some(division));
-            assert_eq!(several, alone, "{workers} workers: {name}");
+            assert_eq!(
+                several, alone,
+                "{:?}, {workers} workers: {name}",
+                self.engine
+            );
         }
     }
 
@@ -157,7 +161,8 @@ impl Question {
                 checkpoint: Some(Checkpoints { sink, every }),
                 ..early(source, workers)
             };
-            assert_eq!(self.ask(source, Some(division)), alone, "{name}");
+            let kept_meanwhile = self.ask(source, Some(division));
+            assert_eq!(kept_meanwhile, alone, "{:?}: {name}", self.engine);
             let kept = kept.take();
             // Some of them, where there are many.
             for text in kept.iter().step_by(1 + kept.len() / 4) {
@@ -166,7 +171,7 @@ impl Question {
                     ..early(source, 1 + (workers + 1) % 4)
                 };
                 let taken_up = self.ask(source, Some(division));
-                assert_eq!(taken_up, alone, "{name}, from\n{text}");
+                assert_eq!(taken_up, alone, "{:?}: {name}, from\n{text}", self.engine);
             }
         }
     }

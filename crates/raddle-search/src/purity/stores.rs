@@ -12,8 +12,6 @@ pub(super) struct Stores {
     stored: SmallVec<[Stored; 2]>,
     /// What must have been there before the iteration, where none of its accesses tells.
     open: SmallVec<[(LocId, Value); 2]>,
-    /// Was there any store?
-    pub(super) any: bool,
 }
 
 /// A location that an iteration stores to.
@@ -65,7 +63,6 @@ impl Stores {
         if program.tables().loc_info(loc).mixed {
             return false;
         }
-        self.any = true;
         match self.stored.iter_mut().find(|stored| stored.loc == loc) {
             Some(later) => later.held = held,
             None => self.stored.push(Stored {
@@ -126,18 +123,13 @@ impl Stores {
         all.any(|stored| stored == loc)
     }
 
-    /// Is everything as it was? The last step of the iteration leads from one state to the other; `after` is where it
-    /// began, `history` tells of what was before.
+    /// Is everything as it was? `after` is where the iteration began, `history` tells of what was before.
     pub(super) fn come_to_nothing(
         mut self,
         program: &Program,
-        (state, next): (StateId, StateId),
         mut after: StateId,
         history: impl Iterator<Item = (StateId, bool)>,
     ) -> bool {
-        if self.any && !program.leads_back(state, next) {
-            return false;
-        }
         if self.open.is_empty() {
             return true;
         }

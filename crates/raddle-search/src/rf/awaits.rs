@@ -110,11 +110,7 @@ impl Search {
 
     /// Does the event only complete an iteration without effect?
     pub(super) fn spins(&mut self, program: &Program, event: &Event) -> Option<Spin> {
-        if !event.is_pure
-            || !self.awaits.reductions.purity
-            || !program.is_reentered(event.after)
-            || !self.trace.comes_back(event)
-        {
+        if !event.is_pure || !self.awaits.reductions.purity || !self.trace.comes_back(event) {
             return None;
         }
         let attempt = Attempt::of(program, event.state)?;
@@ -129,12 +125,7 @@ impl Search {
         let Reductions {
             purity, net_effect, ..
         } = self.awaits.reductions;
-        if !purity
-            || !net_effect
-            || event.is_block
-            || !program.is_reentered(event.after)
-            || !self.trace.comes_back(event)
-        {
+        if !purity || !net_effect || event.is_block || !self.trace.comes_back(event) {
             return false;
         }
         let mut after = event.after;

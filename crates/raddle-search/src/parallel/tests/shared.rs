@@ -1,7 +1,12 @@
 //! Engines whose workers share the top of the tree: the answer does not depend on their number.
 
-use super::{NO_CHECKS, Question, assert_counts_the_same_if_stopped, number, samples, sc, source};
+use super::{
+    NO_CHECKS, Question, assert_counts_the_same_if_stopped, check_in_pieces, number, program,
+    samples, sc, source,
+};
+use crate::driver::{Limits, SearchOptions};
 use crate::verdict::{Checks, EngineKind};
+use raddle_program::Program;
 use raddle_testing::generate::{Features, GenOptions, generate};
 
 const ENGINES: [EngineKind; 3] = [EngineKind::Dpor, EngineKind::Rf, EngineKind::Rvf];
@@ -84,6 +89,39 @@ fn generated_programs_that_wait_do_as_well() {
             let question = Question { checks, ..question };
             question.assert_same(&caching, &format!("caching, seed {seed}"));
             question.assert_same_if_taken_up(&caching, &format!("caching, seed {seed}, taken up"));
+        }
+    }
+}
+
+/// Where an iteration is complete is told by what its thread did: which edges of the automata were walked before, by whomever, does not matter.
+#[test]
+fn what_was_walked_before_does_not_matter_to_threads_that_wait() {
+    let first = number("FIRST", 0);
+    let seeds = (first..first + number("COUNT", 150)).chain([1125]);
+    for seed in seeds {
+        let source = source(move || crate::spinning::caching(seed));
+        let by_dpor = |program: &mut Program| {
+            let options = SearchOptions {
+                checks: NO_CHECKS,
+                ..SearchOptions::default()
+            };
+            let it = check_in_pieces(program, EngineKind::Dpor, None, options).statistics;
+            (it.complete, it.blocked, it.blocked_by, it.max_events)
+        };
+        let alone = by_dpor(&mut program(&source));
+        for (engine, executions) in [(EngineKind::Rf, 3), (EngineKind::Graph, 9)] {
+            let mut walked = program(&source);
+            let options = SearchOptions {
+                checks: NO_CHECKS,
+                limits: Limits {
+                    executions: Some(executions),
+                    ..Limits::default()
+                },
+                ..SearchOptions::default()
+            };
+            // What it says does not matter, only what it has walked.
+            let _ = check_in_pieces(&mut walked, engine, None, options);
+            assert_eq!(by_dpor(&mut walked), alone, "seed {seed}, after {engine:?}");
         }
     }
 }
