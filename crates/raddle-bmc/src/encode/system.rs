@@ -25,6 +25,8 @@ const GUARD: usize = 0xF_FFF6;
 const EXCEPTIONS: usize = 0xF_FFF0;
 /// Does it not act on being cancelled?
 const UNCANCELLED: usize = 0xF_FFEF;
+/// Has it waited with a deadline since time last passed by itself?
+const WAITED: usize = 0xF_FFEE;
 const KEYS: usize = 0xF_F000;
 const EXIT_FUNCTIONS: usize = 0xF_E000;
 const EXIT_ARGUMENTS: usize = 0xF_D000;
@@ -318,6 +320,7 @@ fn first_position(kind: u32) -> Option<usize> {
         11 => Some(GUARD),
         16 => Some(CLEANUPS),
         18 => Some(UNCANCELLED),
+        20 => Some(WAITED),
         0x4558_0008 => Some(EXCEPTIONS),
         _ => None,
     }

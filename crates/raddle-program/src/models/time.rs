@@ -70,7 +70,7 @@ const CLOCK: u32 = 5;
 const LOOKED: u32 = 6;
 const SLEPT: u32 = 7;
 const PASSED: u32 = 8;
-pub(crate) const WAITED: u32 = 19;
+pub(crate) const WAITED: u32 = 20;
 
 /// So often a thread looks from one place before the clock moves by itself, if waits and sleeping are what passed in between: at first, after a wait that
 /// ended for no reason, and when time is up.
