@@ -428,7 +428,7 @@ fn control_file(cx: &mut Script<'_, '_>) -> ModelResult {
         GET_FLAGS => int(flags as i32),
         SET_FLAGS => {
             let set = flags & !DOES_NOT_WAIT | cx.arg(2) & DOES_NOT_WAIT;
-            cx.store(descriptor.flags(), 8, set + 1, Order::Relaxed)?;
+            cx.store(descriptor.flags(), 8, set.wrapping_add(1), Order::Relaxed)?;
             int(0)
         }
         _ => Err(cx.unsupported("fcntl of this kind")),
@@ -453,7 +453,7 @@ fn control_device(cx: &mut Script<'_, '_>) -> ModelResult {
                 0 => flags & !DOES_NOT_WAIT,
                 _ => flags | DOES_NOT_WAIT,
             };
-            cx.store(descriptor.flags(), 8, set + 1, Order::Relaxed)?;
+            cx.store(descriptor.flags(), 8, set.wrapping_add(1), Order::Relaxed)?;
             int(0)
         }
         _ => Err(cx.unsupported("ioctl of this kind")),

@@ -348,7 +348,7 @@ impl Script<'_, '_> {
         let descriptor = self.descriptor(number)?;
         self.store(descriptor.position(), 8, 0, Order::Relaxed)?;
         self.store(descriptor.flags(), 8, flags + 1, Order::Relaxed)?;
-        self.store(descriptor.0, 8, file.0, Order::Relaxed)?;
+        self.store(descriptor.0, 8, file.0, Order::Release)?;
         Ok(number)
     }
 
@@ -363,7 +363,8 @@ impl Script<'_, '_> {
             return Ok(None);
         }
         let descriptor = self.descriptor(number)?;
-        match self.load(descriptor.0, 8, Order::Relaxed)? {
+        // Who knows the number sees what was opened, whichever way it was told.
+        match self.load(descriptor.0, 8, Order::Acquire)? {
             0 => Ok(None),
             file => {
                 let flags = self.load(descriptor.flags(), 8, Order::Relaxed)?;

@@ -172,7 +172,7 @@ impl Asked {
 fn fits(text: &str, memory: MemoryModel, one: &Asked, other: &Asked) -> Result<(), Failure> {
     let (first, second) = (&one.answer, &other.answer);
     let leaves_open = |asked: &Asked| {
-        let races = matches!(&asked.answer, Answer::Violation(found) if found.contains(RACE));
+        let races = matches!(&asked.answer, Answer::Violation(found) if RACES.iter().any(|kind| found.contains(kind)));
         asked.engine == EngineKind::Graph && races
     };
     let differ = match (first, second) {
@@ -339,5 +339,5 @@ fn answer(outcome: &Outcome) -> Answer {
 }
 
 const OUT_OF_TIME: &str = "time";
-/// As [`violation_kind`] calls them.
-const RACE: &str = "race";
+/// Races, and what `free` of an object is beside another one: as [`violation_kind`] calls them.
+const RACES: [&str; 2] = ["race", "double-free"];
