@@ -15,13 +15,16 @@ pub(super) struct Steps {
     by_thread: Vec<Vec<u32>>,
     /// The events at fault that are steps, if not all of them are. What is at fault publishes nothing, and is the last of its thread.
     faults: Option<[Ev; 2]>,
+    /// May the order of additions follow from what fences behind them learn? Elsewhere nobody asks what is known.
+    orders_additions: bool,
 }
 
 impl Steps {
-    fn new(graph: &Graph, faults: Option<[Ev; 2]>) -> Self {
+    fn new(graph: &Graph, model: MemoryModel, faults: Option<[Ev; 2]>) -> Self {
         Self {
             by_thread: vec![Vec::new(); graph.threads.len()],
             faults,
+            orders_additions: model == MemoryModel::C11,
         }
     }
 
@@ -100,7 +103,7 @@ impl Search {
         let machine = &mut self.rules.machine;
         let (graph, judge) = (&self.graph, &self.judge);
         frame.graph_blocked(program, machine, |program| {
-            linearise(graph, judge.memory, program, None).0
+            linearise(graph, (judge.memory, judge.memory), program, None).0
         })
     }
 
@@ -194,7 +197,7 @@ impl Search {
         program: &mut Program,
         memory: MemoryModel,
     ) -> (Schedule, Steps) {
-        linearise(&self.graph, memory, program, None)
+        linearise(&self.graph, (memory, self.judge.memory), program, None)
     }
 
     /// The same for a race of two events. What else is at fault is left out: the machine has no two halves of an operation that fails.
@@ -203,19 +206,25 @@ impl Search {
         program: &mut Program,
         of: [Ev; 2],
     ) -> (Schedule, Steps) {
-        linearise(&self.graph, self.judge.memory, program, Some(of))
+        linearise(
+            &self.graph,
+            (self.judge.memory, self.judge.memory),
+            program,
+            Some(of),
+        )
     }
 }
 
 /// The events of a graph one after the other, reads after what they read from. Of several that can come next, the one that was added first
-/// does, but a free waits as long as others can go on that access the object without knowing of it: in an interleaving they would find it gone.
+/// does, but a free waits as long as others can go on that access the object without knowing of it: in an interleaving they would find it gone. The schedule is one
+/// of the first memory model, the graph one of the second.
 fn linearise(
     graph: &Graph,
-    memory: MemoryModel,
+    (memory, model): (MemoryModel, MemoryModel),
     program: &Program,
     faults: Option<[Ev; 2]>,
 ) -> (Schedule, Steps) {
-    let mut steps = Steps::new(graph, faults);
+    let mut steps = Steps::new(graph, model, faults);
     let mut schedule = Schedule {
         memory,
         steps: Vec::new(),
@@ -300,7 +309,7 @@ pub(super) fn can_come(graph: &Graph, program: &Program, steps: &Steps, event: E
             let mut additions = graph.additions_up_to(e.place, e.source).iter();
             steps.has(e.source) && additions.all(|&addition| steps.has(addition))
         }
-        Kind::Write if e.is_addition => {
+        Kind::Write if e.is_addition && steps.orders_additions => {
             let mut others = graph.block_of(e.place, event).iter();
             others.all(|&other| steps.has(other) || !graph.comes_first(other, event))
         }
