@@ -26,7 +26,6 @@ pub(super) const MODELS: &[Model] = &[
     model("unlink", remove),
     model("remove", remove),
     model("access", access),
-    model("poll", poll),
 ];
 
 /// How long a file may be, and how much may be under way in a pipe.
@@ -256,27 +255,6 @@ fn access(cx: &mut Script<'_, '_>) -> ModelResult {
         0 => cx.fail(ENOENT),
         _ => int(0),
     }
-}
-
-/// `(descriptors, how many, how long)`. Those that read random numbers are ready; nothing is known of others.
-fn poll(cx: &mut Script<'_, '_>) -> ModelResult {
-    if cx.asks() {
-        return int(0);
-    }
-    let mut ready = 0;
-    for index in 0..cx.arg(1) {
-        let entry = cx.arg(0).wrapping_add(8 * index);
-        let number = cx.load(entry, 4, Order::Plain)?;
-        let Some((_, _, flags)) = cx.opened(number)? else {
-            continue;
-        };
-        if flags & RANDOM != 0 {
-            let events = cx.load(entry.wrapping_add(4), 2, Order::Plain)?;
-            cx.store(entry.wrapping_add(6), 2, events, Order::Plain)?;
-            ready += 1;
-        }
-    }
-    int(ready)
 }
 
 impl Script<'_, '_> {

@@ -7,7 +7,7 @@
 //! - A thread that looks at its clock from where it looked before, without time having passed since, finds it to have moved: by
 //!   a second, then by ten, and so on up to a day. Whoever waits for a time thereby sees it come after a few rounds, and a loop
 //!   that looks once in each round goes round once at least: where the thread looks for the first time again, time stands still.
-//! - If the thread has slept or waited since, with a deadline, the second and third look at a place find what that took, and no more: whoever waits until
+//! - If the thread has waited with a deadline since, the second and third look at a place find what that took, and no more: whoever waits until
 //!   a deadline and looks again is not late. From the fourth look on the clock moves all the same, so that a loop of short waits comes to its end.
 //!
 //! All of this a real clock may do, so what goes wrong is real. How long things take beyond that is not explored.
@@ -72,7 +72,7 @@ const SLEPT: u32 = 7;
 const PASSED: u32 = 8;
 pub(crate) const WAITED: u32 = 20;
 
-/// So often a thread looks from one place before the clock moves by itself, if waits and sleeping are what passed in between: at first, after a wait that
+/// So often a thread looks from one place before the clock moves by itself, if it has waited in between: at first, after a wait that
 /// ended for no reason, and when time is up.
 const MOST_LOOKS: u64 = 3;
 
@@ -96,8 +96,8 @@ impl Script<'_, '_> {
             self.set_thread_value(SLEPT, 0, 0)?;
         }
         let looks = self.thread_value(LOOKED, here)?;
-        let time_stands_still = passed == 0 && self.thread_value(WAITED, 0)? == 0;
-        if looks == 0 || (looks < MOST_LOOKS && !time_stands_still) {
+        let has_waited = self.thread_value(WAITED, 0)? != 0;
+        if looks == 0 || (looks < MOST_LOOKS && has_waited) {
             self.set_thread_value(LOOKED, here, looks + 1)?;
         } else {
             let before = self.thread_value(PASSED, 0)?;
