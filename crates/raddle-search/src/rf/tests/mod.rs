@@ -14,9 +14,14 @@ use std::time::Duration;
 
 fn explore_with(built: &BuiltProgram, reductions: Reductions) -> (u64, u64) {
     let mut program = built.program();
-    let mut count = Count::default();
-    let _ = Search::new(&program, reductions).run(&mut program, &mut count);
-    count.ends()
+    loop {
+        let mut count = Count::default();
+        let _ = Search::new(&program, reductions).run(&mut program, &mut count);
+        // What was left out may have rested on what nobody knew of locations.
+        if !program.learn_uses(true) {
+            return count.ends();
+        }
+    }
 }
 
 /// Complete and blocked executions.
