@@ -499,11 +499,12 @@ impl Effects {
     }
 
     /// Does a change belong to what is stored in private memory? It is known of locations that are stored to on a cycle whether they are; of others nobody has found
-    /// it out. What was there before a blind addition may not be known either.
+    /// it out. What was there before a blind addition may not be known either, nor what is in bytes that are accessed in several sizes.
     fn is_of_stores(&self, program: &Program, left: StateId, change: Change) -> bool {
         let Change { loc, is_blind, .. } = change;
         let is_store = matches!(program.op(left), Op::Store { .. });
         program.is_private(loc)
+            && !program.tables().loc_info(loc).mixed
             && !is_blind
             && (self.stores.touches(loc) || is_store && !self.changes.touch(loc))
     }
